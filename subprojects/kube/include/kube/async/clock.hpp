@@ -1,0 +1,36 @@
+// Time as an injected dependency: the process runs on RealClock, simulations on a virtual one.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include "kube/base/time.hpp"
+
+namespace kube::async {
+
+namespace asio = boost::asio;
+
+/// Where every timer, deadline and timestamp comes from. Not thread-safe; used on the loop's thread only.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  /// The monotonic time.
+  virtual TimePoint now() const = 0;
+  /// Civil time, for timestamps in objects and validity of certificates.
+  virtual WallTime wall() const = 0;
+  /// Waits until `at`; returns at once if that has passed. Cancellation (terminal) throws operation_aborted.
+  virtual asio::awaitable<void> sleep_until(TimePoint at) = 0;
+
+  asio::awaitable<void> sleep(Duration duration) { return sleep_until(now() + duration); }
+  Deadline deadline_in(Duration duration) const { return {now() + duration}; }
+};
+
+/// The clocks of the operating system.
+class RealClock final : public Clock {
+ public:
+  TimePoint now() const override;
+  WallTime wall() const override;
+  asio::awaitable<void> sleep_until(TimePoint at) override;
+};
+
+}  // namespace kube::async

@@ -1,0 +1,33 @@
+// A flag that coroutines wait for: the one condition variable of this house.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+namespace kube::async {
+
+namespace asio = boost::asio;
+
+/// Level-triggered: `set()` before `wait()` is not forgotten. Any number of waiters; one thread.
+class Event {
+ public:
+  explicit Event(const asio::any_io_executor& executor);
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  /// Wakes all waiters; later waits return at once until `reset()`.
+  void set();
+  void reset() { set_ = false; }
+  bool is_set() const { return set_; }
+  /// Returns once the flag is set. Cancellation (terminal) throws operation_aborted.
+  asio::awaitable<void> wait();
+  /// As `wait()`, and clears the flag: for one consumer that takes all there is at each wake-up.
+  asio::awaitable<void> wait_and_reset();
+
+ private:
+  asio::steady_timer waiters_;
+  bool set_ = false;
+};
+
+}  // namespace kube::async

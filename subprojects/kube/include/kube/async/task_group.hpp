@@ -1,0 +1,56 @@
+// Structured concurrency: a scope that owns the coroutines spawned in it.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <exception>
+#include <list>
+
+namespace kube::async {
+
+namespace asio = boost::asio;
+
+/// True if the exception is the one that a cancelled wait throws.
+bool is_cancellation(const std::exception_ptr& failure);
+
+/// What went wrong, as text, for logs: `what()` of the exception.
+std::string describe(const std::exception_ptr& failure);
+
+/// Nothing spawned in a group outlives its join(). The first child that fails cancels the others, and join() throws
+/// its exception. Every group must be joined before it is destroyed (asserted). One thread.
+class TaskGroup {
+ public:
+  /// What a failing child does to its siblings.
+  enum class OnFailure { cancel_all, keep_others };
+
+  explicit TaskGroup(asio::any_io_executor executor, OnFailure policy = OnFailure::cancel_all);
+  ~TaskGroup();
+  TaskGroup(const TaskGroup&) = delete;
+  TaskGroup& operator=(const TaskGroup&) = delete;
+
+  /// Starts a child at the next turn of the loop. After cancel() the child starts cancelled.
+  void spawn(asio::awaitable<void> child);
+  /// Asks every child to stop; they end at their next wait.
+  void cancel();
+  /// Waits until no child is left. Cancelling the waiter cancels the children and still waits for them.
+  asio::awaitable<void> join();
+  /// cancel() and join(), without throwing what the children throw: for the way out.
+  asio::awaitable<void> stop();
+  std::size_t size() const { return children_.size(); }
+  bool is_stopping() const { return stopping_; }
+
+ private:
+  using Children = std::list<asio::cancellation_signal>;
+  void finished(Children::iterator self, const std::exception_ptr& failure);
+
+  asio::any_io_executor executor_;
+  asio::steady_timer idle_;
+  Children children_;
+  std::exception_ptr first_failure_;
+  OnFailure policy_;
+  bool stopping_ = false;
+};
+
+}  // namespace kube::async

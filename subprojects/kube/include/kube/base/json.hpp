@@ -1,0 +1,40 @@
+// Walking foreign JSON without surprises: look-ups that answer "absent" instead of throwing, and bounded parsing.
+#pragma once
+
+#include <boost/json.hpp>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kube/base/failure.hpp"
+
+namespace kube {
+
+namespace json = boost::json;
+
+/// The value at a path of object keys, or nullptr where a step is missing or not an object.
+const json::value* find(const json::value& root, std::initializer_list<std::string_view> path);
+const json::value* find(const json::object& root, std::initializer_list<std::string_view> path);
+
+/// The string at the path, or "" where there is none. The view lives as long as the tree is unchanged.
+std::string_view string_at(const json::value& root, std::initializer_list<std::string_view> path);
+std::string_view string_at(const json::object& root, std::initializer_list<std::string_view> path);
+/// The integer at the path, or the fallback.
+std::int64_t int_at(const json::value& root, std::initializer_list<std::string_view> path, std::int64_t fallback = 0);
+/// The boolean at the path, or the fallback.
+bool bool_at(const json::value& root, std::initializer_list<std::string_view> path, bool fallback = false);
+/// The object at the path, or an empty one.
+const json::object& object_at(const json::value& root, std::initializer_list<std::string_view> path);
+const json::object& object_at(const json::object& root, std::initializer_list<std::string_view> path);
+/// The array at the path, or an empty one.
+const json::array& array_at(const json::value& root, std::initializer_list<std::string_view> path);
+const json::array& array_at(const json::object& root, std::initializer_list<std::string_view> path);
+
+/// The object under `key`, made (or made an object) where it is not one.
+json::object& ensure_object(json::object& parent, std::string_view key);
+
+/// Parses one JSON document of at most `max_depth` levels. Errors: Errc::parse, with the offset.
+Result<json::value> parse_json(std::string_view text, std::size_t max_depth = 64);
+
+}  // namespace kube

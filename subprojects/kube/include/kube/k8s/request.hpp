@@ -1,0 +1,91 @@
+// Verbs as pure functions: from what is wanted to method, path, query, headers and body. Nothing is sent here.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kube/k8s/object.hpp"
+
+namespace kube {
+
+/// One HTTP request, independent of the protocol version that carries it.
+struct HttpRequest {
+  std::string method = "GET";
+  std::string target;  ///< path and query, percent-encoded
+  std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case; no hop-by-hop headers
+  std::string body;
+  /// The verb of Kubernetes for metrics ("get", "list", "watch", "create", ...) and the resource's plural.
+  std::string_view verb;
+  std::string_view resource;
+  /// True where sending it a second time does no harm: after a broken connection it may be repeated.
+  bool repeatable = false;
+};
+
+/// What a list or a watch selects.
+struct Selection {
+  std::string label_selector;  ///< e.g. "liqo.io/shadowPod=true"
+  std::string field_selector;  ///< e.g. "spec.nodeName=milan"
+  bool operator==(const Selection&) const = default;
+};
+
+struct ListOptions {
+  Selection selection;
+  std::int64_t limit = 0;           ///< page size; 0 = everything at once
+  std::string continue_token;       ///< of the page before
+  std::string resource_version;     ///< "" = consistent read, "0" = any version of the server's cache
+};
+
+struct WatchOptions {
+  Selection selection;
+  std::string resource_version;          ///< where to start; "" together with send_initial_events
+  std::chrono::seconds timeout{300};     ///< the server ends the watch after this time
+  bool bookmarks = true;
+  bool send_initial_events = false;      ///< KEP-3157: the list arrives as events, ended by an annotated bookmark
+};
+
+/// How a write is to be done.
+struct WriteOptions {
+  std::string_view field_manager;  ///< "" = the server derives it from the user agent
+  bool dry_run = false;
+  std::string_view subresource;    ///< "" or e.g. "status"
+};
+
+enum class PatchType { json, merge, strategic_merge, apply };
+
+enum class Propagation { server_default, background, foreground, orphan };
+
+/// Options of a delete. A precondition that does not hold answers 409.
+struct DeleteOptions {
+  std::string uid;               ///< precondition, "" = none
+  std::string resource_version;  ///< precondition, "" = none
+  std::optional<std::int64_t> grace_period_seconds;
+  Propagation propagation = Propagation::server_default;
+  bool dry_run = false;
+};
+
+namespace request {
+
+HttpRequest get(const Resource& resource, const ObjectKey& key, std::string_view subresource = {});
+/// `ns` empty: all namespaces.
+HttpRequest list(const Resource& resource, std::string_view ns, const ListOptions& options);
+HttpRequest watch(const Resource& resource, std::string_view ns, const WatchOptions& options);
+/// POST to the collection of the object's namespace, or to `key`'s subresource where one is named (e.g. eviction, token).
+HttpRequest create(const Resource& resource, const Object& object, const WriteOptions& options = {});
+HttpRequest create_subresource(const Resource& resource, const ObjectKey& key, std::string_view subresource,
+                               std::string body);
+HttpRequest replace(const Resource& resource, const Object& object, const WriteOptions& options = {});
+/// `force` is sent with server-side apply only: take over fields of other managers.
+HttpRequest patch(const Resource& resource, const ObjectKey& key, PatchType type, std::string body,
+                  const WriteOptions& options = {}, bool force = false);
+HttpRequest remove(const Resource& resource, const ObjectKey& key, const DeleteOptions& options = {});
+HttpRequest remove_collection(const Resource& resource, std::string_view ns, const Selection& selection,
+                              const DeleteOptions& options = {});
+/// Asks for the table form (`kubectl get`'s columns) of a get or list.
+HttpRequest as_table(HttpRequest request);
+
+}  // namespace request
+}  // namespace kube

@@ -1,0 +1,18 @@
+// Reading the `Status` object of an unsuccessful answer.
+#pragma once
+
+#include <string_view>
+
+#include "kube/base/json.hpp"
+#include "kube/base/status.hpp"
+
+namespace kube {
+
+/// Makes a Status from an HTTP answer. `body` may be a `Status` document, other text, or garbage: text is cut to 512
+/// bytes and made printable. `retry_after` is the header's value in seconds, "" where absent.
+Status read_status(int http_code, std::string_view body, std::string_view retry_after = {});
+
+/// Makes a Status from a parsed `Status` document, e.g. of a watch event of type ERROR.
+Status read_status(const json::value& document);
+
+}  // namespace kube

@@ -1,0 +1,84 @@
+// The seam between verbs and the network: one request in, one answer with a streamed body out. Real connections,
+// and the in-memory API server of simulations, stand behind it.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kube/base/failure.hpp"
+#include "kube/base/time.hpp"
+#include "kube/k8s/request.hpp"
+
+namespace kube::net {
+
+namespace asio = boost::asio;
+
+/// Status line and headers of an answer.
+struct ResponseHead {
+  int status = 0;
+  std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case
+
+  /// The value of the first header of that (lower-case) name, "" where there is none.
+  std::string_view header(std::string_view name) const;
+};
+
+/// The body of one answer. Destroying it before its end tells the peer to stop sending (RST_STREAM on HTTP/2).
+class Body {
+ public:
+  virtual ~Body() = default;
+  /// The next bytes, in the sizes in which they arrive; an empty string is the end. While nobody reads, at most one
+  /// flow-control window is buffered. Failures: Errc::closed when the connection broke, Errc::too_large, Errc::protocol.
+  /// Cancellation (terminal) throws operation_aborted and leaves the body usable.
+  virtual asio::awaitable<Result<std::string>> read() = 0;
+};
+
+struct Response {
+  ResponseHead head;
+  std::unique_ptr<Body> body;
+};
+
+/// A way to one API server. Connects when needed, repeats `repeatable` requests over a new connection when the old one
+/// broke, and never repeats others once they may have been carried out.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  /// Sends the request and waits for the answer's headers, at most until the deadline (Errc::timeout). An answer with
+  /// any HTTP status is a success here. Failures: connect, tls, closed, timeout, protocol, too_large.
+  virtual asio::awaitable<Result<Response>> send(HttpRequest request, Deadline deadline) = 0;
+};
+
+/// A connection that has left HTTP by an upgrade (SPDY/3.1, WebSocket): bytes both ways.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  /// Reads at least one byte; 0 is the end. Failures: Errc::closed. Cancellable.
+  virtual asio::awaitable<Result<std::size_t>> read_some(std::span<char> buffer) = 0;
+  /// Writes everything, in one TLS record where it fits. One writer at a time.
+  virtual asio::awaitable<Result<void>> write(std::string_view bytes) = 0;
+  /// Closes both directions at once; a pending read ends.
+  virtual void close() = 0;
+};
+
+/// What came of asking for an upgrade: a stream after 101, or else the answer's head and at most 64 KiB of its body.
+struct Upgraded {
+  ResponseHead head;
+  std::unique_ptr<ByteStream> stream;  ///< null where the server did not switch protocols
+  std::string refusal;                 ///< the body of an answer other than 101
+};
+
+/// Opens a connection of its own over HTTP/1.1 and asks for an upgrade on it.
+class Upgrader {
+ public:
+  virtual ~Upgrader() = default;
+  /// `request` carries the headers `upgrade` and what the protocol needs besides; `connection: Upgrade`, host and
+  /// credentials are added. Bytes that arrive behind the head belong to the stream.
+  virtual asio::awaitable<Result<Upgraded>> upgrade(HttpRequest request, Deadline deadline) = 0;
+};
+
+}  // namespace kube::net

@@ -1,0 +1,32 @@
+#include "kube/async/event.hpp"
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace kube::async {
+
+Event::Event(const asio::any_io_executor& executor) : waiters_(executor, asio::steady_timer::time_point::max()) {}
+
+void Event::set() {
+  set_ = true;
+  waiters_.cancel();
+}
+
+asio::awaitable<void> Event::wait() {
+  while (!set_) {
+    boost::system::error_code woken;
+    co_await waiters_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+    // Both set() and a cancellation end the wait with operation_aborted; only the latter leaves this trace.
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (!set_ && state.cancelled() != asio::cancellation_type::none)
+      throw boost::system::system_error(asio::error::operation_aborted);
+  }
+}
+
+asio::awaitable<void> Event::wait_and_reset() {
+  co_await wait();
+  set_ = false;
+}
+
+}  // namespace kube::async

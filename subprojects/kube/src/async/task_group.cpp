@@ -1,0 +1,95 @@
+#include "kube/async/task_group.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
+#include <cassert>
+
+namespace kube::async {
+
+bool is_cancellation(const std::exception_ptr& failure) {
+  if (!failure) return false;
+  try {
+    std::rethrow_exception(failure);
+  } catch (const boost::system::system_error& error) {
+    return error.code() == asio::error::operation_aborted;
+  } catch (...) {
+    return false;
+  }
+}
+
+std::string describe(const std::exception_ptr& failure) {
+  if (!failure) return "nothing";
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an exception that is not a std::exception";
+  }
+}
+
+TaskGroup::TaskGroup(asio::any_io_executor executor, OnFailure policy)
+    : executor_(std::move(executor)), idle_(executor_, asio::steady_timer::time_point::max()), policy_(policy) {}
+
+TaskGroup::~TaskGroup() { assert(children_.empty()); }
+
+void TaskGroup::spawn(asio::awaitable<void> child) {
+  const auto self = children_.emplace(children_.end());
+  // The child's end is posted, so that its frame is gone before join() returns and the signal is not destroyed while
+  // it is being emitted.
+  asio::co_spawn(executor_, std::move(child),
+                 asio::bind_cancellation_slot(self->slot(), [this, self](const std::exception_ptr& failure) {
+                   asio::post(executor_, [this, self, failure] { finished(self, failure); });
+                 }));
+  if (stopping_) self->emit(asio::cancellation_type::terminal);
+}
+
+void TaskGroup::cancel() {
+  stopping_ = true;
+  for (auto& child : children_) child.emit(asio::cancellation_type::terminal);
+}
+
+asio::awaitable<void> TaskGroup::join() {
+  const bool throwing = co_await asio::this_coro::throw_if_cancelled();
+  co_await asio::this_coro::throw_if_cancelled(false);
+  bool was_cancelled = false;
+  while (!children_.empty()) {
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (state.cancelled() != asio::cancellation_type::none) {
+      was_cancelled = true;
+      co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+      cancel();
+    }
+    boost::system::error_code ignored;
+    co_await idle_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+  co_await asio::this_coro::throw_if_cancelled(throwing);
+  if (first_failure_) std::rethrow_exception(std::exchange(first_failure_, nullptr));
+  if (was_cancelled) throw boost::system::system_error(asio::error::operation_aborted);
+}
+
+asio::awaitable<void> TaskGroup::stop() {
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  cancel();
+  while (!children_.empty()) {
+    boost::system::error_code ignored;
+    co_await idle_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+  first_failure_ = nullptr;
+}
+
+void TaskGroup::finished(Children::iterator self, const std::exception_ptr& failure) {
+  children_.erase(self);
+  if (failure && !is_cancellation(failure)) {
+    if (!first_failure_) first_failure_ = failure;
+    if (policy_ == OnFailure::cancel_all) cancel();
+  }
+  if (children_.empty()) idle_.cancel();
+}
+
+}  // namespace kube::async

@@ -1,0 +1,101 @@
+#include "kube/base/json.hpp"
+
+namespace kube {
+namespace {
+
+const json::value* descend(const json::object* at, std::initializer_list<std::string_view> path) {
+  const json::value* found = nullptr;
+  for (std::string_view key : path) {
+    if (!at) return nullptr;
+    found = at->if_contains(key);
+    if (!found) return nullptr;
+    at = found->if_object();
+  }
+  return found;
+}
+const json::object& no_object() {
+  static const json::object none;
+  return none;
+}
+const json::array& no_array() {
+  static const json::array none;
+  return none;
+}
+
+}  // namespace
+
+const json::value* find(const json::value& root, std::initializer_list<std::string_view> path) {
+  return path.size() == 0 ? &root : descend(root.if_object(), path);
+}
+const json::value* find(const json::object& root, std::initializer_list<std::string_view> path) {
+  return descend(&root, path);
+}
+
+std::string_view string_at(const json::value& root, std::initializer_list<std::string_view> path) {
+  const json::value* found = find(root, path);
+  const json::string* text = found ? found->if_string() : nullptr;
+  return text ? std::string_view(*text) : std::string_view();
+}
+std::string_view string_at(const json::object& root, std::initializer_list<std::string_view> path) {
+  const json::value* found = find(root, path);
+  const json::string* text = found ? found->if_string() : nullptr;
+  return text ? std::string_view(*text) : std::string_view();
+}
+
+std::int64_t int_at(const json::value& root, std::initializer_list<std::string_view> path, std::int64_t fallback) {
+  const json::value* found = find(root, path);
+  if (!found) return fallback;
+  if (const auto* number = found->if_int64()) return *number;
+  if (const auto* number = found->if_uint64(); number && *number <= std::uint64_t(INT64_MAX))
+    return std::int64_t(*number);
+  return fallback;
+}
+
+bool bool_at(const json::value& root, std::initializer_list<std::string_view> path, bool fallback) {
+  const json::value* found = find(root, path);
+  const bool* flag = found ? found->if_bool() : nullptr;
+  return flag ? *flag : fallback;
+}
+
+const json::object& object_at(const json::value& root, std::initializer_list<std::string_view> path) {
+  const json::value* found = find(root, path);
+  const json::object* object = found ? found->if_object() : nullptr;
+  return object ? *object : no_object();
+}
+const json::object& object_at(const json::object& root, std::initializer_list<std::string_view> path) {
+  const json::value* found = find(root, path);
+  const json::object* object = found ? found->if_object() : nullptr;
+  return object ? *object : no_object();
+}
+const json::array& array_at(const json::value& root, std::initializer_list<std::string_view> path) {
+  const json::value* found = find(root, path);
+  const json::array* array = found ? found->if_array() : nullptr;
+  return array ? *array : no_array();
+}
+const json::array& array_at(const json::object& root, std::initializer_list<std::string_view> path) {
+  const json::value* found = find(root, path);
+  const json::array* array = found ? found->if_array() : nullptr;
+  return array ? *array : no_array();
+}
+
+json::object& ensure_object(json::object& parent, std::string_view key) {
+  json::value& slot = parent[key];
+  if (!slot.is_object()) slot = json::object(parent.storage());
+  return slot.get_object();
+}
+
+Result<json::value> parse_json(std::string_view text, std::size_t max_depth) {
+  json::parse_options options;
+  options.max_depth = max_depth;
+  json::parser parser({}, options);
+  boost::system::error_code failure;
+  const std::size_t consumed = parser.write_some(text, failure);
+  if (!failure && consumed == text.size()) return parser.release();
+  if (failure) return fail(Errc::parse, "JSON at byte " + std::to_string(consumed) + ": " + failure.message());
+  // What follows the document may only be white space.
+  const auto rest = text.find_first_not_of(" \t\r\n", consumed);
+  if (rest == std::string_view::npos) return parser.release();
+  return fail(Errc::parse, "JSON at byte " + std::to_string(rest) + ": text after the end of the document");
+}
+
+}  // namespace kube

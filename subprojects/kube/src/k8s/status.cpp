@@ -1,0 +1,54 @@
+#include "kube/k8s/status.hpp"
+
+#include <charconv>
+
+namespace kube {
+namespace {
+
+constexpr std::size_t max_message = 2048, max_causes = 16;
+
+std::string printable(std::string_view text, std::size_t limit) {
+  std::string out;
+  for (char c : text.substr(0, limit)) {
+    const auto byte = std::uint8_t(c);
+    out += byte < 0x20 || byte == 0x7f ? ' ' : c;
+  }
+  if (text.size() > limit) out += "…";
+  return out;
+}
+
+}  // namespace
+
+Status read_status(const json::value& document) {
+  Status status;
+  status.code = int(int_at(document, {"code"}));
+  status.reason = printable(string_at(document, {"reason"}), 128);
+  status.message = printable(string_at(document, {"message"}), max_message);
+  for (const json::value& cause : array_at(document, {"details", "causes"})) {
+    if (status.causes.size() == max_causes) break;
+    status.causes.push_back({.reason = printable(string_at(cause, {"reason"}), 128),
+                             .message = printable(string_at(cause, {"message"}), max_message),
+                             .field = printable(string_at(cause, {"field"}), 256)});
+  }
+  if (const auto seconds = int_at(document, {"details", "retryAfterSeconds"}); seconds > 0)
+    status.retry_after = std::chrono::seconds(seconds);
+  return status;
+}
+
+Status read_status(int http_code, std::string_view body, std::string_view retry_after) {
+  Status status;
+  if (auto document = parse_json(body); document && string_at(*document, {"kind"}) == "Status") {
+    status = read_status(*document);
+  } else {
+    status.message = printable(body, 512);
+    while (!status.message.empty() && status.message.back() == ' ') status.message.pop_back();
+  }
+  status.code = http_code;
+  std::int64_t seconds = 0;
+  const auto [end, failure] = std::from_chars(retry_after.data(), retry_after.data() + retry_after.size(), seconds);
+  if (failure == std::errc() && end == retry_after.data() + retry_after.size() && seconds >= 0)
+    status.retry_after = std::chrono::seconds(seconds);
+  return status;
+}
+
+}  // namespace kube

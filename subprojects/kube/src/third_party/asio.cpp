@@ -1,0 +1,2 @@
+// Asio, compiled once for everybody.
+#include <boost/asio/impl/src.hpp>

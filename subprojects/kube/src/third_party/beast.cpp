@@ -1,0 +1,2 @@
+// Beast, compiled once for everybody.
+#include <boost/beast/src.hpp>

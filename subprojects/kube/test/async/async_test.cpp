@@ -1,0 +1,149 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "kube/async/event.hpp"
+#include "kube/async/timeout.hpp"
+#include "support/run.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using namespace kube::async;
+using kube::test::run;
+
+RealClock real;
+
+asio::awaitable<std::string> value_after(kube::Duration delay) {
+  co_await real.sleep(delay);
+  co_return std::string(60, 'v');
+}
+asio::awaitable<void> fail_after(kube::Duration delay) {
+  co_await real.sleep(delay);
+  throw std::runtime_error("boom");
+}
+asio::awaitable<void> counted(int& alive, kube::Duration delay) {
+  struct Guard {
+    int& alive;
+    ~Guard() { --alive; }
+  };
+  ++alive;
+  Guard guard{alive};
+  co_await real.sleep(delay);
+}
+asio::awaitable<void> wait_for(Event& event, int& woken) {
+  co_await event.wait();
+  ++woken;
+}
+
+}  // namespace
+
+TEST_CASE("a value that arrives in time is returned") {
+  run([]() -> asio::awaitable<void> {
+    auto value = co_await with_timeout(real, value_after(1ms), 5s);
+    CHECK(value.value().size() == 60);
+  }());
+}
+
+TEST_CASE("an operation that is late is cancelled and answers nothing") {
+  run([]() -> asio::awaitable<void> {
+    auto value = co_await with_timeout(real, value_after(5s), 5ms);
+    CHECK_FALSE(value.has_value());
+  }());
+}
+
+TEST_CASE("a failure under a deadline is thrown at once") {
+  run([]() -> asio::awaitable<void> {
+    const auto start = real.now();
+    CHECK_THROWS_WITH(co_await with_timeout(real, fail_after(1ms), 30s), "boom");
+    CHECK(real.now() - start < 10s);
+  }());
+}
+
+TEST_CASE("the first failing child cancels its siblings and join throws its failure") {
+  run([]() -> asio::awaitable<void> {
+    int alive = 0;
+    TaskGroup group(co_await asio::this_coro::executor);
+    group.spawn(counted(alive, 30s));
+    group.spawn(counted(alive, 30s));
+    group.spawn(fail_after(1ms));
+    CHECK_THROWS_WITH(co_await group.join(), "boom");
+    CHECK(alive == 0);
+  }());
+}
+
+TEST_CASE("children of a group with keep_others survive a failing sibling") {
+  run([]() -> asio::awaitable<void> {
+    int alive = 0;
+    TaskGroup group(co_await asio::this_coro::executor, TaskGroup::OnFailure::keep_others);
+    group.spawn(fail_after(0ms));
+    group.spawn(counted(alive, 30s));
+    co_await real.sleep(10ms);
+    CHECK(alive == 1);
+    CHECK(group.size() == 1);
+    co_await group.stop();
+    CHECK(alive == 0);
+  }());
+}
+
+TEST_CASE("a group under a deadline ends its children before the deadline answers") {
+  run([]() -> asio::awaitable<void> {
+    int alive = 0;
+    struct Scope {
+      static asio::awaitable<int> two_children(int& count) {
+        TaskGroup group(co_await asio::this_coro::executor);
+        group.spawn(counted(count, 30s));
+        group.spawn(counted(count, 30s));
+        co_await group.join();
+        co_return 1;
+      }
+    };
+    auto joined = co_await with_timeout(real, Scope::two_children(alive), 10ms);
+    CHECK_FALSE(joined.has_value());
+    CHECK(alive == 0);
+  }());
+}
+
+TEST_CASE("a child spawned into a cancelled group never runs past its first wait") {
+  run([]() -> asio::awaitable<void> {
+    int alive = 0;
+    TaskGroup group(co_await asio::this_coro::executor);
+    group.cancel();
+    group.spawn(counted(alive, 30s));
+    co_await group.join();
+    CHECK(alive == 0);
+  }());
+}
+
+TEST_CASE("an event set before the wait is not forgotten, and wakes every waiter") {
+  run([]() -> asio::awaitable<void> {
+    auto executor = co_await asio::this_coro::executor;
+    Event event(executor);
+    int woken = 0;
+    TaskGroup group(executor);
+    group.spawn(wait_for(event, woken));
+    group.spawn(wait_for(event, woken));
+    co_await real.sleep(1ms);
+    CHECK(woken == 0);
+    event.set();
+    co_await group.join();
+    CHECK(woken == 2);
+    co_await event.wait();
+    co_await event.wait_and_reset();
+    CHECK_FALSE(event.is_set());
+  }());
+}
+
+TEST_CASE("a cancelled wait for an event throws and does not count as set") {
+  run([]() -> asio::awaitable<void> {
+    auto executor = co_await asio::this_coro::executor;
+    Event event(executor);
+    int woken = 0;
+    TaskGroup group(executor);
+    group.spawn(wait_for(event, woken));
+    co_await real.sleep(1ms);
+    co_await group.stop();
+    CHECK(woken == 0);
+    CHECK_FALSE(event.is_set());
+  }());
+}
