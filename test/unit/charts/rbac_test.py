@@ -1,0 +1,128 @@
+"""The rights that charts/liqo gives away: what is needed, and nothing of what must never be."""
+
+import pathlib
+
+import pytest
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+FILES = ROOT / "charts" / "liqo" / "files"
+
+READ = {"get", "list", "watch"}
+WRITE = {"update", "patch"}
+FULL = READ | WRITE | {"create", "delete"}
+
+# Role file -> (API group, resource) -> verbs. The roles hold exactly these: a new right is a decision, made here too.
+RIGHTS = {
+    "liqod-clusterrole.yaml": {
+        ("", "nodes"): FULL,
+        ("", "nodes/status"): WRITE,
+        ("", "pods"): READ | {"create", "patch", "delete"},
+        ("", "pods/status"): WRITE,
+        ("", "pods/eviction"): {"create"},
+        ("", "events"): {"create", "patch"},
+        ("", "configmaps"): READ,
+        ("", "serviceaccounts/token"): {"create"},
+        ("", "namespaces"): READ,
+        ("offloading.liqo.io", "virtualnodes"): READ | WRITE,
+        ("offloading.liqo.io", "virtualnodes/status"): WRITE,
+        ("offloading.liqo.io", "namespacemaps"): READ,
+        ("offloading.liqo.io", "shadowpods"): READ | WRITE,
+        ("offloading.liqo.io", "shadowpods/status"): WRITE,
+        ("offloading.liqo.io", "shadowpods/finalizers"): {"update"},
+        ("core.liqo.io", "foreignclusters"): READ,
+        ("certificates.k8s.io", "certificatesigningrequests"): READ | {"create", "delete"},
+        ("certificates.k8s.io", "certificatesigningrequests/approval"): {"update"},
+        ("certificates.k8s.io", "signers"): {"approve"},
+        ("authentication.k8s.io", "tokenreviews"): {"create"},
+        ("authorization.k8s.io", "subjectaccessreviews"): {"create"},
+    },
+    "liqod-role.yaml": {("coordination.k8s.io", "leases"): WRITE | {"get", "create"}},
+    "liqod-node-leases-role.yaml": {("coordination.k8s.io", "leases"): WRITE | {"get", "create"}},
+    "liqod-tenant-clusterrole.yaml": {("", "secrets"): READ},
+    "liqo-virtual-kubelet-remote.yaml": {
+        ("offloading.liqo.io", "shadowpods"): FULL,
+        ("offloading.liqo.io", "shadowendpointslices"): FULL,
+        ("", "pods"): READ,
+        ("", "pods/log"): {"get"},
+        ("", "pods/exec"): {"create"},
+        ("", "pods/attach"): {"create"},
+        ("", "pods/portforward"): {"get", "create"},
+        ("metrics.k8s.io", "pods"): READ,
+        ("", "configmaps"): FULL,
+        ("", "secrets"): FULL,
+        ("", "persistentvolumeclaims"): FULL,
+        ("", "services"): FULL,
+        ("networking.k8s.io", "ingresses"): FULL,
+        ("", "events"): READ,
+    },
+}
+
+
+def names():
+    return sorted(path.name for path in FILES.glob("*.yaml"))
+
+
+def load(name):
+    return yaml.safe_load((FILES / name).read_text(encoding="utf-8"))
+
+
+def granted(role):
+    """(group, resource) -> verbs of all rules of a role together."""
+    rights = {}
+    for rule in role["rules"]:
+        for group in rule["apiGroups"]:
+            for resource in rule["resources"]:
+                rights.setdefault((group, resource), set()).update(rule["verbs"])
+    return rights
+
+
+def test_every_role_has_its_table():
+    assert names() == sorted(RIGHTS)
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_role_grants_what_its_table_names_and_no_more(name):
+    assert granted(load(name)) == RIGHTS[name]
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_role_has_no_wildcards_and_no_way_to_more_rights(name):
+    role = load(name)
+    assert "aggregationRule" not in role
+    for rule in role["rules"]:
+        words = rule["apiGroups"] + rule["resources"] + rule["verbs"]
+        assert not [word for word in words if "*" in word]
+        assert not {"escalate", "bind", "impersonate", "deletecollection"} & set(rule["verbs"])
+        assert "rbac.authorization.k8s.io" not in rule["apiGroups"]
+        assert "nodes/proxy" not in rule["resources"]
+        assert "nonResourceURLs" not in rule
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_rule_says_what_it_is_for(name):
+    lines = (FILES / name).read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("# ")
+    bare = [line for before, line in zip(lines, lines[1:]) if line.startswith("  - ") and not before.startswith("  # ")]
+    assert not bare
+
+
+def test_liqod_approves_for_one_signer_only():
+    rules = [rule for rule in load("liqod-clusterrole.yaml")["rules"] if "signers" in rule["resources"]]
+    assert [rule["resourceNames"] for rule in rules] == [["kubernetes.io/kubelet-serving"]]
+
+
+def test_secrets_of_the_own_cluster_are_read_in_tenant_namespaces_only():
+    readers = [name for name in names() if any(resource == "secrets" for _, resource in granted(load(name)))]
+    assert readers == ["liqo-virtual-kubelet-remote.yaml", "liqod-tenant-clusterrole.yaml"]
+
+
+def test_an_exec_of_the_consumer_is_no_get():
+    assert "get" not in granted(load("liqo-virtual-kubelet-remote.yaml"))[("", "pods/exec")]
+
+
+@pytest.mark.parametrize("name", names())
+def test_kind_and_namespace_of_a_role_fit(name):
+    role = load(name)
+    assert role["apiVersion"] == "rbac.authorization.k8s.io/v1"
+    assert (role["kind"] == "Role") == ("namespace" in role["metadata"])
