@@ -1,0 +1,105 @@
+#include "kube/telemetry/log.hpp"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "kube/base/json.hpp"
+#include "kube/base/time.hpp"
+
+namespace kube {
+namespace {
+
+LogFormat chosen_format = LogFormat::text;
+
+spdlog::logger& sink() {
+  static const auto logger = [] {
+    auto made = spdlog::stderr_logger_st("kube");
+    made->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %L %v", spdlog::pattern_time_type::utc);
+    made->set_level(spdlog::level::info);
+    return made;
+  }();
+  return *logger;
+}
+
+spdlog::level::level_enum to_spdlog(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug: return spdlog::level::debug;
+    case LogLevel::info: return spdlog::level::info;
+    case LogLevel::warn: return spdlog::level::warn;
+    case LogLevel::error: return spdlog::level::err;
+  }
+  return spdlog::level::info;
+}
+
+std::string_view name_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug: return "debug";
+    case LogLevel::info: return "info";
+    case LogLevel::warn: return "warn";
+    case LogLevel::error: return "error";
+  }
+  return "info";
+}
+
+/// Quotes a value where a reader could not tell its end, or where it holds control characters.
+std::string quoted(std::string_view value) {
+  const bool plain = !value.empty() && value.find_first_of(" \"=\\") == std::string_view::npos &&
+                     std::ranges::none_of(value, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  return plain ? std::string(value) : json::serialize(json::string(value));
+}
+
+}  // namespace
+
+void configure_logging(LogLevel level, LogFormat format) {
+  chosen_format = format;
+  sink().set_level(to_spdlog(level));
+  if (format == LogFormat::json) sink().set_pattern("%v");
+}
+
+std::string format_line(LogFormat format, LogLevel level, std::string_view logger, std::string_view message,
+                        const std::vector<std::pair<std::string, std::string>>& fields) {
+  if (format == LogFormat::json) {
+    json::object line{{"level", name_of(level)}, {"logger", logger}, {"msg", message}};
+    for (const auto& [key, value] : fields) line[key] = value;
+    return json::serialize(line);
+  }
+  std::string line(logger);
+  line.append(": ").append(message);
+  for (const auto& [key, value] : fields) line.append(" ").append(key).append("=").append(quoted(value));
+  return line;
+}
+
+Log Log::with(std::string_view key, std::string value) const {
+  Log copy = *this;
+  copy.bound_.emplace_back(key, std::move(value));
+  return copy;
+}
+
+void Log::write(LogLevel level, std::string_view message, std::initializer_list<Field> fields) const {
+  if (!sink().should_log(to_spdlog(level))) return;
+  auto all = bound_;
+  for (const Field& field : fields) all.emplace_back(field.key, field.value);
+  std::string line = format_line(chosen_format, level, name_, message, all);
+  if (chosen_format == LogFormat::json) {
+    const auto now = std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now());
+    line.insert(1, "\"ts\":\"" + format_micro_time(now) + "\",");
+  }
+  sink().log(to_spdlog(level), "{}", line);
+}
+
+void Log::error(std::string_view message, std::initializer_list<Field> fields) const {
+  write(LogLevel::error, message, fields);
+}
+void Log::warn(std::string_view message, std::initializer_list<Field> fields) const {
+  write(LogLevel::warn, message, fields);
+}
+void Log::info(std::string_view message, std::initializer_list<Field> fields) const {
+  write(LogLevel::info, message, fields);
+}
+void Log::debug(std::string_view message, std::initializer_list<Field> fields) const {
+  write(LogLevel::debug, message, fields);
+}
+
+}  // namespace kube

@@ -1,0 +1,63 @@
+#include "kube/wire/watch_decoder.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace kube::wire;
+
+namespace {
+
+constexpr std::string_view stream =
+    R"({"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"5"}}})"
+    "\n"
+    R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}})"
+    "\n\r\n"
+    R"({"type":"ERROR","object":{"kind":"Status","code":410}})"
+    "\n";
+
+std::vector<WatchEventType> decode_in_pieces(std::string_view bytes, std::size_t split) {
+  WatchDecoder decoder;
+  std::vector<WatchEventType> types;
+  for (std::string_view piece : {bytes.substr(0, split), bytes.substr(split)}) {
+    decoder.feed(piece);
+    while (true) {
+      auto event = decoder.next();
+      REQUIRE(event.has_value());
+      if (!event->has_value()) break;
+      types.push_back((*event)->type);
+    }
+  }
+  return types;
+}
+
+}  // namespace
+
+TEST_CASE("a watch split at any byte gives the same events") {
+  const std::vector expected{WatchEventType::added, WatchEventType::bookmark, WatchEventType::error};
+  for (std::size_t split = 0; split <= stream.size(); ++split) {
+    CAPTURE(split);
+    CHECK(decode_in_pieces(stream, split) == expected);
+  }
+}
+
+TEST_CASE("what is not an event is refused") {
+  struct Case {
+    const char* title;
+    const char* line;
+  };
+  for (const Case& c : {Case{"not JSON", "nonsense\n"}, Case{"no type", R"({"object":{}})""\n"},
+                        Case{"unknown type", R"({"type":"MOVED","object":{}})""\n"},
+                        Case{"object is a string", R"({"type":"ADDED","object":"x"})""\n"}, Case{"an array", "[]\n"}}) {
+    CAPTURE(c.title);
+    WatchDecoder decoder;
+    decoder.feed(c.line);
+    CHECK(decoder.next().error().code() == kube::Errc::parse);
+  }
+}
+
+TEST_CASE("an event without end is refused once it passes the limit") {
+  WatchDecoder decoder(1024);
+  decoder.feed(std::string(1024, 'x'));
+  CHECK(decoder.next().has_value());
+  decoder.feed("x");
+  CHECK(decoder.next().error().code() == kube::Errc::too_large);
+}
