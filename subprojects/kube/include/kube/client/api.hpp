@@ -1,0 +1,89 @@
+// The verbs of a Kubernetes API server as coroutines that answer with values.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <string>
+
+#include "kube/async/clock.hpp"
+#include "kube/base/random.hpp"
+#include "kube/k8s/request.hpp"
+#include "kube/net/transport.hpp"
+#include "kube/telemetry/metrics.hpp"
+#include "kube/wire/list_decoder.hpp"
+#include "kube/wire/watch_decoder.hpp"
+
+namespace kube {
+
+namespace asio = boost::asio;
+
+/// How one Api behaves.
+struct ApiSettings {
+  std::string cluster;                         ///< the name that failures, logs and metrics give this server
+  Duration timeout = std::chrono::seconds(30); ///< for one verb, retries included; a watch has this for its head only
+  int attempts = 4;                            ///< sendings of a request that the server put off (429, 503)
+};
+
+/// The open body of a watch: events in order, until the server ends it.
+class WatchStream {
+ public:
+  WatchStream(std::unique_ptr<net::Body> body) : body_(std::move(body)) {}
+  /// The next event; an empty optional is the end that every watch has. Failures: closed, parse, too_large. Cancellable.
+  asio::awaitable<Result<std::optional<wire::WatchEvent>>> next();
+  /// An event that has already arrived, without waiting.
+  Result<std::optional<wire::WatchEvent>> buffered() { return decoder_.next(); }
+
+ private:
+  std::unique_ptr<net::Body> body_;
+  wire::WatchDecoder decoder_;
+};
+
+/// One API server. Every verb carries the deadline of the settings, waits as 429 and 503 ask (Retry-After), and turns
+/// any answer other than 2xx into a Failure with the server's Status and the words "<verb> <plural> <ns>/<name> in
+/// <cluster>". Cancellation (terminal) throws operation_aborted. One thread.
+class Api {
+ public:
+  Api(net::Transport& transport, async::Clock& clock, Random& random, Metrics& metrics, ApiSettings settings);
+
+  asio::awaitable<Result<Object>> get(const Resource& resource, ObjectKey key, std::string_view subresource = {});
+  /// One page, parsed as it arrives.
+  asio::awaitable<Result<wire::ListPage>> list(const Resource& resource, std::string_view ns, ListOptions options);
+  asio::awaitable<Result<WatchStream>> watch(const Resource& resource, std::string_view ns, WatchOptions options);
+  asio::awaitable<Result<Object>> create(const Resource& resource, const Object& object, WriteOptions options = {});
+  asio::awaitable<Result<Object>> replace(const Resource& resource, const Object& object, WriteOptions options = {});
+  asio::awaitable<Result<Object>> patch(const Resource& resource, ObjectKey key, PatchType type, std::string body,
+                                        WriteOptions options = {}, bool force = false);
+  /// Server-side apply of the object's tree under the field manager, taking over conflicting fields.
+  asio::awaitable<Result<Object>> apply(const Resource& resource, const Object& object, std::string_view field_manager,
+                                        std::string_view subresource = {});
+  asio::awaitable<Result<void>> remove(const Resource& resource, ObjectKey key, DeleteOptions options = {});
+  asio::awaitable<Result<void>> remove_collection(const Resource& resource, std::string_view ns, Selection selection,
+                                                  DeleteOptions options = {});
+  /// POST to a subresource (eviction, token, binding) or to a review: answers the server's document.
+  asio::awaitable<Result<json::value>> post(const Resource& resource, ObjectKey key, std::string_view subresource,
+                                            json::object body);
+  /// The document or text at any path, e.g. "/version", "/readyz".
+  asio::awaitable<Result<std::string>> raw(std::string path, Duration timeout);
+
+  const std::string& cluster() const { return settings_.cluster; }
+  net::Transport& transport() { return transport_; }
+  async::Clock& clock() { return clock_; }
+  Random& random() { return random_; }
+
+ private:
+  /// Sends until an answer that is final; answers with a 2xx response.
+  asio::awaitable<Result<net::Response>> send(HttpRequest request, Deadline deadline);
+  /// As send(), and reads the body to its end.
+  asio::awaitable<Result<std::string>> exchange(HttpRequest request, Deadline deadline);
+  asio::awaitable<Result<Object>> exchange_object(HttpRequest request);
+  void count(const HttpRequest& request, int code);
+
+  net::Transport& transport_;
+  async::Clock& clock_;
+  Random& random_;
+  Metrics& metrics_;
+  ApiSettings settings_;
+  std::map<std::pair<std::string, int>, Counter> requests_;
+};
+
+}  // namespace kube
