@@ -1,0 +1,103 @@
+"""Fixtures of the stories: a run, its clusters, and the rules that hold for every story."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from harness import audit, settings
+from harness.cluster import Cluster
+from harness.components import Options
+from harness.run import Run
+
+_kept: list[str] = []
+
+
+def pytest_configure() -> None:
+    """A terminated run ends as an interrupted one does: fixtures are torn down."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt("terminated")
+
+    signal.signal(signal.SIGTERM, interrupt)
+
+
+def unavailable(reason: str) -> None:
+    """What cannot run here is skipped, and says so in a line; where CI is set nothing may be missing."""
+    if settings.IN_CI:
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def run() -> Iterator[Run]:
+    if missing := settings.missing_requirements():
+        unavailable(f"real clusters need {', '.join(missing)}")
+    for made in (settings.tool("kube"), settings.tool("kwok"), settings.images()):
+        if not made.exists():
+            unavailable(f"{made} is not built; run test/cluster/build-tools")
+    the_run = Run()
+    try:
+        yield the_run
+    finally:
+        the_run.close()
+
+
+@pytest.fixture(scope="session")
+def clusters(run: Run) -> dict[str, Cluster]:
+    """rome, which has fake nodes, and milan, which has a real kubelet."""
+    started = run.start(rome=Options(), milan=Options(kubelet=True))
+    started["rome"].add_kwok_nodes(2)
+    return started
+
+
+@pytest.fixture(scope="session")
+def rome(clusters: dict[str, Cluster]) -> Cluster:
+    return clusters["rome"]
+
+
+@pytest.fixture(scope="session")
+def milan(clusters: dict[str, Cluster]) -> Cluster:
+    return clusters["milan"]
+
+
+@pytest.fixture
+def namespace(request: pytest.FixtureRequest) -> str:
+    """A name for this story's own namespaces; the story creates them where it needs them."""
+    return re.sub(r"[^a-z0-9]+", "-", request.node.name.removeprefix("test_").lower())[:40].strip("-")
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_refused(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever runs under test has the rights it needs: a 403 that the story does not expect fails it."""
+    the_run: Run | None = request.getfixturevalue("run") if "run" in request.fixturenames else None
+    before = {name: cluster.audit.mark() for name, cluster in the_run.clusters.items()} if the_run else {}
+    yield
+    if the_run is None or request.node.get_closest_marker("refusals"):
+        return
+    refused = [
+        f"{name}: {audit.described(entry)}"
+        for name, cluster in the_run.clusters.items()
+        for entry in cluster.audit.refused(before.get(name, 0))
+        if not audit.is_system(entry)
+    ]
+    assert not refused, "requests were answered 403:\n" + "\n".join(sorted(set(refused)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
+    report = yield
+    the_run = getattr(item, "funcargs", {}).get("run")
+    if report.failed and the_run is not None:
+        place = the_run.keep_logs(re.sub(r"\W+", "-", item.name))
+        _kept.append(f"{item.name} ({report.when}): {place}")
+        report.sections.append(("logs", f"kept in {place}"))
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for line in _kept:
+        terminalreporter.write_line(f"logs of {line}")

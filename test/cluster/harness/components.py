@@ -1,0 +1,170 @@
+"""Command lines and configuration files of Kubernetes' components, as the tests run them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .images import PAUSE
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a story may choose about a cluster."""
+
+    # Each real node is a kubelet with a containerd; this harness runs none or one, and any number of fake ones.
+    kubelet: bool = False
+    proxy: bool = False
+    # How long Kubernetes waits for a silent node before it calls it unknown. (Its default is 50 s.)
+    node_grace_seconds: int = 40
+    # How long a certificate is valid that the controller-manager signs, serving certificates of kubelets among them.
+    signing_duration: str = "1h"
+    pod_cidr: str = ""
+    service_cidr: str = "10.96.0.0/16"
+    extra_apiserver: tuple[str, ...] = ()
+    extra_manager: tuple[str, ...] = ()
+
+
+def etcd(data: Path) -> list[object]:
+    client, peer = "http://127.0.0.1:2379", "http://127.0.0.1:2380"
+    return [
+        "etcd", "--data-dir", data, "--unsafe-no-fsync", "--log-level", "warn",
+        "--listen-client-urls", client, "--advertise-client-urls", client,
+        "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}",
+        "--quota-backend-bytes", 4 << 30,
+    ]  # fmt: skip
+
+
+def apiserver(directory: Path, address: str, port: int, options: Options) -> list[object]:
+    pki = directory / "pki"
+    return [
+        "kube-apiserver", "--etcd-servers=http://127.0.0.1:2379",
+        f"--secure-port={port}", f"--advertise-address={address}", "--allow-privileged",
+        f"--tls-cert-file={pki}/apiserver.crt", f"--tls-private-key-file={pki}/apiserver.key",
+        f"--client-ca-file={pki}/ca.crt",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        f"--service-account-key-file={pki}/sa.pub", f"--service-account-signing-key-file={pki}/sa.key",
+        "--service-account-max-token-expiration=87600h",
+        "--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",
+        f"--service-cluster-ip-range={options.service_cidr}",
+        # Kubelets, real and virtual ones, are called by a user with no more rights than that needs, and are verified.
+        f"--kubelet-client-certificate={pki}/kubelet-client.crt", f"--kubelet-client-key={pki}/kubelet-client.key",
+        f"--kubelet-certificate-authority={pki}/ca.crt", "--kubelet-preferred-address-types=InternalIP",
+        "--enable-aggregator-routing=true",
+        # Blocking: a request that was answered is in the log, so counting needs no waiting.
+        f"--audit-policy-file={directory}/audit-policy.yaml", f"--audit-log-path={directory}/audit.log",
+        "--audit-log-mode=blocking", "--audit-log-maxsize=8192",
+        *options.extra_apiserver,
+    ]  # fmt: skip
+
+
+def controller_manager(directory: Path, options: Options) -> list[object]:
+    pki = directory / "pki"
+    return [
+        "kube-controller-manager", "--kubeconfig", directory / "controller-manager.kubeconfig",
+        "--bind-address=127.0.0.1", "--leader-elect=false", "--use-service-account-credentials",
+        f"--service-account-private-key-file={pki}/sa.key", f"--root-ca-file={pki}/ca.crt",
+        f"--cluster-signing-cert-file={pki}/ca.crt", f"--cluster-signing-key-file={pki}/ca.key",
+        f"--cluster-signing-duration={options.signing_duration}",
+        f"--node-monitor-grace-period={options.node_grace_seconds}s", "--node-monitor-period=1s",
+        # The defaults (20 a second) would measure the limiter of Kubernetes instead of Liqo.
+        "--kube-api-qps=2000", "--kube-api-burst=2000", "--concurrent-gc-syncs=20",
+        "--controllers=*,-service-lb-controller,-cloud-node-lifecycle-controller,-node-route-controller",
+        *options.extra_manager,
+    ]  # fmt: skip
+
+
+def scheduler(directory: Path) -> list[object]:
+    return [
+        "kube-scheduler", "--kubeconfig", directory / "scheduler.kubeconfig", "--bind-address=127.0.0.1",
+        "--leader-elect=false", "--kube-api-qps=2000", "--kube-api-burst=2000",
+    ]  # fmt: skip
+
+
+def proxy_config(directory: Path, node: str, pod_cidr: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
+        "kind": "KubeProxyConfiguration",
+        "mode": "nftables",
+        "clusterCIDR": pod_cidr,
+        "clientConnection": {"kubeconfig": str(directory / "proxy.kubeconfig")},
+        "hostnameOverride": node,
+        "conntrack": {"maxPerCore": 0},
+    }
+
+
+def network_config(directory: Path, pod_cidr: str) -> dict[str, Any]:
+    """CNI: pods hang on a bridge; the cluster's network namespace routes for them."""
+    ranges = [[{"subnet": pod_cidr}]]
+    ipam = {
+        "type": "host-local",
+        "dataDir": str(directory / "cni-state"),
+        "ranges": ranges,
+        "routes": [{"dst": "0.0.0.0/0"}],
+    }
+    bridge = {"type": "bridge", "bridge": "pods", "isGateway": True, "ipMasq": False, "ipam": ipam}
+    return {"cniVersion": "0.4.0", "name": "pods", "plugins": [bridge]}
+
+
+def containerd_config(directory: Path) -> str:
+    # restrict_oom_score_adj: where the machine withholds CAP_SYS_RESOURCE, runc fails on every pod without it.
+    return f"""\
+version = 2
+root = "{directory}/containerd-root"
+state = "{directory}/containerd-state"
+[grpc]
+  address = "{directory}/containerd.sock"
+[plugins."io.containerd.grpc.v1.cri"]
+  restrict_oom_score_adj = true
+  sandbox_image = "{PAUSE}"
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = "{directory}/cni"
+"""
+
+
+def kubelet_config(directory: Path, cgroup: str) -> dict[str, Any]:
+    pki = directory / "pki"
+    return {
+        "apiVersion": "kubelet.config.k8s.io/v1beta1",
+        "kind": "KubeletConfiguration",
+        # cgroup version 1 machines too, and no accounting tree of its own: it is a guest on this machine.
+        "failCgroupV1": False,
+        "cgroupDriver": "cgroupfs",
+        "cgroupRoot": f"/{cgroup}",
+        "cgroupsPerQOS": False,
+        "enforceNodeAllocatable": [],
+        "failSwapOn": False,
+        "containerRuntimeEndpoint": f"unix://{directory}/containerd.sock",
+        "authentication": {
+            "anonymous": {"enabled": False},
+            "webhook": {"enabled": True, "cacheTTL": "1s"},
+            "x509": {"clientCAFile": str(pki / "ca.crt")},
+        },
+        "authorization": {"mode": "Webhook"},
+        "tlsCertFile": str(pki / "kubelet-serving.crt"),
+        "tlsPrivateKeyFile": str(pki / "kubelet-serving.key"),
+        "imageGCHighThresholdPercent": 100,
+        "evictionHard": {"memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
+        "resolvConf": "",
+        "registryPullQPS": 0,
+        "eventRecordQPS": 0,
+        "kubeAPIQPS": 500,
+        "kubeAPIBurst": 500,
+        "nodeStatusUpdateFrequency": "5s",
+    }
+
+
+def kubelet(directory: Path, node: str, address: str) -> list[object]:
+    return [
+        "kubelet", "--config", directory / "kubelet.yaml", "--kubeconfig", directory / "kubelet.kubeconfig",
+        "--root-dir", directory / "kubelet", "--hostname-override", node, "--node-ip", address,
+    ]  # fmt: skip
+
+
+def kwok(directory: Path) -> list[object]:
+    return [
+        "--kubeconfig", directory / "kwok.kubeconfig", "--manage-all-nodes=false",
+        "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake", "--node-lease-duration-seconds=40",
+    ]  # fmt: skip

@@ -1,0 +1,110 @@
+"""The daemon under test, running inside a cluster's namespaces as the ServiceAccount that the chart gives it."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import signal
+from pathlib import Path
+
+from . import settings
+from .cluster import Cluster
+from .namespace import Process
+from .wait import wait_for
+
+METRICS_PORT = 9090
+
+
+class Liqod:
+    """One liqod of one cluster. `kubeconfig` is what chart.install returned; `flags` are added to its command line."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        kubeconfig: Path,
+        listen_port: int = 10250,
+        flags: tuple[str, ...] = (),
+        name: str = "liqod",
+    ):
+        binary = settings.liqod()
+        assert binary and binary.exists(), f"there is no liqod to run ({binary or 'none built, and $LIQOD is not set'})"
+        self.cluster, self.name, self.listen_port = cluster, name, listen_port
+        self.command = [
+            binary, "--kubeconfig", kubeconfig, "--cluster-id", cluster.name, "--liqo-namespace", "liqo",
+            "--node-ip", cluster.address, "--listen-port", listen_port,
+            "--metrics-address", f"{cluster.address}:{METRICS_PORT}", *flags,
+        ]  # fmt: skip
+        self.process: Process | None = None
+
+    def start(self, ready_within: float = 30) -> Liqod:
+        """Starts it and waits until it says that it is ready; 0 does not wait."""
+        self.process = self.cluster.space.start(self.name, self.command)
+        if ready_within:
+            wait_for(
+                self.ready, ready_within, f"liqod of {self.cluster.name} to be ready (its log: {self.process.log})"
+            )
+        return self
+
+    def ensure(self) -> None:
+        """Starts it where an earlier story left it dead."""
+        if self.process is None or not self.process.running():
+            self.start()
+
+    @property
+    def running(self) -> bool:
+        return self.process is not None and self.process.running()
+
+    def kill(self) -> None:
+        """kill -9."""
+        assert self.process
+        self.process.kill()
+
+    def stop(self, timeout: float = 20) -> int:
+        """SIGTERM; returns the exit code."""
+        assert self.process
+        return self.process.stop(timeout)
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def freeze(self) -> None:
+        """Stops it in its tracks (SIGSTOP), as a swapping machine would."""
+        assert self.process
+        self.process.send(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        assert self.process
+        self.process.send(signal.SIGCONT)
+
+    def get(self, where: str, timeout: float = 5) -> tuple[int, str]:
+        """A plain HTTP GET on the port for metrics and health."""
+        connection = http.client.HTTPConnection(self.cluster.address, METRICS_PORT)
+        connection.sock = self.cluster.space.connect(self.cluster.address, METRICS_PORT, timeout)
+        try:
+            connection.request("GET", where)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        except http.client.HTTPException as error:
+            raise OSError(f"GET {where}: {error!r}") from error
+        finally:
+            connection.close()
+
+    def ready(self) -> bool:
+        if not self.running:
+            assert self.process
+            raise RuntimeError(
+                f"liqod of {self.cluster.name} ended with {self.process.exit_code()}: {self.log()[-1500:]}"
+            )
+        return self.get("/readyz")[0] == 200
+
+    def metrics(self) -> dict[str, float]:
+        """Every sample of /metrics by its name with labels, e.g. `workqueue_depth{name="pods"}`."""
+        code, text = self.get("/metrics")
+        assert code == 200, f"/metrics answered {code}"
+        samples = re.findall(r"^([^#\s]\S*?(?:\{.*\})?)\s+(\S+)$", text, re.MULTILINE)
+        return {name: float(value) for name, value in samples}
+
+    def log(self) -> str:
+        assert self.process
+        return self.process.log.read_text(errors="replace")

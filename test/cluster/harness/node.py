@@ -1,0 +1,100 @@
+"""A real node of a cluster: containerd and a kubelet, whose leavings (cgroups) go with the cluster."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+
+from . import components, settings
+from .wait import wait_for
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
+
+# Places that containerd, runc, CNI and the kubelet write to whatever their configuration says.
+_PRIVATE = ("/run", "/var/log", "/var/lib/cni", "/var/lib/kubelet")
+
+
+class Node:
+    """Runs inside the namespaces of `cluster`, so it is killed, and its mounts are dropped, with them."""
+
+    def __init__(self, cluster: Cluster, name: str):
+        self.cluster, self.name = cluster, name
+        self.directory = cluster.directory
+
+    def start_runtime(self) -> None:
+        """Starts containerd; it needs no API server, so it comes up while that does."""
+        cluster, directory = self.cluster, self.directory
+        for place in _PRIVATE:
+            Path(place).mkdir(parents=True, exist_ok=True)
+            subprocess.run(
+                ["nsenter", f"--mount=/proc/{cluster.space.pid}/ns/mnt", "mount", "-t", "tmpfs", "liqo-test", place],
+                check=True,
+            )
+        (directory / "cni").mkdir()
+        (directory / "cni/10-pods.conflist").write_text(
+            json.dumps(components.network_config(directory, cluster.pod_cidr))
+        )
+        (directory / "containerd.toml").write_text(components.containerd_config(directory))
+        (directory / "kubelet.yaml").write_text(yaml.safe_dump(components.kubelet_config(directory, cluster.cgroup)))
+        cluster.kubeconfig_of("kubelet", f"system:node:{self.name}", ["system:nodes"])
+        # For `kubectl logs` the cluster's API server verifies this certificate against the cluster's authority.
+        names = [f"IP:{cluster.address}", f"DNS:{self.name}"]
+        cluster.authority.issue("kubelet-serving", f"system:node:{self.name}", ["system:nodes"], names)
+        cluster._run("containerd", ["containerd", "-c", directory / "containerd.toml"])
+
+    def start(self) -> None:
+        """Imports the images, starts the kubelet and waits until the node is ready."""
+        wait_for(lambda: self._ctr("version"), 30, f"containerd of {self.cluster.name}")
+        assert self._ctr("images", "import", settings.images()), f"containerd of {self.cluster.name} takes no images"
+        self.start_kubelet()
+        wait_for(self.ready, 60, f"node {self.name} to be ready")
+
+    def start_kubelet(self) -> None:
+        command = components.kubelet(self.directory, self.name, self.cluster.address)
+        self.cluster._run("kubelet", [self.cluster.kube, *command])
+
+    def ready(self) -> bool:
+        return is_ready(self.cluster.api.find("nodes", None, self.name))
+
+    def _ctr(self, *arguments: object) -> bool:
+        command = ["ctr", "-a", self.directory / "containerd.sock", "-n", "k8s.io", *arguments]
+        return subprocess.run([str(word) for word in command], capture_output=True).returncode == 0
+
+    def remove_cgroups(self) -> None:
+        remove_cgroups(self.cluster.cgroup)
+
+
+def is_ready(node: dict | None) -> bool:
+    """Whether a Node object says that it is ready."""
+    conditions = (node or {}).get("status", {}).get("conditions", [])
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+
+
+def remove_cgroups(prefix: str) -> None:
+    """Removes the cgroups that dead containers left; the kernel drops only namespaces and mounts by itself."""
+    root = Path("/sys/fs/cgroup")
+    for top in [*root.glob(f"*/{prefix}*"), *root.glob(f"{prefix}*")]:
+        if not top.is_dir() or top.is_symlink():
+            continue
+        for group in sorted(
+            (path for path in top.rglob("*") if path.is_dir()), key=lambda path: len(path.parts), reverse=True
+        ):
+            _remove(group)
+        _remove(top)
+
+
+def _remove(group: Path) -> None:
+    def gone() -> bool:
+        try:
+            group.rmdir()
+        except FileNotFoundError:
+            pass
+        return True
+
+    # Busy for a moment after its last process was killed.
+    wait_for(gone, 5, f"cgroup {group} to be empty")

@@ -1,0 +1,132 @@
+"""A peering, made by hand through the API: everything that Liqo's own controllers will make is applied here instead.
+
+At the consumer: the tenant namespace of the provider, the Secret with a kubeconfig for it, the VirtualNode, the
+NamespaceMap with its current mapping. At the provider: the tenant namespace of the consumer and, for each offloaded
+namespace, its twin with the binding that lets the consumer's user work there and nowhere else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from . import pki
+from .chart import REMOTE_ROLE
+from .cluster import Cluster
+from .node import is_ready
+from .wait import wait_for
+
+TAINT = "virtual-node.liqo.io/not-allowed"
+RESOURCES = {"cpu": "256", "memory": "1Ti", "pods": "5000", "ephemeral-storage": "1Ti"}
+
+
+class Peering:
+    """`consumer` offloads to `provider` through a virtual node, by default named after the provider."""
+
+    def __init__(self, consumer: Cluster, provider: Cluster, node: str | None = None):
+        self.consumer, self.provider = consumer, provider
+        self.node = node or provider.name
+        self.home = f"liqo-tenant-{provider.name}"
+        self.away = f"liqo-tenant-{consumer.name}"
+        self.secret = f"kubeconfig-{self.node}"
+        # The user of a resource slice: its name and a hash of who asked for it, with the consumer as the group.
+        self.user = f"{self.node}-{hashlib.sha256(consumer.name.encode()).digest()[:6].hex()}"
+
+    def establish(self, resources: Mapping[str, str] = RESOURCES, **spec: Any) -> Peering:
+        """Applies everything but mappings. `spec` adds to the VirtualNode's spec."""
+        tenant = {"liqo.io/tenant-namespace": "true"}
+        self.consumer.namespace(self.home, {**tenant, "liqo.io/remote-cluster-id": self.provider.name})
+        self.provider.namespace(self.away, {**tenant, "liqo.io/remote-cluster-id": self.consumer.name})
+        self.write_secret(self.kubeconfig())
+        self._map_object()
+        self.write_virtual_node(resources, **spec)
+        return self
+
+    def kubeconfig(self) -> str:
+        """A kubeconfig for the provider as the least-privilege user of this peering."""
+        pair = self.provider.authority.issue(
+            f"tenant-{self.consumer.name}-{self.node}", self.user, [self.consumer.name]
+        )
+        user = pki.certificate_user(pair)
+        return pki.kubeconfig(self.provider.server, self.provider.authority.pair.certificate, user, self.provider.name)
+
+    def write_secret(self, kubeconfig: str) -> None:
+        labels = {"liqo.io/remote-cluster-id": self.provider.name}
+        metadata = {"name": self.secret, "labels": labels}
+        self.consumer.api.apply(
+            "secrets", self.home, {"kind": "Secret", "metadata": metadata, "stringData": {"kubeconfig": kubeconfig}}
+        )
+
+    def write_virtual_node(self, resources: Mapping[str, str] = RESOURCES, **spec: Any) -> None:
+        spec = {
+            "clusterID": self.provider.name,
+            "createNode": True,
+            "disableNetworkCheck": True,
+            "kubeconfigSecretRef": {"name": self.secret},
+            "resourceQuota": {"hard": dict(resources)},
+            **spec,
+        }
+        metadata = {"name": self.node, "labels": {"liqo.io/remote-cluster-id": self.provider.name}}
+        self.consumer.api.apply("virtualnodes", self.home, {"kind": "VirtualNode", "metadata": metadata, "spec": spec})
+
+    def _map_object(self) -> None:
+        labels = {
+            "liqo.io/remote-cluster-id": self.provider.name,
+            "liqo.io/replication": "true",
+            "liqo.io/remoteID": self.provider.name,
+        }
+        metadata = {"name": self.provider.name, "labels": labels}
+        self.consumer.api.apply("namespacemaps", self.home, {"kind": "NamespaceMap", "metadata": metadata})
+
+    def offload(self, namespace: str, twin: str | None = None) -> str:
+        """Maps a namespace of the consumer, which must exist, to its twin at the provider; returns the twin's name."""
+        twin = twin or f"{namespace}-{self.consumer.name}"
+        map_id = f"{self.away}/{self.provider.name}"
+        managed = {"liqo.io/managed-by-namespace-map": map_id}
+        self.provider.namespace(
+            twin, {"liqo.io/remote-cluster-id": self.consumer.name}, {**managed, "liqo.io/original-name": namespace}
+        )
+        labels = {"app.kubernetes.io/managed-by": "liqo", "liqo.io/remote-cluster-id": self.consumer.name}
+        self.provider.api.apply(
+            "rolebindings",
+            twin,
+            {
+                "kind": "RoleBinding",
+                "metadata": {"name": self.away, "labels": labels, "annotations": managed},
+                "subjects": [{"kind": "Group", "name": self.consumer.name, "apiGroup": "rbac.authorization.k8s.io"}],
+                "roleRef": {"kind": "ClusterRole", "name": REMOTE_ROLE, "apiGroup": "rbac.authorization.k8s.io"},
+            },
+        )
+        self._map(namespace, twin, {"remoteNamespace": twin, "phase": "Accepted"})
+        return twin
+
+    def withdraw(self, namespace: str) -> None:
+        """Removes the mapping of a namespace; what runs in its twin is left to whoever watches."""
+        self._map(namespace, None, None)
+
+    def _map(self, namespace: str, twin: str | None, current: Mapping[str, str] | None) -> None:
+        patch, name = self.consumer.api.patch, self.provider.name
+        patch("namespacemaps", self.home, name, {"spec": {"desiredMapping": {namespace: twin}}})
+        patch("namespacemaps", self.home, name, {"status": {"currentMapping": {namespace: current}}}, "status")
+
+    def node_object(self) -> dict | None:
+        return self.consumer.api.find("nodes", None, self.node)
+
+    def node_ready(self) -> bool:
+        return is_ready(self.node_object())
+
+    def wait_ready(self, timeout: float = 30) -> Peering:
+        wait_for(self.node_ready, timeout, f"virtual node {self.node} of {self.consumer.name} to be ready")
+        return self
+
+    def dissolve(self) -> None:
+        """Deletes the VirtualNode; draining and removing the Node is liqod's work."""
+        self.consumer.api.delete("virtualnodes", self.home, self.node)
+
+    def pinned(self, pod: dict) -> dict:
+        """The pod, or a pod template, bound to be scheduled on this virtual node."""
+        spec = pod["spec"]
+        tolerations = [*spec.get("tolerations", []), {"key": TAINT, "operator": "Exists", "effect": "NoExecute"}]
+        selector = {**spec.get("nodeSelector", {}), "kubernetes.io/hostname": self.node}
+        return {**pod, "spec": {**spec, "tolerations": tolerations, "nodeSelector": selector}}

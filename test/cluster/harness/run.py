@@ -1,0 +1,99 @@
+"""One run of the tests: its clusters and their network, its directory, and the certainty that nothing of it remains."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from . import settings
+from .cluster import Cluster
+from .components import Options
+from .network import Network
+from .node import remove_cgroups
+
+
+class Run:
+    """Processes, mounts and networks die with this process (see init.py), files by `close` or a later `sweep`."""
+
+    def __init__(self) -> None:
+        sweep()
+        self.id = secrets.token_hex(3)
+        self.directory = settings.RUNS / f"{settings.RUN_PREFIX}{self.id}"
+        self.directory.mkdir(mode=0o755)
+        (self.directory / "owner").write_text(_identity(os.getpid()))
+        self.network = Network(self.directory / "wan")
+        self.clusters: dict[str, Cluster] = {}
+
+    def start(self, **wanted: Options) -> dict[str, Cluster]:
+        """Starts clusters side by side; returns those it started, by name."""
+        first = len(self.clusters) + 1
+        started: dict[str, Cluster] = {}
+        for index, (name, options) in enumerate(wanted.items(), first):
+            started[name] = self.clusters[name] = Cluster(self.directory, name, index, self.network, self.id, options)
+        with ThreadPoolExecutor(len(started)) as pool:
+            list(pool.map(Cluster.start, started.values()))
+        self._connect_pods()
+        return started
+
+    def stop(self, cluster: Cluster) -> None:
+        """Ends one cluster before the run does."""
+        self.clusters.pop(cluster.name).stop()
+
+    def _connect_pods(self) -> None:
+        """Routes between the pods of all clusters: a flat network, as when networking is not Liqo's business."""
+        for here in self.clusters.values():
+            for there in self.clusters.values():
+                if here is not there:
+                    here.space.run("ip", "route", "replace", there.pod_cidr, "via", there.address)
+
+    def keep_logs(self, label: str) -> Path:
+        """Copies every log so far to where it outlives the run, and returns that place."""
+        target = settings.KEPT_LOGS / f"{time.strftime('%H%M%S')}-{label}"
+        for log in self.directory.glob("*/*.log"):
+            place = target / log.parent.name
+            place.mkdir(parents=True, exist_ok=True)
+            shutil.copy(log, place)
+        return target
+
+    def close(self) -> None:
+        """Ends everything and removes every trace."""
+        with ThreadPoolExecutor(len(self.clusters) + 1) as pool:
+            list(pool.map(Cluster.stop, self.clusters.values()))
+        self.network.close()
+        _remove(self.directory)
+
+
+def _identity(pid: int) -> str:
+    """Tells a process from a later one with the same PID: its number and when it started."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return f"{pid} {fields[19]}"
+
+
+def _alive(owner: str) -> bool:
+    try:
+        return _identity(int(owner.split()[0])) == owner
+    except (OSError, ValueError, IndexError):
+        return False
+
+
+def sweep() -> list[Path]:
+    """Removes what runs left that were killed outright: files and empty cgroups, for their processes died with them."""
+    swept = []
+    for directory in settings.RUNS.glob(f"{settings.RUN_PREFIX}*"):
+        owner = directory / "owner"
+        if owner.exists() and not _alive(owner.read_text()):
+            remove_cgroups(f"liqo-{directory.name.removeprefix(settings.RUN_PREFIX)}-")
+            _remove(directory)
+            swept.append(directory)
+    return swept
+
+
+def _remove(directory: Path) -> None:
+    shutil.rmtree(directory, ignore_errors=True)
+    if directory.exists():  # a process that is just dying may still have written a file
+        time.sleep(0.5)
+        shutil.rmtree(directory)

@@ -1,0 +1,73 @@
+"""Where things lie: the tree, the cache outside of it, the tools that tests run, and what the environment asks for."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+SUITE = Path(__file__).resolve().parent.parent
+TREE = SUITE.parent.parent
+CACHE = Path(os.environ.get("LIQO_TEST_CACHE", Path.home() / ".cache/liqo-test"))
+
+KUBERNETES_VERSION = "v1.35.4"
+
+# Everything a run writes lies below one directory of this name, whose owner file tells later runs whether it is alive.
+RUNS = Path("/tmp")
+RUN_PREFIX = "liqo-test-"
+# Logs of failed stories outlive their run here.
+KEPT_LOGS = Path(os.environ.get("LIQO_TEST_LOGS", "/tmp/liqo-test-logs"))
+
+IN_CI = bool(os.environ.get("CI"))
+
+
+def fingerprint(*files: Path) -> str:
+    """Names a tool after what it is built from, so that a stale one is never picked up."""
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def module_files(name: str) -> list[Path]:
+    """The files that decide what the Go module `name` of this suite builds to."""
+    return [SUITE / name / file for file in ("go.mod", "go.sum", "main.go") if (SUITE / name / file).exists()]
+
+
+def tool(name: str) -> Path:
+    """Where the built tool `name` (kube or kwok) lies in the cache, whether or not it has been built yet."""
+    return CACHE / "bin" / f"{name}-{fingerprint(*module_files(name))}"
+
+
+def images() -> Path:
+    """The archive of the images that test pods run, named after Debian's busybox that it is made from."""
+    return CACHE / "images" / f"{fingerprint(BUSYBOX, Path(__file__).with_name('images.py'))}.tar"
+
+
+BUSYBOX = Path("/bin/busybox")
+
+
+def liqod() -> Path | None:
+    """The daemon under test: $LIQOD, or the newest one that a build directory of the tree holds; None without one."""
+    if chosen := os.environ.get("LIQOD"):
+        return Path(chosen)
+    built = [
+        path for path in TREE.glob("build*/**/services/liqod/liqod") if os.access(path, os.X_OK) and path.is_file()
+    ]
+    return max(built, key=lambda path: path.stat().st_mtime, default=None)
+
+
+def missing_requirements() -> list[str]:
+    """What this machine lacks for real clusters, each in a few words; empty where they can run."""
+    missing = [] if os.geteuid() == 0 else ["root"]
+    missing += [
+        name
+        for name in ("unshare", "nsenter", "ip", "tc", "containerd", "runc", "ctr", "openssl")
+        if not shutil.which(name)
+    ]
+    missing += [] if BUSYBOX.exists() else [f"{BUSYBOX} (Debian's busybox-static)"]
+    missing += (
+        [] if Path("/usr/lib/cni/bridge").exists() else ["/usr/lib/cni/bridge (Debian's containernetworking-plugins)"]
+    )
+    return missing

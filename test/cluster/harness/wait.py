@@ -1,0 +1,47 @@
+"""Waiting for things to come true, with a failure that says what was awaited and what was seen last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class TimedOut(AssertionError):
+    """What was awaited did not happen in time."""
+
+
+def wait_for(predicate: Callable[[], T], timeout: float, what: str, interval: float = 0.05) -> T:
+    """Calls `predicate` until its result is true, and returns that; fails after `timeout` seconds.
+
+    An AssertionError, LookupError or OSError out of the predicate means "not yet": the failure tells it if it was the
+    last thing that happened.
+    """
+    started = time.monotonic()
+    seen: object = None
+    while True:
+        try:
+            seen = predicate()
+            if seen:
+                return seen
+        except (AssertionError, LookupError, OSError) as error:
+            seen = error
+        if time.monotonic() - started > timeout:
+            raise TimedOut(f"waited {timeout:g} s for {what}; last seen: {_short(seen)}")
+        time.sleep(interval)
+
+
+def _short(seen: object) -> str:
+    text = f"{type(seen).__name__}: {seen}" if isinstance(seen, BaseException) else repr(seen)
+    return text if len(text) <= 600 else text[:600] + " …"
+
+
+def stays(predicate: Callable[[], object], seconds: float, what: str, interval: float = 0.25) -> None:
+    """Fails as soon as `predicate` is not true any more within the next `seconds` seconds."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        seen = predicate()
+        assert seen, f"{what} did not stay so for {seconds:g} s: {_short(seen)}"
+        time.sleep(interval)
