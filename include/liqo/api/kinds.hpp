@@ -1,0 +1,27 @@
+// The custom kinds of Liqo as the API addresses them.
+#pragma once
+
+#include "kube/k8s/resource.hpp"
+
+namespace liqo::api::kinds {
+
+inline constexpr kube::Resource virtual_nodes{"offloading.liqo.io", "v1beta1", "virtualnodes", "VirtualNode"};
+inline constexpr kube::Resource shadow_pods{"offloading.liqo.io", "v1beta1", "shadowpods", "ShadowPod"};
+inline constexpr kube::Resource shadow_endpoint_slices{"offloading.liqo.io", "v1beta1", "shadowendpointslices",
+                                                       "ShadowEndpointSlice"};
+inline constexpr kube::Resource namespace_maps{"offloading.liqo.io", "v1beta1", "namespacemaps", "NamespaceMap"};
+inline constexpr kube::Resource namespace_offloadings{"offloading.liqo.io", "v1beta1", "namespaceoffloadings",
+                                                      "NamespaceOffloading"};
+inline constexpr kube::Resource quotas{"offloading.liqo.io", "v1beta1", "quotas", "Quota"};
+inline constexpr kube::Resource vk_options_templates{"offloading.liqo.io", "v1beta1", "vkoptionstemplates",
+                                                     "VkOptionsTemplate"};
+inline constexpr kube::Resource foreign_clusters{"core.liqo.io", "v1beta1", "foreignclusters", "ForeignCluster", false};
+inline constexpr kube::Resource tenants{"authentication.liqo.io", "v1beta1", "tenants", "Tenant"};
+inline constexpr kube::Resource identities{"authentication.liqo.io", "v1beta1", "identities", "Identity"};
+inline constexpr kube::Resource resource_slices{"authentication.liqo.io", "v1beta1", "resourceslices", "ResourceSlice"};
+inline constexpr kube::Resource renews{"authentication.liqo.io", "v1beta1", "renews", "Renew"};
+inline constexpr kube::Resource ips{"ipam.liqo.io", "v1alpha1", "ips", "IP"};
+inline constexpr kube::Resource networks{"ipam.liqo.io", "v1alpha1", "networks", "Network"};
+inline constexpr kube::Resource configurations{"networking.liqo.io", "v1beta1", "configurations", "Configuration"};
+
+}  // namespace liqo::api::kinds

@@ -1,0 +1,103 @@
+// Literals of the wire: labels, annotations, finalizers, reasons and names that both clusters and other tools read.
+#pragma once
+
+#include <string_view>
+
+namespace liqo::api {
+
+namespace labels {
+/// Cluster that an object is about; on a twin namespace of a provider: the consumer.
+inline constexpr std::string_view remote_cluster_id = "liqo.io/remote-cluster-id";
+inline constexpr std::string_view replication = "liqo.io/replication";  ///< "true": to be copied to the other cluster
+inline constexpr std::string_view replication_destination = "liqo.io/remoteID";
+inline constexpr std::string_view replication_origin = "liqo.io/originID";
+inline constexpr std::string_view replicated = "liqo.io/replicated";      ///< "true": a copy from the other cluster
+inline constexpr std::string_view creator_user = "liqo.io/creator-user";  ///< stamped by the provider's admission
+/// Both on every reflected object, with the IDs of the consumer and the provider.
+inline constexpr std::string_view reflection_origin = "offloading.liqo.io/origin";
+inline constexpr std::string_view reflection_destination = "offloading.liqo.io/destination";
+/// Virtual node that a ShadowPod, its pod, or a token Secret belongs to.
+inline constexpr std::string_view node_name = "offloading.liqo.io/nodename";
+inline constexpr std::string_view managed_by = "liqo.io/managed-by";
+inline constexpr std::string_view managed_by_shadow_pod = "shadowpod";
+inline constexpr std::string_view local_pod = "liqo.io/shadowPod";  ///< "true" on a consumer's pod that is offloaded
+inline constexpr std::string_view remote_unavailable =
+    "liqo.io/remote-unavailable";  ///< "true": virtual node not ready
+inline constexpr std::string_view type = "liqo.io/type";
+inline constexpr std::string_view type_virtual_node = "virtual-node";
+inline constexpr std::string_view virtual_node = "liqo.io/virtual-node";
+inline constexpr std::string_view storage_available = "storage.liqo.io/available";
+inline constexpr std::string_view service_account_name = "offloading.liqo.io/service-account-name";
+inline constexpr std::string_view ip_type = "ipam.liqo.io/ip-type";
+inline constexpr std::string_view ip_type_api_server = "api-server";
+inline constexpr std::string_view tenant_namespace = "liqo.io/tenant-namespace";
+inline constexpr std::string_view scheduling_enabled = "liqo.io/scheduling-enabled";
+}  // namespace labels
+
+namespace annotations {
+inline constexpr std::string_view anti_affinity_preset = "liqo.io/anti-affinity-preset";  ///< propagate, soft, hard
+inline constexpr std::string_view anti_affinity_labels = "liqo.io/anti-affinity-labels";  ///< label keys, commas
+inline constexpr std::string_view api_server_support = "liqo.io/api-server-support";      ///< remote, disabled
+inline constexpr std::string_view remote_service_account = "liqo.io/remote-service-account-name";
+inline constexpr std::string_view remote_runtime_class = "liqo.io/remote-runtime-class-name";
+inline constexpr std::string_view skip_reflection = "liqo.io/skip-reflection";
+inline constexpr std::string_view allow_reflection = "liqo.io/allow-reflection";
+inline constexpr std::string_view managed_by_namespace_map = "liqo.io/managed-by-namespace-map";
+inline constexpr std::string_view original_name = "liqo.io/original-name";
+inline constexpr std::string_view token_pod_name = "offloading.liqo.io/service-account-for-pod-name";
+inline constexpr std::string_view token_pod_uid = "offloading.liqo.io/service-account-for-pod-uid";
+inline constexpr std::string_view token_expiration = "offloading.liqo.io/service-account-expiration";
+
+// Ours alone; the Go version ignores them.
+
+/// On a ShadowPod and its pod: UID of the consumer's pod. Absent on objects made by the Go version.
+inline constexpr std::string_view local_pod_uid = "offloading.liqo.io/local-pod-uid";
+/// On reflected objects: the keys of labels and annotations that reflection set, so that removals can follow.
+inline constexpr std::string_view reflected_keys = "offloading.liqo.io/reflected-keys";
+/// On a reflected object: digest of what was applied, so that an equal wish is not applied again.
+inline constexpr std::string_view reflected_digest = "offloading.liqo.io/reflected-digest";
+/// On a provider's pod: digest of the mutable part of the ShadowPod's spec that was applied last.
+inline constexpr std::string_view applied_spec = "offloading.liqo.io/applied-spec";
+/// On a consumer's pod: UID of the provider's pod whose status it shows, and what is added to its restart counts.
+inline constexpr std::string_view remote_pod_uid = "offloading.liqo.io/remote-pod-uid";
+inline constexpr std::string_view restart_offset = "offloading.liqo.io/restart-offset";
+/// On a virtual Node: the labels, annotations and taints that its VirtualNode asked for last.
+inline constexpr std::string_view applied_node = "offloading.liqo.io/applied-node";
+}  // namespace annotations
+
+namespace reasons {
+inline constexpr std::string_view offloading_back_off = "OffloadingBackOff";  ///< rejected, phase Pending
+inline constexpr std::string_view offloading_aborted = "OffloadingAborted";   ///< rejected, phase Failed
+inline constexpr std::string_view remote_terminated = "RemotePodTerminated";  ///< finished remotely, pod gone
+inline constexpr std::string_view remote_lost = "RemotePodLost";              ///< gone, and may not run again
+inline constexpr std::string_view remote_missing = "RemotePodMissing";        ///< gone, will be re-created
+inline constexpr std::string_view remote_unavailable = "RemoteClusterUnavailable";
+inline constexpr std::string_view offloading_refused = "OffloadingRefused";  ///< the provider refused the ShadowPod
+inline constexpr std::string_view successful_reflection = "SuccessfulReflection";
+inline constexpr std::string_view failed_reflection = "FailedReflection";
+inline constexpr std::string_view failed_deletion = "FailedDeletion";
+inline constexpr std::string_view reflection_disabled = "ReflectionDisabled";
+inline constexpr std::string_view fields_dropped = "OffloadingFieldsDropped";  ///< the event that lists lost fields
+inline constexpr std::string_view successful_tokens = "SuccessfulSATokensReflection";
+inline constexpr std::string_view failed_tokens = "FailedSATokensReflection";
+inline constexpr std::string_view created_pod = "CreatedPod";
+inline constexpr std::string_view failed_create_pod = "FailedCreatePod";
+inline constexpr std::string_view failed_update_pod = "FailedUpdatePod";
+}  // namespace reasons
+
+namespace finalizers {
+inline constexpr std::string_view virtual_node = "virtualnode-controller.liqo.io/finalizer";
+inline constexpr std::string_view namespace_map = "namespacemap-controller.liqo.io/finalizer";
+inline constexpr std::string_view namespace_offloading = "namespaceoffloading-controller.liqo.io/finalizer";
+}  // namespace finalizers
+
+/// Field managers of server-side apply.
+inline constexpr std::string_view reflection_manager = "reflection.liqo.io";
+inline constexpr std::string_view shadow_pod_manager = "shadow-pod";
+/// The taint of virtual nodes: value "true", effect NoExecute.
+inline constexpr std::string_view virtual_node_taint = "virtual-node.liqo.io/not-allowed";
+/// RuntimeClass that only selects virtual nodes; means nothing on the provider.
+inline constexpr std::string_view liqo_runtime_class = "liqo";
+inline constexpr std::string_view root_ca_name = "kube-root-ca.crt";
+
+}  // namespace liqo::api

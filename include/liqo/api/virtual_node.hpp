@@ -1,0 +1,65 @@
+// Typed reading of a VirtualNode: what Node it asks for, and how pods on it are changed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/k8s/object.hpp"
+
+namespace liqo::api {
+
+/// `spec.offloadingPatch`: what is changed on every pod that goes through this node.
+struct OffloadingPatch {
+  std::vector<std::string> annotations_not_reflected;  ///< exact keys
+  std::vector<std::string> labels_not_reflected;       ///< exact keys
+  kube::json::object node_selector;                    ///< label to value
+  kube::json::array tolerations;                       ///< appended to the pod's
+  kube::json::object node_affinity;                    ///< core/v1 NodeAffinity, empty = none
+  std::string runtime_class;                           ///< "" = none
+};
+
+/// A view; lives as long as the object. What is absent or of the wrong type reads as empty.
+class VirtualNode {
+ public:
+  explicit VirtualNode(const kube::Object& object) : object_(&object) {}
+
+  const kube::Object& object() const { return *object_; }
+  std::string_view name() const { return object_->name(); }
+  /// The provider's cluster ID.
+  std::string_view cluster_id() const { return kube::string_at(object_->spec(), {"clusterID"}); }
+  /// The Secret, in the VirtualNode's namespace, whose key `kubeconfig` reaches the provider; "" = none named.
+  std::string_view kubeconfig_secret() const {
+    return kube::string_at(object_->spec(), {"kubeconfigSecretRef", "name"});
+  }
+  /// Whether a Node is wanted. Absent means yes.
+  bool create_node() const;
+  /// True: the network module is not looked at for readiness. Absent means no.
+  bool disable_network_check() const;
+  /// `spec.resourceQuota.hard`: resource name to quantity.
+  const kube::json::object& hard() const { return kube::object_at(object_->spec(), {"resourceQuota", "hard"}); }
+  const kube::json::object& labels() const { return kube::object_at(object_->spec(), {"labels"}); }
+  const kube::json::object& annotations() const { return kube::object_at(object_->spec(), {"annotations"}); }
+  const kube::json::array& taints() const { return kube::array_at(object_->spec(), {"taints"}); }
+  const kube::json::array& images() const { return kube::array_at(object_->spec(), {"images"}); }
+  const kube::json::array& storage_classes() const { return kube::array_at(object_->spec(), {"storageClasses"}); }
+  OffloadingPatch offloading_patch() const;
+
+ private:
+  const kube::Object* object_;
+};
+
+/// The conditions a VirtualNode's status has: `type` is "Node" or "VirtualKubelet", `status` one of "None", "Running",
+/// "Creating", "Draining", "Deleting".
+struct VirtualNodeCondition {
+  std::string_view type, status;
+  std::string_view reason = {}, message = {};
+};
+
+/// The status with this condition set, once (older writers left duplicates, which are collapsed), or nullopt if it is
+/// so already. The transition time changes only with the status.
+std::optional<kube::json::object> with_condition(const kube::Object& virtual_node, const VirtualNodeCondition& wanted,
+                                                 kube::WallTime now);
+
+}  // namespace liqo::api

@@ -1,0 +1,38 @@
+// What forging needs to know beside the object itself: who the two clusters are, and how the node is set up.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "liqo/api/virtual_node.hpp"
+
+namespace liqo::core {
+
+/// Consumer and provider by cluster ID. Both are on every reflected object as labels.
+struct ClusterPair {
+  std::string local;
+  std::string remote;
+  bool operator==(const ClusterPair&) const = default;
+};
+
+/// How pods of this consumer reach its API server.
+enum class ApiServerSupport {
+  disabled,   ///< not at all: service-account volumes are emptied
+  token_api,  ///< tokens are requested here and reflected as the Secret `<pod>-token`
+  remote,     ///< the pod talks to the provider's API server with a service account there (per-pod annotation)
+};
+
+/// Everything about one virtual node that forging of its pods depends on.
+struct ForgingContext {
+  ClusterPair clusters;
+  std::string node_name;
+  api::OffloadingPatch patch;
+
+  ApiServerSupport api_server_support = ApiServerSupport::disabled;
+  std::string api_server_host;  ///< overrides `kubernetes.default`, "" = none
+  std::string api_server_port;  ///< overrides the local service port, "" = none
+  std::string kubernetes_service_port = "443";
+  std::vector<std::string> api_server_ips;  ///< `status.ip` of the IP objects of type api-server; may be empty
+};
+
+}  // namespace liqo::core

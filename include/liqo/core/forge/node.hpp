@@ -1,0 +1,57 @@
+// From a VirtualNode to its Node, and what has to be written when either side changed.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kube/base/time.hpp"
+#include "kube/k8s/object.hpp"
+#include "liqo/api/virtual_node.hpp"
+
+namespace liqo::core {
+
+/// What the process itself contributes to every Node.
+struct NodeContext {
+  std::string node_ip;  ///< InternalIP; "" = none
+  std::uint16_t kubelet_port = 10250;
+  std::string kubelet_version;         ///< e.g. "v1.35.4"
+  std::string architecture = "amd64";  ///< of the provider's nodes where known
+};
+
+/// What is known about the provider, from our own probes and from the ForeignCluster.
+struct ProviderHealth {
+  /// Probes that failed in a row, 0 after a success. The node stops being Ready at `failure_threshold`.
+  int failed_probes = 0;
+  int failure_threshold = 3;
+  bool probed = false;     ///< at least one probe has an answer
+  std::string last_error;  ///< of the last failed probe
+  /// The network module: not looked at (no module, or disableNetworkCheck), or its state.
+  enum class Network { unchecked, up, down } network = Network::unchecked;
+};
+
+/// The state of the network module as a ForeignCluster tells it. `foreign_cluster` may be null. Unknown counts as
+/// enabled and down until a ForeignCluster with an observedGeneration was seen, unless there is no module at all
+/// (`expect_module` false).
+ProviderHealth::Network network_state(const kube::Object* foreign_cluster, bool check, bool expect_module);
+
+/// The Node to create. `metadata`, `spec.taints` and `status` complete; needs no second write.
+kube::Object forge_node(const api::VirtualNode& virtual_node, const ProviderHealth& health, const NodeContext& ctx,
+                        kube::WallTime now);
+
+struct NodeUpdate {
+  /// A Node of this name exists that is no virtual node: nothing may be written; a sentence for the user.
+  std::string refusal;
+  /// JSON merge patch for nodes/<name>: labels, annotations, taints. Carries the resourceVersion (409 = look again).
+  std::optional<kube::json::object> metadata;
+  /// Strategic merge patch for nodes/<name>/status.
+  std::optional<kube::json::object> status;
+};
+
+/// What to write so that the Node is as the VirtualNode wants it. Entries of others (labels, taints, conditions) stay;
+/// what an earlier VirtualNode asked for and this one does not goes, also resources. Heartbeat times alone are worth a
+/// write only every `heartbeat`.
+NodeUpdate plan_node_update(const kube::Object& node, const api::VirtualNode& virtual_node,
+                            const ProviderHealth& health, const NodeContext& ctx, kube::WallTime now,
+                            std::chrono::seconds heartbeat = std::chrono::minutes(5));
+
+}  // namespace liqo::core

@@ -1,0 +1,61 @@
+// Remapping of addresses between clusters whose pod ranges overlap: an address of the provider's range as the consumer
+// reaches it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/base/failure.hpp"
+
+namespace liqo::core {
+
+/// An IPv4 or IPv6 address.
+struct IpAddress {
+  std::array<std::uint8_t, 16> bytes{};  ///< IPv4 uses the first four
+  bool v6 = false;
+
+  /// Errors: nullopt where the text is no address; zones and prefixes are none.
+  static std::optional<IpAddress> parse(std::string_view text);
+  std::string text() const;
+  std::size_t size() const { return v6 ? 16 : 4; }
+  bool operator==(const IpAddress&) const = default;
+};
+
+/// A range of addresses, e.g. "10.0.0.0/16".
+struct Cidr {
+  IpAddress base;
+  int prefix = 0;
+
+  /// Errors: nullopt where the text is no range. Host bits are cleared.
+  static std::optional<Cidr> parse(std::string_view text);
+  bool contains(const IpAddress& address) const;
+  bool operator==(const Cidr&) const = default;
+};
+
+/// The address with the network bits of `target` and its own host bits: 192.168.1.50 into 10.0.0.0/27 is 10.0.0.18.
+/// An address of the other family is returned unchanged.
+IpAddress move_into(const IpAddress& address, const Cidr& target);
+
+/// An ordered table of ranges as the provider has them and as the consumer sees them.
+class IpMapping {
+ public:
+  /// `original[i]` becomes `remapped[i]`. Errors: Errc::invalid_input for lists or prefixes of unequal length, mixed
+  /// families, or text that is no range.
+  kube::Result<void> add(std::span<const std::string> original, std::span<const std::string> remapped);
+  bool empty() const { return pairs_.empty(); }
+  /// The address as the consumer reaches it; unchanged where no range holds it. nullopt: not an address at all.
+  std::optional<std::string> remap(std::string_view address) const;
+
+ private:
+  struct Pair {
+    Cidr original, remapped;
+  };
+  std::vector<Pair> pairs_;
+};
+
+}  // namespace liqo::core

@@ -1,0 +1,36 @@
+// Names that are the same on both sides of the wire, and checks of names that come from elsewhere.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kube/base/failure.hpp"
+
+namespace liqo::core {
+
+/// RFC 1123 label: 1-63 of a-z, 0-9 and '-', alphanumeric at both ends. The form of namespaces and cluster IDs.
+bool is_dns_label(std::string_view text);
+/// RFC 1123 subdomain of at most 253 characters: the form of most object names.
+bool is_dns_subdomain(std::string_view text);
+/// The value of a label: empty, or at most 63 of A-Z a-z 0-9 '-' '_' '.', alphanumeric at both ends.
+bool is_label_value(std::string_view text);
+
+/// A virtual node's name must fit into a label value, because every ShadowPod carries it.
+/// Errors: Errc::invalid_input with one sentence that names the limit.
+kube::Result<void> check_node_name(std::string_view name);
+
+/// The provider's name of the root CA ConfigMap of a consumer: `kube-root-ca.crt.` and the first five characters of
+/// the consumer's cluster ID, and an `a` where it would otherwise not end alphanumerically.
+std::string remote_root_ca_name(std::string_view local_cluster);
+
+/// The provider's Secret with the service-account tokens of a pod: `<pod>-token`.
+std::string token_secret_name(std::string_view pod);
+/// The key of one token in it: `<volume>-` and the first six hex digits of the SHA-256 of the path.
+std::string token_key(std::string_view volume, std::string_view path);
+
+/// Hex of SHA-256 (FIPS 180-4).
+std::string sha256_hex(std::string_view bytes);
+/// 16 hex digits of a fast digest (FNV-1a 64): to see that something changed, not against an enemy.
+std::string digest_hex(std::string_view bytes);
+
+}  // namespace liqo::core

@@ -1,0 +1,81 @@
+// What is to be done about one pod of a virtual node, given what both clusters show. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "kube/k8s/object.hpp"
+#include "liqo/core/forge/context.hpp"
+
+namespace liqo::core {
+
+/// What the process remembers about a pod beside the caches. Keyed by the local pod's UID and dropped with it; losing
+/// it (restart) is harmless.
+struct PodMemory {
+  bool shadow_created = false;  ///< we created the ShadowPod and the cache has not shown it yet
+};
+
+namespace pod_action {
+/// Nothing to write to the ShadowPod or the pod's existence.
+struct Nothing {};
+/// An object of somebody else has the name at the provider: a Warning FailedReflection on the local pod; no retry.
+struct RefuseForeign {
+  std::string message;
+};
+/// The ShadowPod was created and is not in the cache yet. After a time the caller reads it live and, if it does not
+/// exist, forgets `PodMemory::shadow_created`.
+struct AwaitShadow {};
+/// POST the forged ShadowPod. AlreadyExists is no error: the cache will show it.
+struct CreateShadow {};
+/// The ShadowPod is ours and alive: `plan_shadow_pod_update` says whether it needs a patch.
+struct KeepShadow {};
+/// DELETE the ShadowPod with this UID as precondition.
+struct DeleteShadow {
+  std::string uid;
+  /// The caches may lag: first read the local pod live, and delete only if it is absent, or (where `expect_local_uid`
+  /// is not empty) has that UID and is on our node.
+  bool confirm_first = false;
+  std::string expect_local_uid;
+};
+/// DELETE the local pod with grace period 0 and this UID as precondition: nothing of it is left remotely.
+struct RemoveLocal {
+  std::string uid;
+};
+/// Make the local pod Failed (`forge_rejection`): it ran, what ran is gone, and it must not run a second time.
+struct FailLocal {
+  std::string reason, message;
+};
+}  // namespace pod_action
+
+using PodAction =
+    std::variant<pod_action::Nothing, pod_action::RefuseForeign, pod_action::AwaitShadow, pod_action::CreateShadow,
+                 pod_action::KeepShadow, pod_action::DeleteShadow, pod_action::RemoveLocal, pod_action::FailLocal>;
+
+struct PodPlan {
+  PodAction action;
+  /// After the action: bring the status home (`forge_local_status`, `status_patch`).
+  bool copy_status = false;
+};
+
+/// Decides about one name in one mapped namespace. Any of the three may be null: not in the (complete) cache.
+/// `local` is a pod of this node. Identity is the local pod's UID: a ShadowPod for another UID is deleted and waited
+/// for, never adopted; one without a UID (Go version) is accepted.
+PodPlan plan_pod(const kube::Object* local, const kube::Object* shadow, const kube::Object* remote,
+                 const PodMemory& memory, const ForgingContext& ctx);
+
+/// What is to be done about a pod on the node whose namespace has no twin.
+enum class UnmappedPodAction {
+  nothing,
+  remove_local,  ///< delete with grace 0 and UID precondition
+  back_off,      ///< `forge_rejection` Pending, OffloadingBackOff: it may start once the namespace is mapped
+  abort,         ///< `forge_rejection` Failed, OffloadingAborted: it ran and cannot any more
+};
+UnmappedPodAction plan_unmapped_pod(const kube::Object& local);
+
+/// Whether a container of the pod was ever started, as far as its status tells.
+bool has_started(const kube::Object& pod);
+/// `spec.restartPolicy` is Always (the default).
+bool restarts_always(const kube::json::object& pod_spec);
+
+}  // namespace liqo::core

@@ -1,0 +1,34 @@
+// The provider's half: what is to be done about one ShadowPod and its pod. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kube/k8s/object.hpp"
+#include "liqo/core/mapping/ip.hpp"
+
+namespace liqo::core {
+
+/// What the process saw of the pods of one ShadowPod (keyed by its UID). Losing it is harmless: the durable record is
+/// `status.phase`.
+struct ShadowMemory {
+  bool pod_created = false;  ///< we created the pod and the cache has not shown it yet
+  bool pod_started = false;  ///< a container of its pod was seen to run or end (`has_started`)
+};
+
+/// At most one of `create` and `patch`; each part may be absent.
+struct ShadowPlan {
+  std::optional<kube::Object> create;        ///< POST this Pod
+  std::optional<kube::json::object> patch;   ///< strategic merge patch for the Pod, with its UID
+  std::optional<kube::json::object> status;  ///< merge patch for shadowpods/<name>/status, with its UID
+  std::string refusal;                       ///< why nothing can be done, for a Warning Event; "" = none
+  bool await_pod = false;                    ///< created and not in the cache yet: read it live after a time
+};
+
+/// Decides. `pod` is the Pod of the ShadowPod's name or null. A pod that is lost is created again, unless the phase is
+/// final; where restartPolicy is not Always and it had started, the phase becomes Failed instead. A pod that is not
+/// controlled by this ShadowPod is never touched. `api_server_ips` remaps the host aliases of `kubernetes.default`.
+ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, const ShadowMemory& memory,
+                           const IpMapping* api_server_ips = nullptr);
+
+}  // namespace liqo::core
