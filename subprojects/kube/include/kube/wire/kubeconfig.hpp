@@ -1,0 +1,62 @@
+// The kubeconfig format (client.authentication and config API v1): from text to what one connection needs. Pure: files
+// that a kubeconfig names are not read here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kube/base/failure.hpp"
+#include "kube/wire/server_url.hpp"
+
+namespace kube::wire {
+
+/// A program that makes credentials (client.authentication.k8s.io). Only the command line runs such programs.
+struct ExecPlugin {
+  std::string api_version;
+  std::string command;
+  std::vector<std::string> args;
+  std::vector<std::pair<std::string, std::string>> env;
+};
+
+/// How to reach one cluster, and as whom. Inline data wins over a file of the same meaning, as with kubectl; a token
+/// file wins over a token.
+struct ClusterConfig {
+  ServerUrl server;
+  std::string context, cluster, user;  ///< the names in the kubeconfig, for messages
+  std::string ns;                      ///< the context's namespace, "" = none
+  std::string tls_server_name;         ///< name that the certificate is checked against, "" = the host
+  bool insecure_skip_tls_verify = false;
+  std::string ca_pem, ca_file;
+  std::string client_certificate_pem, client_certificate_file;
+  std::string client_key_pem, client_key_file;
+  std::string token, token_file;
+  std::optional<ExecPlugin> exec;
+};
+
+/// Who wrote the text decides what may be in it.
+enum class KubeconfigOrigin {
+  file,    ///< named by the user of this program: may name files and an exec plugin
+  secret,  ///< handed over by another cluster: everything must be inline, nothing may be run or read from disk
+};
+
+struct KubeconfigOptions {
+  KubeconfigOrigin origin = KubeconfigOrigin::secret;
+  std::string directory;  ///< relative file names are relative to this (origin `file` only)
+  std::string context;    ///< "" = `current-context`
+};
+
+/// Reads a kubeconfig of at most 1 MiB (YAML or JSON). Errors: Errc::parse (not YAML), Errc::too_large,
+/// Errc::invalid_input (a name or field is missing or wrong), Errc::unsupported (a field that is refused on purpose:
+/// proxy-url, impersonation, basic authentication, auth-provider; from a Secret also exec and every file). The text
+/// names context, cluster or user and the field; it never quotes credentials.
+Result<ClusterConfig> parse_kubeconfig(std::string_view text, const KubeconfigOptions& options);
+
+/// The configuration of a pod of the cluster itself, from KUBERNETES_SERVICE_HOST and _PORT and the files of the
+/// service account below `directory`. Errors: Errc::invalid_input.
+Result<ClusterConfig> in_cluster_config(std::string_view host, std::string_view port,
+                                        std::string_view directory = "/var/run/secrets/kubernetes.io/serviceaccount");
+
+}  // namespace kube::wire
