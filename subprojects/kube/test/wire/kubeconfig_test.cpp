@@ -71,7 +71,7 @@ TEST_CASE("an exec plugin of a user's kubeconfig is kept for the command line") 
 
 TEST_CASE("what cannot be used is refused with one sentence that names the place") {
   struct Case {
-    const char* title;
+    std::string title;
     KubeconfigOrigin origin;
     std::string text;
     Errc code;
