@@ -1,0 +1,100 @@
+// A controller: a queue of keys, and a coroutine that brings one key's world to where it should be.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "kube/async/clock.hpp"
+#include "kube/async/event.hpp"
+#include "kube/async/task_group.hpp"
+#include "kube/runtime/schedule.hpp"
+#include "kube/telemetry/log.hpp"
+#include "kube/telemetry/metrics.hpp"
+
+namespace kube {
+
+namespace asio = boost::asio;
+
+/// How one reconcile ended.
+class [[nodiscard]] Outcome {
+ public:
+  /// Nothing is left to do until something changes.
+  static Outcome done() { return {}; }
+  /// Well, and again after a time.
+  static Outcome again_after(Duration delay) {
+    Outcome out;
+    out.delay_ = delay;
+    return out;
+  }
+  /// Failed; tried again with growing pauses.
+  static Outcome retry(Failure failure) {
+    Outcome out;
+    out.failure_ = std::move(failure);
+    return out;
+  }
+  /// Failed, and trying again would not help: waits for a change of the object.
+  static Outcome stop(Failure failure) {
+    Outcome out = retry(std::move(failure));
+    out.terminal_ = true;
+    return out;
+  }
+
+  const std::optional<Failure>& failure() const { return failure_; }
+  const std::optional<Duration>& delay() const { return delay_; }
+  bool is_terminal() const { return terminal_; }
+
+ private:
+  std::optional<Failure> failure_;
+  std::optional<Duration> delay_;
+  bool terminal_ = false;
+};
+
+/// What a Controller is made with.
+struct ControllerSettings {
+  std::string name;  ///< as in logs and metrics, e.g. "pod"
+  Schedule::Limits limits;
+  Duration guard = std::chrono::minutes(2);     ///< a reconcile that takes longer is cancelled and retried
+  Duration grace = std::chrono::seconds(10);    ///< for running reconciles when the controller stops
+};
+
+/// Level-triggered: a reconcile is told which key, never what happened. One reconcile per key at a time; failures are
+/// retried with backoff; an exception counts as a panic and is retried; everything is counted under the names of
+/// controller-runtime. `run()` ends when cancelled, after the running reconciles had their grace. One thread.
+class Controller {
+ public:
+  using Reconcile = std::function<asio::awaitable<Outcome>(WorkKey)>;
+
+  Controller(const asio::any_io_executor& executor, async::Clock& clock, Random& random, Metrics& metrics,
+             ControllerSettings settings, Reconcile reconcile);
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  /// Asks for a reconcile of the key now.
+  void enqueue(WorkKey key);
+  /// Asks for a reconcile after a time, unless one is due earlier.
+  void enqueue_after(WorkKey key, Duration delay);
+  asio::awaitable<void> run();
+  /// True while a key is due, delayed after a failure, or being worked on.
+  bool is_busy() const { return schedule_.depth() + schedule_.running() > 0; }
+
+ private:
+  asio::awaitable<void> process(WorkKey key);
+  void conclude(const WorkKey& key, Outcome outcome);
+
+  asio::any_io_executor executor_;
+  async::Clock& clock_;
+  Random& random_;
+  ControllerSettings settings_;
+  Reconcile reconcile_;
+  Schedule schedule_;
+  async::Event wake_;
+  Log log_;
+  Counter adds_, retries_, successes_, requeues_, errors_, panics_;
+  Gauge depth_, active_;
+  Histogram queue_time_, work_time_;
+};
+
+}  // namespace kube

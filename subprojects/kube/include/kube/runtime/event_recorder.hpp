@@ -1,0 +1,58 @@
+// Events on objects, for people: folded, bounded, and never in the way of the work.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <deque>
+#include <string>
+#include <unordered_map>
+
+#include "kube/async/event.hpp"
+#include "kube/client/api.hpp"
+#include "kube/telemetry/log.hpp"
+
+namespace kube {
+
+enum class EventType { normal, warning };
+
+/// Writes core/v1 Events. A repeat (same object UID, reason and message) within the fold time costs no write of its
+/// own: it is added to the count, which is written at most once per fold time. The queue is bounded; what does not fit
+/// is dropped and counted. Events are best effort: a failed write is logged, not retried. One thread.
+class EventRecorder {
+ public:
+  /// `component` is the source of the events, e.g. "liqo-pod-reflection"; `host` may be empty.
+  EventRecorder(const asio::any_io_executor& executor, Api& api, Metrics& metrics, std::string component);
+
+  /// Notes an event about `object`, which needs kind, apiVersion, name and UID. The message is cut to 1,000 bytes.
+  void record(const Object& object, const Resource& resource, EventType type, std::string_view reason,
+              std::string message);
+  void normal(const Object& object, const Resource& resource, std::string_view reason, std::string message) {
+    record(object, resource, EventType::normal, reason, std::move(message));
+  }
+  void warning(const Object& object, const Resource& resource, std::string_view reason, std::string message) {
+    record(object, resource, EventType::warning, reason, std::move(message));
+  }
+  /// Writes what was noted, until cancelled.
+  asio::awaitable<void> run();
+
+ private:
+  struct Series {
+    ObjectKey event;       ///< where it was written, name "" until then
+    std::int64_t count = 0, written = 0;
+    TimePoint last_write{};
+    bool queued = false;
+    json::object body;     ///< of the first write
+  };
+  asio::awaitable<void> write(const std::string& id);
+  void prune();
+
+  Api& api_;
+  std::string component_;
+  async::Event wake_;
+  std::unordered_map<std::string, Series> series_;
+  std::deque<std::string> queue_;
+  Log log_;
+  Counter written_, folded_, dropped_;
+};
+
+}  // namespace kube

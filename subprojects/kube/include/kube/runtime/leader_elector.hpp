@@ -1,0 +1,64 @@
+// One leader among replicas, by a Lease, with a fence that is checked before writes.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <string>
+
+#include "kube/async/event.hpp"
+#include "kube/client/api.hpp"
+#include "kube/telemetry/log.hpp"
+
+namespace kube {
+
+struct LeaderElectionSettings {
+  ObjectKey lease;
+  std::string identity;                       ///< unique per process, e.g. the pod's name and UID
+  Duration lease_duration = std::chrono::seconds(15);
+  Duration renew_deadline = std::chrono::seconds(10);  ///< gives up leading when renewals fail this long
+  Duration retry_period = std::chrono::seconds(2);
+};
+
+/// The spec of a coordination.k8s.io/v1 Lease.
+struct LeaseRecord {
+  std::string holder;
+  std::int64_t duration_seconds = 0;
+  WallTime renewed{};
+  std::int64_t transitions = 0;
+};
+LeaseRecord read_lease(const Object& lease);
+
+/// Takes and renews a Lease. Guarantees: while `may_write()` is true, no other well-behaved replica leads, because the
+/// fence falls `renew_deadline` after the last successful renewal was *sent*, before the lease can expire for others.
+/// Others' clocks are not trusted: a foreign lease counts as expired only after it has not changed for its duration by
+/// our own clock. On stop the lease is released. One thread.
+class LeaderElector {
+ public:
+  LeaderElector(const asio::any_io_executor& executor, Api& api, LeaderElectionSettings settings);
+
+  /// Competes until cancelled; loses and gains leadership any number of times.
+  asio::awaitable<void> run();
+  /// True while this process leads and its fence stands. Ask right before a write.
+  bool may_write() const;
+  bool is_leader() const { return leading_.is_set(); }
+  /// Returns once this process leads.
+  asio::awaitable<void> wait_leading() { return leading_.wait(); }
+  /// Returns once this process does not lead.
+  asio::awaitable<void> wait_lost() { return lost_.wait(); }
+
+ private:
+  asio::awaitable<Result<void>> try_once();
+  asio::awaitable<void> release();
+  Object forge(const Object* current, const LeaseRecord* before, bool releasing) const;
+  void set_leading(bool leading);
+
+  Api& api_;
+  LeaderElectionSettings settings_;
+  async::Event leading_, lost_;
+  TimePoint fence_{};
+  std::string seen_version_;  ///< of a foreign lease
+  TimePoint seen_at_{};
+  Log log_;
+};
+
+}  // namespace kube

@@ -1,0 +1,84 @@
+// Which key is reconciled next: the policy of the work queue, without clock or coroutine. Pure.
+#pragma once
+
+#include <compare>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "kube/k8s/resource.hpp"
+#include "kube/runtime/backoff.hpp"
+
+namespace kube {
+
+/// What a queue hands out: an object, and the group whose share of the workers it uses (e.g. a provider's cluster ID).
+struct WorkKey {
+  std::string group;
+  ObjectKey object;
+  auto operator<=>(const WorkKey&) const = default;
+};
+
+/// Guarantees: a key is in the queue at most once; it is never handed out twice at a time; a key added while it is
+/// being worked on is handed out once more afterwards; groups take turns, and none holds more than its share of the
+/// workers, so that a noisy or dead group delays only itself.
+class Schedule {
+ public:
+  struct Limits {
+    int workers = 32;            ///< keys worked on at a time
+    int workers_per_group = 16;  ///< of them from one group
+    BackoffPolicy backoff{std::chrono::milliseconds(20), std::chrono::seconds(60)};
+  };
+  explicit Schedule(Limits limits) : limits_(limits) {}
+
+  /// Makes the key due now, whatever it waited for. Its count of failures stays.
+  void add(const WorkKey& key, TimePoint now);
+  /// Makes the key due at `at`, unless it is due earlier already.
+  void add_at(const WorkKey& key, TimePoint at);
+  /// The next key to work on, now marked as running; nothing when none is due or all workers are taken.
+  std::optional<WorkKey> pop(TimePoint now);
+  /// When pop() may answer something new without a call in between; nothing if never.
+  std::optional<TimePoint> next_due() const;
+
+  /// The work on the key ended well: its failures are forgotten.
+  void done(const WorkKey& key, TimePoint now);
+  /// As done(), and again at `at`.
+  void done_until(const WorkKey& key, TimePoint now, TimePoint at);
+  /// The work failed: again after a pause that grows. Answers the pause.
+  Duration failed(const WorkKey& key, TimePoint now, Random& random);
+
+  /// Keys that are due and not running.
+  std::size_t depth() const { return depth_; }
+  std::size_t running() const { return running_; }
+  std::size_t waiting() const { return delayed_.size(); }
+  /// When the key that pop() has just handed out became due.
+  TimePoint due_since(const WorkKey& key) const;
+
+ private:
+  enum class State { idle, ready, running };
+  struct Item {
+    State state = State::idle;
+    bool again = false;                  ///< added while running
+    int failures = 0;
+    TimePoint since{};                   ///< when it became ready
+    std::optional<TimePoint> delayed_to;
+  };
+  struct Group {
+    std::deque<WorkKey> ready;
+    int running = 0;
+  };
+  void make_ready(const WorkKey& key, Item& item, TimePoint now);
+  void cancel_delay(const WorkKey& key, Item& item);
+  void finish(const WorkKey& key, TimePoint now, bool forget_failures);
+  void drop_if_unused(const WorkKey& key);
+
+  Limits limits_;
+  std::map<WorkKey, Item> items_;
+  std::map<std::string, Group> groups_;
+  std::string turn_;  ///< the group that was served last
+  std::set<std::pair<TimePoint, WorkKey>> delayed_;
+  std::size_t depth_ = 0, running_ = 0;
+};
+
+}  // namespace kube

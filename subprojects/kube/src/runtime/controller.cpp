@@ -1,0 +1,134 @@
+#include "kube/runtime/controller.hpp"
+
+#include <boost/asio/this_coro.hpp>
+
+#include "kube/async/timeout.hpp"
+
+namespace kube {
+namespace {
+
+double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+}  // namespace
+
+Controller::Controller(const asio::any_io_executor& executor, async::Clock& clock, Random& random, Metrics& metrics,
+                       ControllerSettings settings, Reconcile reconcile)
+    : executor_(executor),
+      clock_(clock),
+      random_(random),
+      settings_(std::move(settings)),
+      reconcile_(std::move(reconcile)),
+      schedule_(settings_.limits),
+      wake_(executor),
+      log_(Log("controller").with("controller", settings_.name)) {
+  const Labels queue{{"name", settings_.name}};
+  const Labels name{{"controller", settings_.name}};
+  const auto result = [&](const char* which) {
+    Labels labels = name;
+    labels["result"] = which;
+    return metrics.counter("controller_runtime_reconcile_total", "Reconciles, by result.", labels);
+  };
+  adds_ = metrics.counter("workqueue_adds_total", "Keys added.", queue);
+  retries_ = metrics.counter("workqueue_retries_total", "Keys added again after a failure.", queue);
+  depth_ = metrics.gauge("workqueue_depth", "Keys that are due.", queue);
+  queue_time_ = metrics.histogram("workqueue_queue_duration_seconds", "Time from due to started.", queue, time_bounds());
+  work_time_ = metrics.histogram("controller_runtime_reconcile_time_seconds", "Time of one reconcile.", name, time_bounds());
+  active_ = metrics.gauge("controller_runtime_active_workers", "Reconciles under way.", name);
+  successes_ = result("success");
+  requeues_ = result("requeue_after");
+  errors_ = result("error");
+  panics_ = metrics.counter("controller_runtime_reconcile_panics_total", "Reconciles that threw.", name);
+}
+
+void Controller::enqueue(WorkKey key) {
+  adds_.add();
+  schedule_.add(key, clock_.now());
+  depth_.set(double(schedule_.depth()));
+  wake_.set();
+}
+
+void Controller::enqueue_after(WorkKey key, Duration delay) {
+  schedule_.add_at(key, clock_.now() + delay);
+  wake_.set();
+}
+
+asio::awaitable<void> Controller::run() {
+  async::TaskGroup workers(executor_, async::TaskGroup::OnFailure::keep_others);
+  std::exception_ptr ended;
+  try {
+    while (true) {
+      while (auto key = schedule_.pop(clock_.now())) {
+        queue_time_.observe(seconds(clock_.now() - schedule_.due_since(*key)));
+        workers.spawn(process(std::move(*key)));
+      }
+      depth_.set(double(schedule_.depth()));
+      active_.set(double(schedule_.running()));
+      const auto due = schedule_.next_due();
+      co_await async::with_deadline(clock_, wake_.wait(), due ? Deadline{*due} : Deadline::never());
+      wake_.reset();
+    }
+  } catch (...) {
+    ended = std::current_exception();
+  }
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  co_await async::with_timeout(clock_, workers.join(), settings_.grace);
+  co_await workers.stop();
+  std::rethrow_exception(ended);
+}
+
+asio::awaitable<void> Controller::process(WorkKey key) {
+  const TimePoint start = clock_.now();
+  std::optional<Outcome> outcome;
+  std::exception_ptr thrown;
+  try {
+    outcome = co_await async::with_timeout(clock_, reconcile_(key), settings_.guard);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  work_time_.observe(seconds(clock_.now() - start));
+  if (thrown && async::is_cancellation(thrown)) {
+    schedule_.done(key, clock_.now());
+    std::rethrow_exception(thrown);
+  }
+  if (thrown) {
+    panics_.add();
+    conclude(key, Outcome::retry(Failure(Errc::protocol, "the reconciler threw: " + async::describe(thrown))));
+  } else if (!outcome) {
+    conclude(key, Outcome::retry(Failure(Errc::timeout, "the reconcile took too long and was cancelled")));
+  } else {
+    conclude(key, std::move(*outcome));
+  }
+  wake_.set();
+}
+
+void Controller::conclude(const WorkKey& key, Outcome outcome) {
+  const TimePoint now = clock_.now();
+  if (!outcome.failure()) {
+    if (outcome.delay()) {
+      requeues_.add();
+      schedule_.done_until(key, now, now + *outcome.delay());
+    } else {
+      successes_.add();
+      schedule_.done(key, now);
+    }
+    return;
+  }
+  errors_.add();
+  const Failure& failure = *outcome.failure();
+  const auto fields = {Field("group", key.group), Field("object", key.object), Field("error", failure)};
+  if (outcome.is_terminal()) {
+    schedule_.done(key, now);
+    log_.warn("gave up until the object changes", fields);
+    return;
+  }
+  retries_.add();
+  schedule_.failed(key, now, random_);
+  // A conflict is how optimistic locking works, not trouble.
+  if (failure.is_conflict()) {
+    log_.debug("reconcile retried", fields);
+  } else {
+    log_.warn("reconcile failed", fields);
+  }
+}
+
+}  // namespace kube

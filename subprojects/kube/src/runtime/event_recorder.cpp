@@ -1,0 +1,127 @@
+#include "kube/runtime/event_recorder.hpp"
+
+#include <array>
+
+#include "kube/async/timeout.hpp"
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t max_queue = 256, max_series = 1024, max_message = 1000;
+constexpr Duration fold_time = 5min;
+
+}  // namespace
+
+EventRecorder::EventRecorder(const asio::any_io_executor& executor, Api& api, Metrics& metrics, std::string component)
+    : api_(api), component_(std::move(component)), wake_(executor), log_(Log("events").with("cluster", api.cluster())) {
+  const auto counter = [&](const char* outcome) {
+    return metrics.counter("kube_events_total", "Events noted, by what became of them.", {{"outcome", outcome}});
+  };
+  written_ = counter("written");
+  folded_ = counter("folded");
+  dropped_ = counter("dropped");
+}
+
+void EventRecorder::record(const Object& object, const Resource& resource, EventType type, std::string_view reason,
+                           std::string message) {
+  if (message.size() > max_message) message.resize(max_message);
+  const std::string id = std::string(object.uid()).append("/").append(reason).append("/").append(message);
+  const TimePoint now = api_.clock().now();
+  if (const auto known = series_.find(id); known != series_.end()) {
+    Series& series = known->second;
+    ++series.count;
+    folded_.add();
+    if (!series.queued && now - series.last_write >= fold_time && queue_.size() < max_queue) {
+      series.queued = true;
+      queue_.push_back(id);
+      wake_.set();
+    }
+    return;
+  }
+  if (queue_.size() >= max_queue) {
+    dropped_.add();
+    return;
+  }
+  if (series_.size() >= max_series) prune();
+
+  const std::string ns = object.ns().empty() ? "default" : std::string(object.ns());
+  const std::string time = format_time(api_.clock().wall());
+  constexpr std::string_view hex = "0123456789abcdef";
+  std::string suffix;
+  for (std::uint64_t bits = api_.random().next(), i = 0; i < 16; ++i, bits >>= 4) suffix += hex[bits & 15];
+  Series series;
+  series.event = {ns, std::string(object.name()).substr(0, 230) + "." + suffix};
+  series.count = 1;
+  series.queued = true;
+  series.last_write = now;
+  Object event = Object::make(resources::events, series.event);
+  event.tree()["involvedObject"] = json::object{
+      {"apiVersion", resource.api_version()}, {"kind", resource.kind}, {"namespace", object.ns()},
+      {"name", object.name()},                {"uid", object.uid()}};
+  event.tree()["reason"] = reason;
+  event.tree()["message"] = message;
+  event.tree()["type"] = type == EventType::warning ? "Warning" : "Normal";
+  event.tree()["source"] = json::object{{"component", component_}};
+  event.tree()["reportingComponent"] = component_;
+  event.tree()["firstTimestamp"] = time;
+  event.tree()["lastTimestamp"] = time;
+  event.tree()["count"] = 1;
+  series.body = std::move(event.tree());
+  series_.emplace(id, std::move(series));
+  queue_.push_back(id);
+  wake_.set();
+}
+
+void EventRecorder::prune() {
+  const TimePoint now = api_.clock().now();
+  std::erase_if(series_, [&](const auto& entry) {
+    return !entry.second.queued && now - entry.second.last_write >= fold_time;
+  });
+  // Still full: forget what is written, whatever its age. A repeat then becomes an Event of its own.
+  if (series_.size() >= max_series) std::erase_if(series_, [](const auto& entry) { return !entry.second.queued; });
+}
+
+asio::awaitable<void> EventRecorder::run() {
+  while (true) {
+    co_await wake_.wait_and_reset();
+    while (!queue_.empty()) {
+      const std::string id = std::move(queue_.front());
+      queue_.pop_front();
+      co_await write(id);
+    }
+  }
+}
+
+asio::awaitable<void> EventRecorder::write(const std::string& id) {
+  const auto found = series_.find(id);
+  if (found == series_.end()) co_return;
+  Series& series = found->second;
+  series.queued = false;
+  series.last_write = api_.clock().now();
+  const std::int64_t count = series.count;
+  const bool is_first = series.written == 0;
+  const ObjectKey key = series.event;
+  series.written = count;
+  std::optional<Failure> failure;
+  if (is_first) {
+    const Object event(std::move(series.body));
+    series.body = {};
+    auto created = co_await api_.create(resources::events, event);
+    if (!created) failure = std::move(created.error());
+  } else {
+    const json::object patch{{"count", count}, {"lastTimestamp", format_time(api_.clock().wall())}};
+    auto patched = co_await api_.patch(resources::events, key, PatchType::merge, json::serialize(patch));
+    if (!patched) failure = std::move(patched.error());
+  }
+  if (failure) {
+    log_.warn("an Event was not written", {{"error", *failure}});
+    dropped_.add();
+    series_.erase(id);
+  } else {
+    written_.add();
+  }
+}
+
+}  // namespace kube

@@ -1,0 +1,97 @@
+#include "kube/runtime/informer_set.hpp"
+
+#include <boost/asio/this_coro.hpp>
+#include <cassert>
+
+namespace kube {
+
+InformerHandle& InformerHandle::operator=(InformerHandle&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  set_ = std::exchange(other.set_, nullptr);
+  informer_ = std::exchange(other.informer_, nullptr);
+  subscriptions_ = std::move(other.subscriptions_);
+  other.subscriptions_.clear();
+  return *this;
+}
+
+void InformerHandle::release() {
+  if (!informer_) return;
+  for (auto subscription : subscriptions_) informer_->unsubscribe(subscription);
+  subscriptions_.clear();
+  set_->release(*informer_);
+  informer_ = nullptr;
+  set_ = nullptr;
+}
+
+InformerSet::InformerSet(const asio::any_io_executor& executor, Api& api, Metrics& metrics)
+    : executor_(executor), api_(api), metrics_(metrics), changed_(executor) {}
+
+InformerSet::~InformerSet() {
+  for ([[maybe_unused]] const Slot& slot : slots_) assert(slot.readers == 0 && slot.group.size() == 0);
+}
+
+InformerHandle InformerSet::acquire(const InformerScope& scope) {
+  Slot* found = nullptr;
+  for (Slot& slot : slots_)
+    if (slot.informer.scope() == scope && !slot.group.is_stopping()) found = &slot;
+  if (!found) {
+    found = &slots_.emplace_back(executor_, api_, scope, metrics_);
+    changed_.set();
+  }
+  ++found->readers;
+  InformerHandle handle;
+  handle.set_ = this;
+  handle.informer_ = &found->informer;
+  return handle;
+}
+
+void InformerSet::release(Informer& informer) {
+  for (Slot& slot : slots_) {
+    if (&slot.informer != &informer) continue;
+    if (--slot.readers == 0) changed_.set();
+    return;
+  }
+}
+
+bool InformerSet::has_synced() const {
+  for (const Slot& slot : slots_)
+    if (slot.readers > 0 && !slot.informer.has_synced()) return false;
+  return true;
+}
+
+std::optional<Failure> InformerSet::trouble() const {
+  for (const Slot& slot : slots_)
+    if (slot.readers > 0 && slot.informer.trouble()) return slot.informer.trouble();
+  return std::nullopt;
+}
+
+asio::awaitable<void> InformerSet::run() {
+  std::exception_ptr ended;
+  try {
+    while (true) {
+      for (Slot& slot : slots_) {
+        if (slot.started || slot.readers == 0) continue;
+        slot.started = true;
+        slot.group.spawn(slot.informer.run());
+      }
+      for (auto slot = slots_.begin(); slot != slots_.end();) {
+        if (slot->readers > 0) {
+          ++slot;
+          continue;
+        }
+        co_await slot->group.stop();
+        co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
+        // A reader may have come back while the informer was stopping; acquire() gave it a new slot then.
+        slot = slots_.erase(slot);
+      }
+      co_await changed_.wait_and_reset();
+    }
+  } catch (...) {
+    ended = std::current_exception();
+  }
+  for (Slot& slot : slots_) co_await slot.group.stop();
+  std::rethrow_exception(ended);
+}
+
+}  // namespace kube

@@ -1,0 +1,110 @@
+#include "kube/runtime/schedule.hpp"
+
+#include <utility>
+
+namespace kube {
+
+void Schedule::make_ready(const WorkKey& key, Item& item, TimePoint now) {
+  cancel_delay(key, item);
+  if (item.state == State::running) {
+    item.again = true;
+    item.since = now;
+    return;
+  }
+  if (item.state == State::ready) return;
+  item.state = State::ready;
+  item.since = now;
+  groups_[key.group].ready.push_back(key);
+  ++depth_;
+}
+
+void Schedule::cancel_delay(const WorkKey& key, Item& item) {
+  if (!item.delayed_to) return;
+  delayed_.erase({*item.delayed_to, key});
+  item.delayed_to.reset();
+}
+
+void Schedule::add(const WorkKey& key, TimePoint now) { make_ready(key, items_[key], now); }
+
+void Schedule::add_at(const WorkKey& key, TimePoint at) {
+  Item& item = items_[key];
+  if (item.state == State::ready || (item.state == State::running && item.again)) return;
+  if (item.delayed_to && *item.delayed_to <= at) return;
+  cancel_delay(key, item);
+  item.delayed_to = at;
+  delayed_.insert({at, key});
+}
+
+std::optional<WorkKey> Schedule::pop(TimePoint now) {
+  while (!delayed_.empty() && delayed_.begin()->first <= now) {
+    const WorkKey key = delayed_.begin()->second;
+    make_ready(key, items_[key], now);
+  }
+  if (depth_ == 0 || running_ >= std::size_t(limits_.workers)) return std::nullopt;
+  // Round robin: start behind the group that was served last.
+  auto at = groups_.upper_bound(turn_);
+  for (std::size_t i = 0; i < groups_.size(); ++i, ++at) {
+    if (at == groups_.end()) at = groups_.begin();
+    Group& group = at->second;
+    if (group.ready.empty() || group.running >= limits_.workers_per_group) continue;
+    WorkKey key = std::move(group.ready.front());
+    group.ready.pop_front();
+    ++group.running;
+    --depth_;
+    ++running_;
+    items_[key].state = State::running;
+    turn_ = at->first;
+    return key;
+  }
+  return std::nullopt;
+}
+
+std::optional<TimePoint> Schedule::next_due() const {
+  if (delayed_.empty()) return std::nullopt;
+  return delayed_.begin()->first;
+}
+
+void Schedule::finish(const WorkKey& key, TimePoint now, bool forget_failures) {
+  Item& item = items_[key];
+  item.state = State::idle;
+  --running_;
+  --groups_[key.group].running;
+  if (forget_failures) item.failures = 0;
+  if (std::exchange(item.again, false)) make_ready(key, item, now);
+}
+
+void Schedule::drop_if_unused(const WorkKey& key) {
+  const auto at = items_.find(key);
+  const Item& item = at->second;
+  if (item.state == State::idle && !item.delayed_to && item.failures == 0) items_.erase(at);
+  const auto group = groups_.find(key.group);
+  if (group != groups_.end() && group->second.ready.empty() && group->second.running == 0) groups_.erase(group);
+}
+
+void Schedule::done(const WorkKey& key, TimePoint now) {
+  finish(key, now, true);
+  drop_if_unused(key);
+}
+
+void Schedule::done_until(const WorkKey& key, TimePoint now, TimePoint at) {
+  finish(key, now, true);
+  add_at(key, at);
+}
+
+Duration Schedule::failed(const WorkKey& key, TimePoint now, Random& random) {
+  Item& item = items_[key];
+  const int failures = ++item.failures;
+  const Duration pause = limits_.backoff.pause(failures, random);
+  // News about a failing key do not shorten its pause: they may be what our own writes caused.
+  item.again = false;
+  finish(key, now, false);
+  add_at(key, now + pause);
+  return pause;
+}
+
+TimePoint Schedule::due_since(const WorkKey& key) const {
+  const auto at = items_.find(key);
+  return at == items_.end() ? TimePoint{} : at->second.since;
+}
+
+}  // namespace kube

@@ -1,0 +1,95 @@
+#include "kube/runtime/controller.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <stdexcept>
+
+#include "kube/async/timeout.hpp"
+#include "support/run.hpp"
+
+using namespace kube;
+using namespace std::chrono_literals;
+using kube::test::run;
+
+namespace {
+
+struct World {
+  async::RealClock clock;
+  Random random{7};
+  Metrics metrics;
+  std::map<std::string, int> runs;
+};
+
+/// Runs a controller until `finished` is set, then stops it.
+asio::awaitable<void> until(Controller& controller, async::Event& finished, async::Clock& clock) {
+  async::TaskGroup group(co_await asio::this_coro::executor);
+  group.spawn(controller.run());
+  const bool in_time = co_await async::with_timeout(clock, finished.wait(), 20s);
+  CHECK(in_time);
+  co_await group.stop();
+}
+
+}  // namespace
+
+TEST_CASE("a failing key is retried until it succeeds, and an exception counts as a failure") {
+  run([]() -> asio::awaitable<void> {
+    World world;
+    auto executor = co_await asio::this_coro::executor;
+    async::Event finished(executor);
+    Controller controller(executor, world.clock, world.random, world.metrics, {.name = "test", .limits = {.backoff = {1ms, 5ms}}},
+                          [&](WorkKey key) -> asio::awaitable<Outcome> {
+                            const int turn = ++world.runs[key.object.name];
+                            if (turn == 1) throw std::runtime_error("a bug");
+                            if (turn == 2) co_return Outcome::retry(Failure(Errc::closed, "the link broke"));
+                            finished.set();
+                            co_return Outcome::done();
+                          });
+    controller.enqueue({"milan", {"ns", "pod"}});
+    co_await until(controller, finished, world.clock);
+    CHECK(world.runs["pod"] == 3);
+    const std::string text = world.metrics.text();
+    CHECK(text.find("controller_runtime_reconcile_panics_total{controller=\"test\"} 1") != std::string::npos);
+    CHECK(text.find("workqueue_retries_total{name=\"test\"} 2") != std::string::npos);
+  }());
+}
+
+TEST_CASE("a reconcile that hangs is cancelled by the guard and tried again, while others go on") {
+  run([]() -> asio::awaitable<void> {
+    World world;
+    auto executor = co_await asio::this_coro::executor;
+    async::Event finished(executor);
+    Controller controller(executor, world.clock, world.random, world.metrics,
+                          {.name = "test", .limits = {.backoff = {1ms, 5ms}}, .guard = 20ms},
+                          [&](WorkKey key) -> asio::awaitable<Outcome> {
+                            const int turn = ++world.runs[key.object.name];
+                            if (key.object.name == "hangs" && turn < 3) co_await world.clock.sleep(1h);
+                            if (world.runs["hangs"] == 3 && world.runs["runs"] > 0) finished.set();
+                            co_return Outcome::done();
+                          });
+    controller.enqueue({"dead", {"ns", "hangs"}});
+    controller.enqueue({"alive", {"ns", "runs"}});
+    co_await until(controller, finished, world.clock);
+    CHECK(world.runs["hangs"] == 3);
+    CHECK(world.runs["runs"] == 1);
+  }());
+}
+
+TEST_CASE("a stopping controller lets the running reconcile finish") {
+  run([]() -> asio::awaitable<void> {
+    World world;
+    auto executor = co_await asio::this_coro::executor;
+    async::Event started(executor);
+    bool finished = false;
+    Controller controller(executor, world.clock, world.random, world.metrics, {.name = "test"},
+                          [&](WorkKey) -> asio::awaitable<Outcome> {
+                            started.set();
+                            co_await world.clock.sleep(30ms);
+                            finished = true;
+                            co_return Outcome::done();
+                          });
+    controller.enqueue({"milan", {"ns", "pod"}});
+    co_await until(controller, started, world.clock);
+    CHECK(finished);
+  }());
+}

@@ -1,0 +1,74 @@
+#include "kube/runtime/store.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace kube;
+
+namespace {
+
+Object pod(const char* name, const char* version, const char* node = "n1", const char* uid = "u1") {
+  Object made = Object::make(resources::pods, {"ns", name});
+  made.mutable_metadata()["resourceVersion"] = version;
+  made.mutable_metadata()["uid"] = uid;
+  made.mutable_spec()["nodeName"] = node;
+  return made;
+}
+const ObjectKey a{"ns", "a"};
+
+}  // namespace
+
+TEST_CASE("an older state never replaces a newer one") {
+  Store store;
+  CHECK(store.put(pod("a", "10")));
+  CHECK_FALSE(store.put(pod("a", "9")));
+  CHECK_FALSE(store.put(pod("a", "10")));
+  CHECK(store.find(a)->resource_version() == "10");
+  CHECK(store.put(pod("a", "11")));
+  CHECK(store.find(a)->resource_version() == "11");
+}
+
+TEST_CASE("a late deletion does not remove what was created after it") {
+  Store store;
+  store.put(pod("a", "20", "n1", "successor"));
+  CHECK_FALSE(store.remove(a, 15));
+  CHECK(store.uid(a) == "successor");
+  CHECK(store.remove(a, 21));
+  CHECK(store.size() == 0);
+  CHECK(store.bytes() == 0);
+}
+
+TEST_CASE("a complete list removes what it does not hold, except what is newer than it") {
+  Store store;
+  store.put(pod("a", "5"));
+  store.put(pod("b", "6"));
+  store.put(pod("written-meanwhile", "40"));
+  const auto gone = store.retain({{"ns", "b"}}, 30);
+  CHECK(gone == std::vector<ObjectKey>{a});
+  CHECK(store.contains({"ns", "b"}));
+  CHECK(store.contains({"ns", "written-meanwhile"}));
+}
+
+TEST_CASE("an index follows changes and removals") {
+  Store store;
+  store.add_index("node", [](const Object& object, std::vector<std::string>& out) {
+    out.emplace_back(string_at(object.tree(), {"spec", "nodeName"}));
+  });
+  store.put(pod("a", "1", "n1"));
+  store.put(pod("b", "2", "n1"));
+  CHECK(store.keys("node", "n1").size() == 2);
+  store.put(pod("a", "3", "n2"));
+  CHECK(store.keys("node", "n1") == std::vector<ObjectKey>{{"ns", "b"}});
+  CHECK(store.keys("node", "n2") == std::vector<ObjectKey>{a});
+  store.remove(a, 4);
+  CHECK(store.keys("node", "n2").empty());
+}
+
+TEST_CASE("fields that nobody here knows survive the store") {
+  Store store;
+  Object object = pod("a", "1");
+  object.mutable_spec()["aFieldOfTheFuture"] = json::object{{"deep", json::array{1, 2.5, nullptr}}};
+  store.put(object);
+  CHECK(store.find(a)->tree() == object.tree());
+}
