@@ -133,6 +133,10 @@ Http2Session::Impl::Impl(const Http2Options& given) : options(given) {
 }
 
 int Http2Session::Impl::on_begin_frame(const nghttp2_frame_hd& frame) {
+  if (frame.type == NGHTTP2_PUSH_PROMISE) {
+    last_error = "the server pushes, which was ruled out";
+    return NGHTTP2_ERR_CALLBACK_FAILURE;
+  }
   if (frame.type == NGHTTP2_HEADERS) header_block = 0;
   if (frame.type != NGHTTP2_HEADERS && frame.type != NGHTTP2_CONTINUATION) return 0;
   header_block += frame.length;
@@ -271,9 +275,8 @@ Result<void> Http2Session::feed(std::string_view bytes) {
   const ssize_t taken = nghttp2_session_mem_recv(impl_->session, bytes_of(bytes), bytes.size());
   if (impl_->too_large) return fail(Errc::too_large, "HTTP/2: the answer's headers do not end");
   // nghttp2 takes the bytes of a peer that broke the protocol without a word, and ends the session by a GOAWAY.
-  const bool broken = impl_->goaway_received || impl_->terminated
-                          ? nghttp2_session_want_read(impl_->session) == 0 && !impl_->streams.empty()
-                          : nghttp2_session_check_request_allowed(impl_->session) == 0;
+  const bool broken = !impl_->goaway_received && !impl_->terminated &&
+                      nghttp2_session_check_request_allowed(impl_->session) == 0;
   if (taken >= 0 && !broken) return {};
   std::string why = !impl_->last_error.empty() ? impl_->last_error
                     : taken < 0                ? nghttp2_strerror(static_cast<int>(taken))
