@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 import signal
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 
-from harness import audit, settings
+from harness import audit, chart, settings
 from harness.cluster import Cluster
 from harness.components import Options
+from harness.liqod import Liqod
+from harness.peering import Peering
 from harness.run import Run
+from harness.story import Story
 
 _kept: list[str] = []
 
@@ -48,8 +52,11 @@ def run() -> Iterator[Run]:
 
 @pytest.fixture(scope="session")
 def clusters(run: Run) -> dict[str, Cluster]:
-    """rome, which has fake nodes, and milan, which has a real kubelet."""
-    started = run.start(rome=Options(), milan=Options(kubelet=True))
+    """rome, which has fake nodes, and milan, which has a real kubelet.
+
+    rome signs certificates for two minutes only, so that every longer run lives through renewals.
+    """
+    started = run.start(rome=Options(signing_duration="2m"), milan=Options(kubelet=True))
     started["rome"].add_kwok_nodes(2)
     return started
 
@@ -68,6 +75,72 @@ def milan(clusters: dict[str, Cluster]) -> Cluster:
 def namespace(request: pytest.FixtureRequest) -> str:
     """A name for this story's own namespaces; the story creates them where it needs them."""
     return re.sub(r"[^a-z0-9]+", "-", request.node.name.removeprefix("test_").lower())[:40].strip("-")
+
+
+class Daemons:
+    """liqod in every cluster that a story asks for, started once and kept alive from story to story."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, Liqod] = {}
+
+    def of(self, cluster: Cluster) -> Liqod:
+        if cluster.name not in self._running:
+            # A real kubelet has the usual port of its machine.
+            port = 10260 if cluster.options.kubelet else 10250
+            self._running[cluster.name] = Liqod(cluster, chart.install(cluster), port)
+        self._running[cluster.name].ensure()
+        return self._running[cluster.name]
+
+
+@pytest.fixture(scope="session")
+def daemons() -> Daemons:
+    if (binary := settings.liqod()) is None or not binary.exists():
+        unavailable("there is no liqod: build it, or name one by $LIQOD")
+    return Daemons()
+
+
+@pytest.fixture(scope="session")
+def rome_to_milan(daemons: Daemons, rome: Cluster, milan: Cluster) -> Peering:
+    """rome offloads to milan's real kubelet."""
+    daemons.of(rome), daemons.of(milan)
+    return Peering(rome, milan).establish().wait_ready()
+
+
+@pytest.fixture(scope="session")
+def rome_to_turin(run: Run, daemons: Daemons, rome: Cluster) -> Peering:
+    """rome offloads to turin's fake nodes, which hold a thousand pods."""
+    return _fake_provider(run, daemons, rome, "turin")
+
+
+@pytest.fixture(scope="session")
+def rome_to_naples(run: Run, daemons: Daemons, rome: Cluster) -> Peering:
+    """Like turin: another provider with fake nodes."""
+    return _fake_provider(run, daemons, rome, "naples")
+
+
+def _fake_provider(run: Run, daemons: Daemons, rome: Cluster, name: str) -> Peering:
+    provider = run.start(**{name: Options()})[name]
+    provider.add_kwok_nodes(4)
+    daemons.of(rome), daemons.of(provider)
+    return Peering(rome, provider).establish().wait_ready()
+
+
+@pytest.fixture
+def story(rome_to_milan: Peering, daemons: Daemons, namespace: str) -> Iterator[Story]:
+    """A namespace of rome that is offloaded to milan."""
+    yield from _story(rome_to_milan, daemons, namespace)
+
+
+@pytest.fixture
+def fake_story(rome_to_turin: Peering, daemons: Daemons, namespace: str) -> Iterator[Story]:
+    """A namespace of rome that is offloaded to turin, where pods only pretend to run."""
+    yield from _story(rome_to_turin, daemons, namespace)
+
+
+def _story(peering: Peering, daemons: Daemons, namespace: str) -> Iterator[Story]:
+    told = Story(peering, namespace, daemons.of(peering.consumer), daemons.of(peering.provider))
+    yield told
+    told.close()
 
 
 @pytest.fixture(autouse=True)
@@ -99,5 +172,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = Counter(str(report.longrepr[2]) for report in terminalreporter.getreports("skipped"))
+    for reason, count in skipped.items():
+        terminalreporter.write_line(f"{count} skipped: {reason.removeprefix('Skipped: ')}")
     for line in _kept:
         terminalreporter.write_line(f"logs of {line}")

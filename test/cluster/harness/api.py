@@ -56,15 +56,15 @@ class Refused(AssertionError):
 
 
 class Api:
-    """Requests as one user. Safe to use from many threads."""
+    """Requests as one user: a certificate, a token, or nobody. Safe to use from many threads."""
 
-    def __init__(self, space: Namespace, address: str, port: int, authority: Path, user: Pair | str):
+    def __init__(self, space: Namespace, address: str, port: int, authority: Path, user: Pair | str | None):
         self._space, self._address, self._port = space, address, port
         self._tls = ssl.create_default_context(cafile=str(authority))
         self._headers: dict[str, str] = {}
         if isinstance(user, str):
             self._headers["Authorization"] = f"Bearer {user}"
-        else:
+        elif user:
             self._tls.load_cert_chain(user.certificate, user.key)
         self._connections = threading.local()
 

@@ -1,11 +1,9 @@
-"""Installs what charts/liqo would: the kinds, and liqod's identity with the rights that the chart gives it."""
+"""Installs what charts/liqo would, without Helm: the kinds, and liqod's identity with the rights that it gets."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import yaml
 
 from . import settings
 from .wait import wait_for
@@ -17,27 +15,47 @@ CHART = settings.TREE / "charts/liqo"
 NAMESPACE = "liqo"
 SERVICE_ACCOUNT = "liqo"
 USER = f"system:serviceaccount:{NAMESPACE}:{SERVICE_ACCOUNT}"
+
+OWN_ROLE = "liqo-liqod"
+TENANT_ROLE = "liqo-liqod-tenant"
 REMOTE_ROLE = "liqo-virtual-kubelet-remote"
 
-
-def role(file: str) -> dict:
-    """A ClusterRole of the chart; the files are plain YAML that its templates only include."""
-    return yaml.safe_load((CHART / "files" / file).read_text())
+_SUBJECT = {"kind": "ServiceAccount", "name": SERVICE_ACCOUNT, "namespace": NAMESPACE}
+# Roles, and the namespaces where the chart binds them; the last one is of Kubernetes itself.
+_BINDINGS = (
+    (OWN_ROLE, NAMESPACE),
+    ("liqo-liqod-node-leases", "kube-node-lease"),
+    ("extension-apiserver-authentication-reader", "kube-system"),
+)
 
 
 def install(cluster: Cluster) -> Path:
     """Installs into `cluster` and returns the kubeconfig of liqod's ServiceAccount there."""
-    cluster.kubectl("apply", "--server-side", "-f", CHART / "crds")
     cluster.namespace(NAMESPACE)
-    for file in sorted((CHART / "files").glob("*.yaml")):
-        cluster.api.apply("clusterroles", None, role(file.name))
-    own = role("liqod-clusterrole.yaml")["metadata"]["name"]
-    subject = {"kind": "ServiceAccount", "name": SERVICE_ACCOUNT, "namespace": NAMESPACE}
-    reference = {"kind": "ClusterRole", "name": own, "apiGroup": "rbac.authorization.k8s.io"}
-    binding = {"kind": "ClusterRoleBinding", "metadata": {"name": own}, "subjects": [subject], "roleRef": reference}
+    cluster.kubectl("apply", "--server-side", "-f", CHART / "crds", "-f", CHART / "files")
+    binding = {
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": OWN_ROLE},
+        "subjects": [_SUBJECT],
+        "roleRef": {"kind": "ClusterRole", "name": OWN_ROLE, "apiGroup": "rbac.authorization.k8s.io"},
+    }
     cluster.api.apply("clusterrolebindings", None, binding)
+    for role, namespace in _BINDINGS:
+        bind(cluster, namespace, "Role", role)
     wait_for(lambda: _established(cluster), 20, f"the kinds of Liqo to be served in {cluster.name}")
     return cluster.service_account(NAMESPACE, SERVICE_ACCOUNT)
+
+
+def bind(cluster: Cluster, namespace: str, kind: str, role: str) -> None:
+    """Binds liqod's ServiceAccount to a Role or ClusterRole in one namespace."""
+    reference = {"kind": kind, "name": role, "apiGroup": "rbac.authorization.k8s.io"}
+    binding = {
+        "kind": "RoleBinding",
+        "metadata": {"name": f"{role}-liqo"},
+        "subjects": [_SUBJECT],
+        "roleRef": reference,
+    }
+    cluster.api.apply("rolebindings", namespace, binding)
 
 
 def _established(cluster: Cluster) -> bool:

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from .wait import wait_for
@@ -136,20 +136,30 @@ class Namespace:
         return done.stdout.decode(errors="replace")
 
     def connect(self, address: str, port: int, timeout: float = 10) -> socket.socket:
-        """A TCP connection made from inside this network: a socket belongs to the network it was opened in."""
+        """A TCP connection made from inside this network."""
+        return self._inside(lambda: socket.create_connection((address, port), timeout))
+
+    def listen(self, address: str) -> socket.socket:
+        """A TCP server inside this network, on a port that the kernel chooses."""
+        return self._inside(lambda: socket.create_server((address, 0)))
+
+    def _inside(self, opened: Callable[[], socket.socket]) -> socket.socket:
+        """Opens a socket in this network: it stays there, whoever uses it from where.
+
+        Namespaces belong to a thread: the one that moves here ends right after, so nothing else in the test ever moves.
+        """
         result: list[socket.socket | OSError] = []
 
-        def dial() -> None:
+        def run() -> None:
             try:
                 with self.net.open("rb") as net:
                     if _libc.setns(net.fileno(), _CLONE_NEWNET) != 0:
                         raise OSError(ctypes.get_errno(), f"cannot enter the network of {self.name}")
-                result.append(socket.create_connection((address, port), timeout))
+                result.append(opened())
             except OSError as error:
                 result.append(error)
 
-        # Namespaces belong to a thread: this one ends right after, so nothing else in the test ever moves.
-        thread = threading.Thread(target=dial)
+        thread = threading.Thread(target=run)
         thread.start()
         thread.join()
         if isinstance(result[0], OSError):

@@ -11,8 +11,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from . import pki
-from .chart import REMOTE_ROLE
+from . import chart, pki
 from .cluster import Cluster
 from .node import is_ready
 from .wait import wait_for
@@ -38,6 +37,7 @@ class Peering:
         tenant = {"liqo.io/tenant-namespace": "true"}
         self.consumer.namespace(self.home, {**tenant, "liqo.io/remote-cluster-id": self.provider.name})
         self.provider.namespace(self.away, {**tenant, "liqo.io/remote-cluster-id": self.consumer.name})
+        chart.bind(self.consumer, self.home, "ClusterRole", chart.TENANT_ROLE)
         self.write_secret(self.kubeconfig())
         self._map_object()
         self.write_virtual_node(resources, **spec)
@@ -95,7 +95,7 @@ class Peering:
                 "kind": "RoleBinding",
                 "metadata": {"name": self.away, "labels": labels, "annotations": managed},
                 "subjects": [{"kind": "Group", "name": self.consumer.name, "apiGroup": "rbac.authorization.k8s.io"}],
-                "roleRef": {"kind": "ClusterRole", "name": REMOTE_ROLE, "apiGroup": "rbac.authorization.k8s.io"},
+                "roleRef": {"kind": "ClusterRole", "name": chart.REMOTE_ROLE, "apiGroup": "rbac.authorization.k8s.io"},
             },
         )
         self._map(namespace, twin, {"remoteNamespace": twin, "phase": "Accepted"})

@@ -1,0 +1,211 @@
+"""What breaks: processes die, servers restart, links fall silent. No pod is lost, none runs twice, everything mends."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import pytest
+
+from harness.api import path
+from harness.cluster import busybox
+from harness.peering import Peering
+from harness.run import Run
+from harness.story import Story, container, is_ready
+from harness.wait import stays, wait_for
+
+
+def test_a_kill_of_liqod_does_not_touch_what_runs(story: Story) -> None:
+    story.create(busybox("one"))
+    before = story.wait_ready("one")
+    for daemon in (story.home, story.away):
+        daemon.kill()
+        daemon.start()
+    stays(lambda: container(story.local("one")) == container(before), 5, "the container as it was")
+    assert story.times_run("one") == 1
+
+
+def test_a_stop_of_liqod_is_orderly(story: Story) -> None:
+    """SIGTERM ends it with 0 within seconds, and the node does not vanish: its pods would be lost with it."""
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    began = time.monotonic()
+    assert story.home.stop() == 0
+    assert time.monotonic() - began < 10
+    assert story.peering.node_object() and story.remote("one")
+    story.home.start()
+    wait_for(story.peering.node_ready, 20, "the node to be ready again")
+    assert story.times_run("one") == 1
+
+
+def test_what_happened_while_liqod_was_away_is_made_up_for(story: Story) -> None:
+    story.create(busybox("kept"))
+    story.create(busybox("deleted"))
+    story.create(busybox("ended", "while [ ! -e /tmp/end ]; do sleep 0.1; done", restartPolicy="Never"))
+    for name in ("kept", "deleted", "ended"):
+        story.wait_ready(name)
+    story.home.kill()
+    story.consumer.api.delete("pods", story.namespace, "deleted")
+    story.create(busybox("new"))
+    story.provider.kubectl("-n", story.twin, "exec", "ended", "--", "touch", "/tmp/end")
+    remotely_ended = lambda: story.remote("ended")["status"]["phase"] == "Succeeded"  # noqa: E731
+    wait_for(remotely_ended, 20, "the remote pod to end")
+    story.home.start()
+    story.wait_ready("new")
+    story.wait_phase("ended", "Succeeded")
+    wait_for(lambda: story.consumer.pod(story.namespace, "deleted") is None, 30, "the deleted pod to be gone at home")
+    wait_for(lambda: story.provider.pod(story.twin, "deleted") is None, 30, "the deleted pod to be gone in milan")
+    assert story.phase("kept") == "Running"
+    story.nothing_was_doubled()
+
+
+@pytest.mark.parametrize("side", ["consumer", "provider"])
+def test_an_api_server_restarts_in_the_middle_of_a_rollout(fake_story: Story, side: str) -> None:
+    story = fake_story
+    cluster = story.consumer if side == "consumer" else story.provider
+    processes = (story.home.process, story.away.process)
+    story.deployment("many", 60, busybox("many"))
+    wait_for(lambda: len(story.provider.pods(story.twin)) >= 10, 60, "the rollout to be under way")
+    cluster.restart("kube-apiserver")
+    story.wait_ready_replicas("many", 60, 120)
+    story.nothing_was_doubled()
+    cluster.restart("kube-apiserver")
+    story.scale("many", 0)
+    story.wait_nothing_left(120)
+    assert (story.home.process, story.away.process) == processes and story.home.running and story.away.running
+
+
+@pytest.mark.parametrize("side", ["consumer", "provider"])
+def test_a_watch_that_is_answered_with_410_misses_nothing(fake_story: Story, side: str) -> None:
+    """The daemon sleeps while things change and the API server forgets how: it must list anew to know."""
+    story = fake_story
+    for name in ("changed", "deleted"):
+        story.create(busybox(name))
+        story.wait_ready(name)
+    cluster = story.consumer if side == "consumer" else story.provider
+    namespace = story.namespace if side == "consumer" else story.twin
+    version = cluster.api.get("pods", namespace)["metadata"]["resourceVersion"]
+    before = {name: container(story.local(name)).get("containerID") for name in ("changed", "deleted")}
+    story.home.freeze()
+    try:
+        cluster.api.delete("pods", namespace, "deleted", grace=0)
+        story.create(busybox("new"))
+        # The memory of a server that restarts begins with what it finds: what a watch missed until then is gone.
+        cluster.restart("kube-apiserver")
+        where = path("pods", namespace) + f"?watch=true&resourceVersion={version}&timeoutSeconds=1"
+        code, events = cluster.api.raw("GET", where)
+        assert code == 410 or b'"code":410' in events, f"this story needs a 410, not {code} {events[:300]!r}"
+    finally:
+        story.home.thaw()
+    story.wait_ready("new", 60)
+    if side == "consumer":
+        wait_for(lambda: story.provider.pod(story.twin, "deleted") is None, 60, "the deleted pod to be gone in turin")
+    else:
+        anew = lambda pod: is_ready(pod) and container(pod).get("restartCount", 0) >= 1  # noqa: E731
+        story.wait_local("deleted", anew, "to be run again", 60)
+    assert container(story.local("changed")).get("containerID") == before["changed"]
+    assert story.times_run("changed") == 1
+
+
+def test_a_link_that_is_cut_for_a_minute(run: Run, story: Story) -> None:
+    story.create(busybox("one", "while true; do date +%s; sleep 1; done"))
+    before = story.wait_ready("one")
+    cut = time.monotonic()
+    run.network.cut("milan")
+    try:
+        wait_for(lambda: not story.peering.node_ready(), 45, "the node not to be ready any more", interval=0.5)
+        story.create(busybox("late"))
+        while time.monotonic() - cut < 60:
+            assert story.remote("one")["status"]["phase"] == "Running"
+            time.sleep(1)
+    finally:
+        run.network.heal("milan")
+    wait_for(story.peering.node_ready, 45, "the node to be ready again", interval=0.5)
+    story.wait_ready("one", 60)
+    story.wait_ready("late", 60)
+    after = story.local("one")
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert container(after)["containerID"] == container(before)["containerID"]
+    story.nothing_was_doubled()
+    seconds = [int(line) for line in story.provider.kubectl("-n", story.twin, "logs", "one").split()]
+    gaps = [later - earlier for earlier, later in zip(seconds, seconds[1:], strict=False)]
+    assert max(gaps) <= 3, "the pod ran on all the while"
+
+
+def test_a_pod_deleted_while_the_link_is_cut_ends_when_it_heals(run: Run, story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    run.network.cut("milan")
+    try:
+        story.consumer.api.delete("pods", story.namespace, "one")
+        stays(lambda: story.local("one") and story.remote("one"), 5, "the pod, on both sides,")
+    finally:
+        run.network.heal("milan")
+    story.wait_nothing_left(90)
+
+
+def test_a_link_that_is_cut_and_healed_again_and_again(run: Run, story: Story) -> None:
+    story.deployment("many", 10, busybox("many"))
+    for _ in range(5):
+        run.network.cut("milan")
+        time.sleep(2)
+        run.network.heal("milan")
+        time.sleep(1)
+    story.wait_ready_replicas("many", 10, 120)
+    story.nothing_was_doubled()
+
+
+def test_a_narrow_link_is_slow_and_nothing_worse(run: Run, story: Story) -> None:
+    run.network.slow("milan", kbit=512)
+    try:
+        story.deployment("many", 5, busybox("many"))
+        story.wait_ready_replicas("many", 5, 120)
+        assert story.peering.node_ready()
+    finally:
+        run.network.heal("milan")
+    story.nothing_was_doubled()
+
+
+def latencies(story: Story, count: int) -> list[float]:
+    """Seconds from the creation of a pod until it is ready at home, one pod after the other."""
+    measured = []
+    for _ in range(count):
+        began = time.monotonic()
+        story.create(busybox("timed"))
+        wait_for(lambda: is_ready(story.local("timed")), 30, "the pod to be ready", interval=0.005)
+        measured.append(time.monotonic() - began)
+        story.consumer.api.delete("pods", story.namespace, "timed", grace=0)
+        wait_for(
+            lambda: story.shadow("timed") is None and story.provider.pod(story.twin, "timed") is None, 30, "it to go"
+        )
+    return measured
+
+
+def p95(values: list[float]) -> float:
+    return statistics.quantiles(values, n=20)[-1]
+
+
+def test_a_dead_provider_does_not_slow_down_another(run: Run, fake_story: Story, rome_to_naples: Peering) -> None:
+    """Alive and dead alternate, so that what else this machine does weighs on both alike."""
+    story, namespace = fake_story, fake_story.namespace
+    rome_to_naples.offload(namespace)
+    story.deployment("elsewhere", 0, busybox("elsewhere"))
+    template = rome_to_naples.pinned(busybox("elsewhere"))
+    pin: Callable[[int], dict] = lambda n: {**template, "metadata": {"name": f"elsewhere-{n}"}}  # noqa: E731
+    latencies(story, 5)
+    alive: list[float] = []
+    dead: list[float] = []
+    for cycle in range(4):
+        alive += latencies(story, 15)
+        run.network.cut("naples")
+        try:
+            for number in range(20):
+                story.consumer.api.create("pods", namespace, pin(cycle * 20 + number))
+            dead += latencies(story, 15)
+        finally:
+            run.network.heal("naples")
+        wait_for(rome_to_naples.node_ready, 60, "naples to be ready again")
+    print(f"p95 alive {p95(alive) * 1000:.0f} ms, dead {p95(dead) * 1000:.0f} ms")
+    assert p95(dead) <= 1.2 * p95(alive), f"p95 alive {p95(alive):.3f} s, with a dead neighbour {p95(dead):.3f} s"
+    rome_to_naples.withdraw(namespace)

@@ -1,0 +1,287 @@
+"""The main job: a pod created in rome runs in milan through a virtual node, and rome sees what becomes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.cluster import busybox
+from harness.images import BUSYBOX_IMAGE
+from harness.peering import RESOURCES, TAINT, Peering
+from harness.story import Story, condition, container
+from harness.wait import stays, wait_for
+
+
+def test_the_virtual_node_is_what_its_virtualnode_says(rome_to_milan: Peering) -> None:
+    node = rome_to_milan.node_object()
+    assert node
+    assert node["status"]["capacity"] == RESOURCES and node["status"]["allocatable"] == RESOURCES
+    assert node["metadata"]["labels"]["liqo.io/type"] == "virtual-node"
+    assert node["metadata"]["labels"]["liqo.io/remote-cluster-id"] == "milan"
+    assert {"key": TAINT, "value": "true", "effect": "NoExecute"} in node["spec"]["taints"]
+    assert node["status"]["addresses"] == [{"type": "InternalIP", "address": rome_to_milan.consumer.address}]
+    lease = rome_to_milan.consumer.api.get("leases", "kube-node-lease", "milan")
+    assert lease["spec"]["holderIdentity"] == "milan"
+
+
+def test_the_virtual_node_follows_its_virtualnode(rome_to_milan: Peering) -> None:
+    """Changes and removals follow, also a resource key that disappears."""
+
+    def seen() -> dict[str, Any]:
+        return rome_to_milan.node_object() or {}
+
+    more = {**RESOURCES, "nvidia.com/gpu": "4"}
+    taint = {"key": "reserved", "value": "yes", "effect": "PreferNoSchedule"}
+    rome_to_milan.write_virtual_node(more, labels={"tier": "gold"}, annotations={"note": "here"}, taints=[taint])
+    wait_for(lambda: seen()["status"]["capacity"].get("nvidia.com/gpu") == "4", 20, "the node to offer GPUs")
+    wait_for(lambda: seen()["metadata"]["labels"].get("tier") == "gold", 20, "the node to have the label")
+    wait_for(lambda: seen()["metadata"]["annotations"].get("note") == "here", 20, "the node to have the annotation")
+    wait_for(lambda: taint in seen()["spec"]["taints"], 20, "the node to have the taint")
+    rome_to_milan.write_virtual_node()
+    wait_for(lambda: seen()["status"]["capacity"] == RESOURCES, 20, "the GPUs to be gone")
+    wait_for(lambda: seen()["status"]["allocatable"] == RESOURCES, 20, "the GPUs to be gone")
+    wait_for(lambda: "tier" not in seen()["metadata"]["labels"], 20, "the label to be gone")
+    wait_for(lambda: "note" not in seen()["metadata"]["annotations"], 20, "the annotation to be gone")
+    wait_for(lambda: taint not in seen()["spec"]["taints"], 20, "the taint to be gone")
+    assert {"key": TAINT, "value": "true", "effect": "NoExecute"} in seen()["spec"]["taints"]
+
+
+def test_a_pod_runs_remotely_and_its_status_comes_back(story: Story) -> None:
+    story.create(busybox("one", "while true; do echo pong | nc -l -p 8080; done"))
+    local = story.wait_ready("one")
+    remote = story.remote("one")
+    assert remote["spec"]["nodeName"] == "milan-1"
+    assert local["status"]["phase"] == "Running"
+    assert local["status"]["podIP"] == remote["status"]["podIP"]
+    assert local["status"]["hostIP"] == story.consumer.address, "the address of the virtual node"
+    assert container(local)["containerID"] == container(remote)["containerID"]
+    assert container(local)["state"] == container(remote)["state"]
+    assert container(local)["image"] == container(remote)["image"]
+    address = local["status"]["podIP"]
+    wait_for(lambda: story.consumer.space.connect(address, 8080).recv(9) == b"pong\n", 10, "the pod to answer in rome")
+
+
+def test_a_remote_pod_tells_where_it_comes_from(story: Story) -> None:
+    created = busybox("one")
+    created["metadata"] |= {"labels": {"app": "one"}, "annotations": {"note": "kept"}}
+    story.create(created)
+    story.wait_ready("one")
+    labels = story.remote("one")["metadata"]["labels"]
+    assert labels["app"] == "one" and labels["liqo.io/managed-by"] == "shadowpod"
+    assert labels["offloading.liqo.io/origin"] == "rome" and labels["offloading.liqo.io/destination"] == "milan"
+    assert story.remote("one")["metadata"]["annotations"]["note"] == "kept"
+    assert story.local("one")["metadata"]["labels"]["liqo.io/shadowPod"] == "true"
+
+
+def test_a_restarted_container_is_counted_at_home(story: Story) -> None:
+    script = "if [ -e /state/ran ]; then sleep 1000000; fi; touch /state/ran; exit 3"
+    pod = busybox("one", script, volumes=[{"name": "state", "emptyDir": {}}])
+    pod["spec"]["containers"][0]["volumeMounts"] = [{"name": "state", "mountPath": "/state"}]
+    story.create(pod)
+    local = story.wait_local("one", lambda pod: container(pod).get("restartCount") == 1, "to have restarted once")
+    assert container(local)["lastState"]["terminated"]["exitCode"] == 3
+    story.wait_ready("one")
+
+
+def test_a_container_that_cannot_start_says_why_at_home(story: Story) -> None:
+    pod = busybox("one")
+    pod["spec"]["containers"][0]["image"] = "docker.io/liqo-test/missing:1"
+    story.create(pod)
+    local = story.wait_local("one", lambda pod: "waiting" in container(pod).get("state", {}), "to be waiting")
+    reasons = ("ContainerCreating", "ErrImageNeverPull")
+    assert container(local)["state"]["waiting"]["reason"] in reasons
+    wanted = "ErrImageNeverPull"
+    story.wait_local("one", lambda pod: container(pod)["state"]["waiting"]["reason"] == wanted, f"to say {wanted}")
+
+
+def test_every_container_of_a_pod_comes_back(story: Story) -> None:
+    first = {"name": "first", "image": BUSYBOX_IMAGE, "imagePullPolicy": "Never", "command": ["/bin/true"]}
+    pod = busybox("one", initContainers=[first])
+    pod["spec"]["containers"].append({**pod["spec"]["containers"][0], "name": "other"})
+    story.create(pod)
+    local = story.wait_ready("one")
+    assert {status["name"] for status in local["status"]["containerStatuses"]} == {"main", "other"}
+    assert local["status"]["initContainerStatuses"][0]["state"]["terminated"]["exitCode"] == 0
+
+
+def test_a_pod_keeps_the_volume_of_its_service_account(story: Story) -> None:
+    story.create(
+        busybox(
+            "one", "cd /var/run/secrets/kubernetes.io/serviceaccount && cat namespace && head -1 ca.crt; sleep 1000000"
+        )
+    )
+    story.wait_ready("one")
+    log = wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one"), 10, "the pod to print")
+    assert "BEGIN CERTIFICATE" in log and story.namespace in log
+
+
+def test_a_configmap_of_home_is_there_for_the_pod(story: Story) -> None:
+    story.consumer.api.create(
+        "configmaps",
+        story.namespace,
+        {"kind": "ConfigMap", "metadata": {"name": "words"}, "data": {"greeting": "ciao"}},
+    )
+    pod = busybox(
+        "one", "cat /words/greeting; sleep 1000000", volumes=[{"name": "words", "configMap": {"name": "words"}}]
+    )
+    pod["spec"]["containers"][0]["volumeMounts"] = [{"name": "words", "mountPath": "/words"}]
+    story.create(pod)
+    story.wait_ready("one")
+    wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "ciao", 10, "the pod to greet")
+
+
+def test_a_deployment_of_20_is_scaled_up_and_down(story: Story) -> None:
+    story.deployment("many", 5, busybox("many"))
+    story.wait_ready_replicas("many", 5, 60)
+    story.scale("many", 20)
+    pods = story.wait_ready_replicas("many", 20, 120)
+    assert len({pod["status"]["podIP"] for pod in pods}) == 20
+    story.scale("many", 3)
+    story.wait_ready_replicas("many", 3, 90)
+    wait_for(lambda: len(story.provider.pods(story.twin)) == 3, 60, "three pods to be left in milan")
+    story.scale("many", 0)
+    story.wait_nothing_left(90)
+    story.nothing_was_doubled()
+
+
+def test_a_pod_deleted_at_home_is_gone_on_both_sides(story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    story.consumer.api.delete("pods", story.namespace, "one")
+    story.wait_nothing_left()
+    assert story.times_run("one") == 1
+
+
+def test_a_pod_that_ends_slowly_is_at_home_until_it_has_ended(story: Story) -> None:
+    story.create(
+        busybox("one", "trap 'sleep 4; exit 0' TERM; while true; do sleep 0.1; done", terminationGracePeriodSeconds=20)
+    )
+    story.wait_ready("one")
+    story.consumer.api.delete("pods", story.namespace, "one")
+    wait_for(lambda: story.remote("one")["metadata"].get("deletionTimestamp"), 10, "the remote pod to be told to end")
+    stays(lambda: story.local("one"), 2.5, "the pod at home")
+    story.wait_nothing_left()
+
+
+def test_a_pod_of_the_same_name_created_anew_is_another_pod(story: Story) -> None:
+    story.create(busybox("one", "echo first; sleep 1000000"))
+    first = story.wait_ready("one")
+    story.consumer.api.delete("pods", story.namespace, "one", grace=0)
+    story.create(busybox("one", "echo second; sleep 1000000"))
+    second = story.wait_ready("one", 60)
+    assert first["metadata"]["uid"] != second["metadata"]["uid"]
+    assert container(second)["restartCount"] == 0
+    wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "second\n", 10, "the second to run")
+
+
+def test_a_pod_deleted_remotely_is_run_again(story: Story) -> None:
+    created = story.create(busybox("one"))
+    before = container(story.wait_ready("one"))["containerID"]
+    story.provider.api.delete("pods", story.twin, "one", grace=0)
+    anew = story.wait_local(
+        "one", lambda pod: container(pod).get("containerID", before) != before, "to have a new container"
+    )
+    assert anew["metadata"]["uid"] == created["metadata"]["uid"], "the pod at home is the same"
+    assert container(story.wait_ready("one"))["restartCount"] == 1, "a loss counts as a restart"
+    assert story.times_run("one") == 2, "run again once per loss"
+
+
+def test_a_shadow_pod_deleted_remotely_is_made_again(story: Story) -> None:
+    story.create(busybox("one"))
+    before = container(story.wait_ready("one"))["containerID"]
+    story.provider.api.delete("shadowpods", story.twin, "one")
+    story.wait_local(
+        "one", lambda pod: container(pod).get("containerID", before) != before, "to have a new container", 60
+    )
+    story.wait_ready("one")
+
+
+LOSSES = {
+    "its shadow pod is deleted": lambda story: story.provider.api.delete("shadowpods", story.twin, "one"),
+    "its remote pod is deleted": lambda story: story.provider.api.delete("pods", story.twin, "one", grace=0),
+    "liqod of rome is killed": lambda story: (story.home.kill(), story.home.start()),
+    "liqod of milan is killed": lambda story: (story.away.kill(), story.away.start()),
+    "liqod of rome is killed and its pods deleted meanwhile": lambda story: (
+        story.home.kill(),
+        story.provider.api.delete("shadowpods", story.twin, "one"),
+        story.provider.api.delete("pods", story.twin, "one", grace=0),
+        story.home.start(),
+    ),
+}
+
+
+@pytest.mark.parametrize("ending", [0, 5], ids=["succeeded", "failed"])
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.replace(" ", "-"))
+def test_a_finished_pod_never_runs_again(story: Story, loss: str, ending: int) -> None:
+    phase = "Failed" if ending else "Succeeded"
+    story.create(busybox("one", f"echo ran; exit {ending}", restartPolicy="Never"))
+    local = story.wait_phase("one", phase)
+    assert container(local)["state"]["terminated"]["exitCode"] == ending
+    LOSSES[loss](story)
+    stays(lambda: story.phase("one") == phase and story.times_run("one") == 1, 5, f"the pod {phase}, run once,")
+    assert container(story.local("one"))["state"]["terminated"]["exitCode"] == ending
+
+
+def test_a_pod_that_may_not_restart_fails_when_it_is_lost(story: Story) -> None:
+    story.create(busybox("one", restartPolicy="Never"))
+    story.wait_ready("one")
+    story.provider.api.delete("pods", story.twin, "one", grace=0)
+    story.wait_phase("one", "Failed")
+    stays(lambda: story.phase("one") == "Failed" and story.times_run("one") == 1, 5, "the pod Failed, run once,")
+
+
+@pytest.mark.refusals("the provider refuses the pod")
+def test_what_the_provider_refuses_stands_in_its_words_at_home(story: Story) -> None:
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "none"}}
+    story.provider.apply(
+        {
+            **quota,
+            "metadata": {"name": "none", "namespace": story.twin},
+            "spec": {"hard": {"count/shadowpods.offloading.liqo.io": "0"}},
+        }
+    )
+    wait_for(
+        lambda: "hard" in story.provider.kubectl("-n", story.twin, "get", "quota", "none", "-o", "jsonpath={.status}"),
+        20,
+        "the quota to count",
+    )
+    story.create(busybox("one"))
+    words = "exceeded quota"
+
+    def told() -> list[dict[str, Any]]:
+        return [
+            event
+            for event in story.consumer.events(story.namespace, "one")
+            if words in event.get("message", event.get("note", ""))
+        ]
+
+    wait_for(told, 20, "an event with the provider's words")
+    story.wait_local(
+        "one",
+        lambda pod: any(words in c.get("message", "") for c in pod["status"].get("conditions", [])),
+        "to have a condition with the provider's words",
+    )
+    assert story.phase("one") == "Pending"
+    stays(lambda: len(told()) == 1, 5, "one event, not one for each try,")
+
+
+def test_a_pod_in_a_namespace_that_is_not_offloaded_waits_for_it(story: Story) -> None:
+    story.peering.withdraw(story.namespace)
+    story.create(busybox("one"))
+    story.wait_local("one", lambda pod: pod["status"].get("reason") == "OffloadingBackOff", "to be put off")
+    story.peering.offload(story.namespace)
+    story.wait_ready("one", 60)
+    assert condition(story.local("one"), "Ready").get("reason") != "OffloadingBackOff"
+
+
+def test_a_virtual_node_that_is_deleted_takes_its_node_along(rome_to_milan: Peering) -> None:
+    second = Peering(rome_to_milan.consumer, rome_to_milan.provider, node="milan-two").establish().wait_ready()
+    second.dissolve()
+    wait_for(lambda: second.node_object() is None, 60, "the node to be gone")
+    wait_for(
+        lambda: second.consumer.api.find("virtualnodes", second.home, second.node) is None,
+        30,
+        "the VirtualNode to be gone",
+    )
+    assert rome_to_milan.node_ready(), "the other node to the same provider is not concerned"

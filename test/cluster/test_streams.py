@@ -1,0 +1,252 @@
+"""`kubectl logs` and `kubectl exec` in rome reach containers in milan; and who may not, does not."""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.api import Api
+from harness.cluster import busybox
+from harness.pki import Authority, Pair
+from harness.story import Story
+from harness.terminal import terminal
+from harness.wait import wait_for
+
+
+def logs(story: Story, *arguments: object) -> str:
+    return story.consumer.kubectl("-n", story.namespace, "logs", "one", *arguments)
+
+
+def executing(story: Story, *command: object, options: tuple[str, ...] = ()) -> list[str]:
+    """The command line of `kubectl exec` in rome."""
+    kubectl = story.consumer.kubectl_command("-n", story.namespace, "exec", *options, "one", "--", *command)
+    return story.consumer.space.entering(kubectl)
+
+
+def run(command: list[str], stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(command, input=stdin, capture_output=True, timeout=60)
+
+
+def test_logs_of_a_remote_pod(story: Story) -> None:
+    story.create(busybox("one", "seq 1 100; sleep 1000000"))
+    story.wait_ready("one")
+    every = "".join(f"{number}\n" for number in range(1, 101))
+    wait_for(lambda: logs(story) == every, 10, "the whole log")
+    assert logs(story, "--tail=3") == "98\n99\n100\n"
+    assert logs(story, "--tail=0") == ""
+    assert logs(story, "--limit-bytes=5") == every[:5]
+    assert logs(story, "--since=1h") == every
+    first = logs(story, "--timestamps").splitlines()[0].split()
+    assert first[1] == "1" and first[0].startswith("20") and "T" in first[0]
+
+
+def test_logs_of_a_container_that_ended_before(story: Story) -> None:
+    script = "if [ -e /state/ran ]; then echo second; sleep 1000000; fi; touch /state/ran; echo first; exit 3"
+    pod = busybox("one", script, volumes=[{"name": "state", "emptyDir": {}}])
+    pod["spec"]["containers"][0]["volumeMounts"] = [{"name": "state", "mountPath": "/state"}]
+    story.create(pod)
+    wait_for(lambda: logs(story) == "second\n", 30, "the second run")
+    assert logs(story, "--previous") == "first\n"
+
+
+def test_logs_are_followed_until_the_container_ends(story: Story) -> None:
+    story.create(busybox("one", "for n in $(seq 1 8); do echo line $n; sleep 0.5; done", restartPolicy="Never"))
+    story.wait_phase("one", "Running")
+    began = time.monotonic()
+    followed = story.consumer.kubectl_started("-n", story.namespace, "logs", "-f", "one")
+    assert followed.stdout
+    assert followed.stdout.readline() == b"line 1\n"
+    assert time.monotonic() - began < 3, "lines come as they are written, not at the end"
+    rest, errors = followed.communicate(timeout=30)
+    assert rest.splitlines()[-1] == b"line 8" and followed.returncode == 0, errors
+
+
+def test_a_big_log_comes_whole(story: Story) -> None:
+    story.create(busybox("one", "seq 1 400000; echo end; sleep 1000000"))
+    story.wait_ready("one")
+    wait_for(lambda: logs(story, "--tail=1") == "end\n", 30, "the log to be written")
+    assert logs(story) == "".join(f"{number}\n" for number in range(1, 400001)) + "end\n"
+
+
+def test_exec_gives_output_errors_and_the_exit_code(story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    done = run(executing(story, "sh", "-c", "echo out; echo err >&2; exit 7"))
+    assert (done.returncode, done.stdout) == (7, b"out\n")
+    assert done.stderr.startswith(b"err\n")
+    assert run(executing(story, "true")).returncode == 0
+    assert run(executing(story, "/no/such/program")).returncode != 0
+
+
+def test_exec_passes_stdin_whole_and_its_end(story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    data = os.urandom(3 << 20)
+    done = run(executing(story, "cat", options=("-i",)), data)
+    assert done.returncode == 0 and done.stdout == data
+    assert run(executing(story, "wc", "-c", options=("-i",)), data).stdout.strip() == str(len(data)).encode()
+
+
+def test_exec_in_a_terminal_can_be_typed_into_and_resized(story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    with terminal(executing(story, "sh", options=("-it",)), rows=30, columns=100) as shell:
+        shell.read_until("# ")
+        shell.type("tty; stty size\n")
+        shell.read_until("/dev/")
+        shell.read_until("30 100")
+        shell.resize(45, 150)
+        time.sleep(0.2)
+        shell.type("stty size\n")
+        shell.read_until("45 150")
+        shell.type("exit 7\n")
+        assert shell.wait() == 7
+
+
+def test_exec_ends_when_its_caller_goes_away(story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    caller = subprocess.Popen(executing(story, "cat", options=("-i",)), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    running = lambda: run(executing(story, "ps")).stdout.count(b" cat")  # noqa: E731
+    wait_for(lambda: running() == 1, 20, "the program to run")
+    caller.kill()
+    caller.wait()
+    wait_for(lambda: running() == 0, 30, "the program to end", interval=0.5)
+
+
+def test_twenty_execs_at_once(story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    started = [
+        subprocess.Popen(executing(story, "sh", "-c", f"echo {number}; exit {number}"), stdout=subprocess.PIPE)
+        for number in range(20)
+    ]
+    for number, process in enumerate(started):
+        out, _ = process.communicate(timeout=60)
+        assert (process.returncode, out) == (number, f"{number}\n".encode())
+
+
+# -- the kubelet port -------------------------------------------------------------------------------------------------
+
+
+def serving_certificate(story: Story) -> bytes:
+    """What the kubelet port shows, verified against rome's authority by the address that the API server dials."""
+    context = ssl.create_default_context(cafile=str(story.consumer.authority.pair.certificate))
+    address = story.consumer.address
+    with (
+        story.consumer.space.connect(address, story.home.listen_port) as raw,
+        context.wrap_socket(raw, server_hostname=address) as tls,
+    ):
+        shown = tls.getpeercert(binary_form=True)
+    assert shown
+    return shown
+
+
+def kubelet_port(story: Story, user: Pair | str | None) -> Api:
+    authority = story.consumer.authority.pair.certificate
+    return Api(story.consumer.space, story.consumer.address, story.home.listen_port, authority, user)
+
+
+def log_of(story: Story) -> str:
+    return f"/containerLogs/{story.namespace}/one/main"
+
+
+def test_logs_work_across_a_renewal_of_the_serving_certificate(story: Story) -> None:
+    story.create(busybox("one", "while true; do echo tick; sleep 1; done"))
+    story.wait_ready("one")
+    before = serving_certificate(story)
+    followed = story.consumer.kubectl_started("-n", story.namespace, "logs", "-f", "one")
+    try:
+
+        def renewed() -> bool:
+            assert logs(story, "--tail=1") == "tick\n", "logs work all the while"
+            return serving_certificate(story) != before
+
+        wait_for(renewed, 150, "a new certificate (rome's are valid for two minutes)", interval=1)
+        assert followed.stdout and followed.poll() is None, "who follows is not disturbed"
+        os.set_blocking(followed.stdout.fileno(), False)
+        followed.stdout.read()
+        wait_for(lambda: followed.stdout.read() or b"", 10, "a line after the renewal")  # type: ignore[union-attr]
+        assert logs(story, "--tail=1") == "tick\n"
+    finally:
+        followed.kill()
+        followed.communicate()
+
+
+def test_the_api_servers_client_is_let_in(story: Story) -> None:
+    story.create(busybox("one", "echo here; sleep 1000000"))
+    story.wait_ready("one")
+    pki = story.consumer.directory / "pki"
+    client = kubelet_port(story, Pair(pki / "kubelet-client.crt", pki / "kubelet-client.key"))
+    wait_for(lambda: client.raw("GET", log_of(story)) == (200, b"here\n"), 10, "the log")
+
+
+def test_callers_without_a_name_are_refused(story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    assert kubelet_port(story, None).raw("GET", log_of(story))[0] == 401
+    assert kubelet_port(story, "not-a-token").raw("GET", log_of(story))[0] == 401
+    assert kubelet_port(story, None).raw("POST", f"/exec/{story.namespace}/one/main?command=id&output=1")[0] == 401
+
+
+def test_callers_with_a_certificate_of_another_authority_are_refused(story: Story, tmp_path: Path) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    forged = Authority(tmp_path, "rome").issue("client", "apiserver-kubelet-client", ["system:masters"])
+    try:
+        code = kubelet_port(story, forged).raw("GET", log_of(story))[0]
+    except OSError:
+        return  # not even a handshake
+    assert code == 401
+
+
+def test_callers_without_the_right_are_refused(story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    story.consumer.service_account(story.namespace, "nobody")
+    stranger = story.consumer.authority.issue("stranger", "stranger")
+    token = story.consumer.kubectl("-n", story.namespace, "create", "token", "nobody").strip()
+    for user in (stranger, token):
+        client = kubelet_port(story, user)
+        assert client.raw("GET", log_of(story))[0] == 403
+        assert client.raw("POST", f"/exec/{story.namespace}/one/main?command=id&output=1")[0] == 403
+
+
+def test_what_is_not_there_yet_says_so(story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    pki = story.consumer.directory / "pki"
+    client = kubelet_port(story, Pair(pki / "kubelet-client.crt", pki / "kubelet-client.key"))
+    code, words = client.raw("POST", f"/portForward/{story.namespace}/one")
+    assert code == 501 and words.strip() and b"\n" not in words.strip()
+
+
+def test_plain_text_on_the_port_does_no_harm(story: Story) -> None:
+    with story.consumer.space.connect(story.consumer.address, story.home.listen_port) as plain:
+        plain.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+        plain.shutdown(socket.SHUT_WR)
+        plain.settimeout(20)
+        try:
+            while plain.recv(1000):
+                pass
+        except ConnectionError:
+            pass
+    assert story.home.ready()
+
+
+@pytest.mark.parametrize("connections", [200])
+def test_silent_connections_do_not_use_the_port_up(story: Story, connections: int) -> None:
+    story.create(busybox("one", "echo here; sleep 1000000"))
+    story.wait_ready("one")
+    silent = [story.consumer.space.connect(story.consumer.address, story.home.listen_port) for _ in range(connections)]
+    try:
+        wait_for(lambda: logs(story) == "here\n", 60, "the log, in spite of idle connections")
+    finally:
+        for connection in silent:
+            connection.close()
