@@ -1,0 +1,78 @@
+// The channels of exec and attach over one connection, whatever protocol carries them: one interface over SPDY/3.1 and
+// the WebSocket protocols, for the side that asks for the command and for the side that runs it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kube/base/failure.hpp"
+#include "kube/wire/remote_command.hpp"
+
+namespace kube::wire {
+
+/// The client asks for a command and writes `in` and `resize`; the server runs it and writes `out`, `err`, `error`.
+enum class CommandRole : std::uint8_t { client, server };
+
+/// Something that the peer did.
+struct CommandEvent {
+  enum class Kind : std::uint8_t {
+    ready,    ///< every channel is open: data may be written
+    data,     ///< `bytes` on `channel`
+    end,      ///< the peer will send no more on `channel`
+    refused,  ///< the peer refused `channel` (client over SPDY only)
+    closed    ///< the peer is done with the whole session; channels that have not ended end here
+  };
+  Kind kind;
+  CommandChannel channel = CommandChannel::error;
+  std::string bytes;
+};
+
+/// A state machine between bytes and channels.
+class CommandCodec {
+ public:
+  virtual ~CommandCodec() = default;
+
+  /// What must be sent before anything is read. Call once.
+  virtual void start() = 0;
+  /// Takes bytes of the peer, cut anywhere. Errors: Errc::protocol, Errc::too_large; a farewell is in the output then.
+  virtual Result<void> feed(std::string_view bytes) = 0;
+  virtual std::optional<CommandEvent> next() = 0;
+
+  /// The next frame to send, in one write.
+  virtual std::optional<std::string> next_output() = 0;
+  virtual std::size_t pending_output() const = 0;
+
+  /// Queues data. False if the channel takes none any more.
+  virtual bool write(CommandChannel channel, std::string_view bytes) = 0;
+  /// Says that we will send no more on a channel. Where the protocol cannot say it (see can_finish), nothing happens.
+  virtual void finish(CommandChannel channel) = 0;
+  /// True if the end of one channel can be told while the others go on.
+  virtual bool can_finish() const = 0;
+  /// Asks the peer for a sign of life.
+  virtual void ping() = 0;
+  /// Says goodbye: nothing can be written after it. What was queued before is sent before.
+  virtual void close() = 0;
+
+  virtual CommandVersion version() const = 0;
+};
+
+/// SPDY/3.1. A server expects the channels of `streams`; a client opens them one after the other.
+std::unique_ptr<CommandCodec> make_spdy_command(CommandRole role, CommandVersion version, CommandStreams streams);
+
+/// A subprotocol of WebSocket: version, and whether messages are text with base64.
+struct WebSocketCommandProtocol {
+  CommandVersion version = CommandVersion::v1;
+  bool base64 = false;
+};
+/// Reads a name of Sec-WebSocket-Protocol: "", channel.k8s.io, v4.channel.k8s.io, v5.channel.k8s.io,
+/// base64.channel.k8s.io, v4.base64.channel.k8s.io.
+std::optional<WebSocketCommandProtocol> websocket_command_protocol(std::string_view name);
+
+/// WebSocket. `mask` as in WebSocketCodec. A server's v5 sends and takes {255, channel}; the older ones have no half-close.
+std::unique_ptr<CommandCodec> make_websocket_command(CommandRole role, WebSocketCommandProtocol protocol,
+                                                     CommandStreams streams, std::function<std::uint32_t()> mask);
+
+}  // namespace kube::wire

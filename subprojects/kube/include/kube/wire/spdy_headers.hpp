@@ -1,0 +1,59 @@
+// Header blocks of SPDY/3.1: name/value lists, compressed in one zlib stream per direction with a preset dictionary.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kube/base/failure.hpp"
+
+struct z_stream_s;
+
+namespace kube::wire {
+
+/// Names and values in the order of the wire. A name with several values appears several times.
+using SpdyHeaders = std::vector<std::pair<std::string, std::string>>;
+
+/// The first value of that name, compared without regard to ASCII case; "" where there is none.
+std::string_view find_header(const SpdyHeaders& headers, std::string_view name);
+
+/// The preset dictionary of SPDY/3 (1423 bytes, Adler-32 e3c6a7c2).
+const std::string& spdy_dictionary();
+
+/// Compresses the header blocks that one side sends. Blocks must reach the wire in the order in which they were made.
+class SpdyHeaderEncoder {
+ public:
+  SpdyHeaderEncoder();
+  ~SpdyHeaderEncoder();
+  SpdyHeaderEncoder(SpdyHeaderEncoder&&) noexcept;
+  SpdyHeaderEncoder& operator=(SpdyHeaderEncoder&&) noexcept;
+
+  /// One block, ended by a sync flush. Names are written in lower case. A list of more than 3 KiB is Errc::too_large:
+  /// Go's reader of these blocks works through a buffer of 4 KiB and fails on longer ones.
+  Result<std::string> encode(const SpdyHeaders& headers);
+
+ private:
+  std::unique_ptr<z_stream_s> stream_;
+};
+
+/// Decompresses the header blocks of one peer. After a failure the direction is lost: the connection must end.
+class SpdyHeaderDecoder {
+ public:
+  /// `limit`: bytes of one block after decompression.
+  explicit SpdyHeaderDecoder(std::size_t limit);
+  ~SpdyHeaderDecoder();
+  SpdyHeaderDecoder(SpdyHeaderDecoder&&) noexcept;
+  SpdyHeaderDecoder& operator=(SpdyHeaderDecoder&&) noexcept;
+
+  /// Errors: Errc::protocol (bad zlib data, counts that do not add up), Errc::too_large.
+  Result<SpdyHeaders> decode(std::string_view block);
+
+ private:
+  Result<std::string> inflate(std::string_view block);
+  std::unique_ptr<z_stream_s> stream_;
+  std::size_t limit_;
+};
+
+}  // namespace kube::wire

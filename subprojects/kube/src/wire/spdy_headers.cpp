@@ -1,0 +1,211 @@
+#include "kube/wire/spdy_headers.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstring>
+
+#include "big_endian.hpp"
+
+namespace kube::wire {
+namespace {
+
+// The dictionary's words: each enters it with its length in four bytes. "200 OK" is the only one with a space.
+constexpr std::string_view words =
+    "options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow "
+    "authorization cache-control connection content-base content-encoding content-language content-length "
+    "content-location content-md5 content-range content-type date etag expect expires from host if-match "
+    "if-modified-since if-none-match if-range if-unmodified-since last-modified location max-forwards pragma "
+    "proxy-authenticate proxy-authorization range referer retry-after server te trailer transfer-encoding upgrade "
+    "user-agent vary via warning www-authenticate method get status 200_OK version HTTP/1.1 url public set-cookie "
+    "keep-alive origin ";
+// What follows the words, without lengths.
+constexpr std::string_view tail =
+    "100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505203 Non-Authoritative "
+    "Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden404 Not Found500 "
+    "Internal Server Error501 Not Implemented503 Service UnavailableJan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec "
+    "00:00:00 Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMTchunked,text/html,image/png,image/jpg,image/gif,application/xml,"
+    "application/xhtml+xml,text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset="
+    "iso-8859-1,utf-,*,enq=0.";
+
+constexpr std::size_t sent_block_limit = 3 * 1024;
+// A window of 2 KiB holds the dictionary; header lists here are short, and a session should cost little memory.
+constexpr int sent_window_bits = 11;
+constexpr int sent_memory_level = 4;
+
+std::string make_dictionary() {
+  std::string dictionary;
+  std::string_view rest = words;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find(' ');
+    std::string word(rest.substr(0, end));
+    std::replace(word.begin(), word.end(), '_', ' ');
+    put_u32(dictionary, static_cast<std::uint32_t>(word.size()));
+    dictionary += word;
+    rest.remove_prefix(end + 1);
+  }
+  dictionary += tail;
+  return dictionary;
+}
+
+// zlib of Debian declares its input as non-const; it does not write there.
+Bytef* bytes_of(std::string_view text) { return reinterpret_cast<Bytef*>(const_cast<char*>(text.data())); }
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return lower(c); });
+  return out;
+}
+
+Result<std::string> take_string(std::string_view& rest) {
+  if (rest.size() < 4) return fail(Errc::protocol, "SPDY header block is cut short");
+  const std::uint32_t length = get_u32(rest, 0);
+  rest.remove_prefix(4);
+  if (length > rest.size()) return fail(Errc::protocol, "SPDY header is longer than its block");
+  std::string text(rest.substr(0, length));
+  rest.remove_prefix(length);
+  return text;
+}
+
+Result<SpdyHeaders> parse_block(std::string_view rest) {
+  if (rest.size() < 4) return fail(Errc::protocol, "SPDY header block is cut short");
+  const std::uint32_t count = get_u32(rest, 0);
+  rest.remove_prefix(4);
+  // Each header takes at least its two lengths: refuse counts that cannot be true before anything is allocated.
+  if (count > rest.size() / 8) return fail(Errc::protocol, "SPDY header block announces more headers than it holds");
+  SpdyHeaders headers;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    auto name = take_string(rest);
+    if (!name) return std::unexpected(std::move(name.error()));
+    auto value = take_string(rest);
+    if (!value) return std::unexpected(std::move(value.error()));
+    std::string_view values = *value;
+    for (;;) {
+      const std::size_t end = values.find('\0');
+      headers.emplace_back(*name, values.substr(0, end));
+      if (end == std::string_view::npos) break;
+      values.remove_prefix(end + 1);
+    }
+  }
+  if (!rest.empty()) return fail(Errc::protocol, "SPDY header block has bytes behind its last header");
+  return headers;
+}
+
+}  // namespace
+
+std::string_view find_header(const SpdyHeaders& headers, std::string_view name) {
+  for (const auto& [have, value] : headers) {
+    const bool same = std::equal(have.begin(), have.end(), name.begin(), name.end(),
+                                 [](char a, char b) { return lower(a) == lower(b); });
+    if (same) return value;
+  }
+  return {};
+}
+
+const std::string& spdy_dictionary() {
+  static const std::string dictionary = make_dictionary();
+  return dictionary;
+}
+
+SpdyHeaderEncoder::SpdyHeaderEncoder() : stream_(std::make_unique<z_stream_s>()) {
+  [[maybe_unused]] int done = deflateInit2(stream_.get(), Z_BEST_COMPRESSION, Z_DEFLATED, sent_window_bits,
+                                           sent_memory_level, Z_DEFAULT_STRATEGY);
+  assert(done == Z_OK);
+  const std::string& dictionary = spdy_dictionary();
+  done = deflateSetDictionary(stream_.get(), bytes_of(dictionary), static_cast<uInt>(dictionary.size()));
+  assert(done == Z_OK);
+}
+SpdyHeaderEncoder::~SpdyHeaderEncoder() {
+  if (stream_) deflateEnd(stream_.get());
+}
+SpdyHeaderEncoder::SpdyHeaderEncoder(SpdyHeaderEncoder&&) noexcept = default;
+SpdyHeaderEncoder& SpdyHeaderEncoder::operator=(SpdyHeaderEncoder&& other) noexcept {
+  std::swap(stream_, other.stream_);
+  return *this;
+}
+
+Result<std::string> SpdyHeaderEncoder::encode(const SpdyHeaders& headers) {
+  // Several values of one name travel as one, joined by zero bytes.
+  SpdyHeaders joined;
+  for (const auto& [name, value] : headers) {
+    const std::string key = lower(name);
+    const auto same = std::find_if(joined.begin(), joined.end(), [&key](const auto& have) { return have.first == key; });
+    if (same == joined.end()) {
+      joined.emplace_back(key, value);
+    } else {
+      same->second += '\0' + value;
+    }
+  }
+  std::string plain;
+  put_u32(plain, static_cast<std::uint32_t>(joined.size()));
+  for (const auto& [name, value] : joined) {
+    put_u32(plain, static_cast<std::uint32_t>(name.size()));
+    plain += name;
+    put_u32(plain, static_cast<std::uint32_t>(value.size()));
+    plain += value;
+  }
+  if (plain.size() > sent_block_limit) return fail(Errc::too_large, "SPDY headers of more than 3 KiB");
+
+  std::string block(deflateBound(stream_.get(), static_cast<uLong>(plain.size())) + 16, '\0');
+  stream_->next_in = bytes_of(plain);
+  stream_->avail_in = static_cast<uInt>(plain.size());
+  stream_->next_out = bytes_of(block);
+  stream_->avail_out = static_cast<uInt>(block.size());
+  [[maybe_unused]] const int done = deflate(stream_.get(), Z_SYNC_FLUSH);
+  assert(done == Z_OK && stream_->avail_in == 0 && stream_->avail_out > 0);
+  block.resize(block.size() - stream_->avail_out);
+  return block;
+}
+
+SpdyHeaderDecoder::SpdyHeaderDecoder(std::size_t limit) : stream_(std::make_unique<z_stream_s>()), limit_(limit) {
+  [[maybe_unused]] const int done = inflateInit(stream_.get());
+  assert(done == Z_OK);
+}
+SpdyHeaderDecoder::~SpdyHeaderDecoder() {
+  if (stream_) inflateEnd(stream_.get());
+}
+SpdyHeaderDecoder::SpdyHeaderDecoder(SpdyHeaderDecoder&&) noexcept = default;
+SpdyHeaderDecoder& SpdyHeaderDecoder::operator=(SpdyHeaderDecoder&& other) noexcept {
+  std::swap(stream_, other.stream_);
+  std::swap(limit_, other.limit_);
+  return *this;
+}
+
+Result<std::string> SpdyHeaderDecoder::inflate(std::string_view block) {
+  std::string plain;
+  std::array<char, 4096> piece;
+  stream_->next_in = bytes_of(block);
+  stream_->avail_in = static_cast<uInt>(block.size());
+  for (;;) {
+    stream_->next_out = reinterpret_cast<Bytef*>(piece.data());
+    stream_->avail_out = static_cast<uInt>(piece.size());
+    const int done = ::inflate(stream_.get(), Z_SYNC_FLUSH);
+    if (done == Z_NEED_DICT) {
+      const std::string& dictionary = spdy_dictionary();
+      const auto size = static_cast<uInt>(dictionary.size());
+      if (inflateSetDictionary(stream_.get(), bytes_of(dictionary), size) != Z_OK) {
+        return fail(Errc::protocol, "SPDY header block wants another dictionary");
+      }
+      continue;
+    }
+    // Z_BUF_ERROR: nothing more to do with what is here. Z_STREAM_END would end the compression for good.
+    if (done != Z_OK && done != Z_BUF_ERROR) return fail(Errc::protocol, "SPDY header block does not decompress");
+    plain.append(piece.data(), piece.size() - stream_->avail_out);
+    if (plain.size() > limit_) return fail(Errc::too_large, "SPDY header block is larger than " + std::to_string(limit_));
+    if (stream_->avail_out > 0) break;
+  }
+  if (stream_->avail_in > 0) return fail(Errc::protocol, "SPDY header block does not decompress");
+  return plain;
+}
+
+Result<SpdyHeaders> SpdyHeaderDecoder::decode(std::string_view block) {
+  auto plain = inflate(block);
+  if (!plain) return std::unexpected(std::move(plain.error()));
+  return parse_block(*plain);
+}
+
+}  // namespace kube::wire
