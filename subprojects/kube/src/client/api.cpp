@@ -57,6 +57,8 @@ void Api::count(const HttpRequest& request, int code) {
 asio::awaitable<Result<net::Response>> Api::send(HttpRequest request, Deadline deadline) {
   Duration pause = std::chrono::seconds(1);
   for (int attempt = 1;; ++attempt) {
+    if (settings_.may_write && request.method != "GET" && !settings_.may_write())
+      co_return fail(Errc::stopped, describe(request, settings_.cluster) + ": this process does not lead");
     auto response = co_await transport_.send(request, deadline);
     count(request, response ? response->head.status : 0);
     if (!response) co_return fail(std::move(response.error()), describe(request, settings_.cluster));

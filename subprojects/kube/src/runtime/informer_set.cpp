@@ -90,6 +90,7 @@ asio::awaitable<void> InformerSet::run() {
   } catch (...) {
     ended = std::current_exception();
   }
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   for (Slot& slot : slots_) co_await slot.group.stop();
   std::rethrow_exception(ended);
 }

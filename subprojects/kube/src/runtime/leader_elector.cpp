@@ -17,27 +17,21 @@ LeaseRecord read_lease(const Object& lease) {
 }
 
 LeaderElector::LeaderElector(const asio::any_io_executor& executor, Api& api, LeaderElectionSettings settings)
-    : api_(api),
+    : Leadership(executor),
+      api_(api),
       settings_(std::move(settings)),
-      leading_(executor),
-      lost_(executor),
-      log_(Log("leader").with("lease", settings_.lease.text())) {
-  lost_.set();
-}
+      log_(Log("leader").with("lease", settings_.lease.text())) {}
 
-bool LeaderElector::may_write() const { return leading_.is_set() && api_.clock().now() < fence_; }
+bool LeaderElector::may_write() const { return is_leader() && api_.clock().now() < fence_; }
 
-void LeaderElector::set_leading(bool leading) {
-  if (leading == leading_.is_set()) return;
+void LeaderElector::change(bool leading) {
+  if (leading == is_leader()) return;
   if (leading) {
     log_.info("leads");
-    lost_.reset();
-    leading_.set();
   } else {
     log_.warn("leads no longer");
-    leading_.reset();
-    lost_.set();
   }
+  set_leading(leading);
 }
 
 asio::awaitable<void> LeaderElector::run() {
@@ -47,16 +41,16 @@ asio::awaitable<void> LeaderElector::run() {
       auto tried = co_await async::with_timeout(api_.clock(), try_once(), settings_.renew_deadline);
       if (tried && !*tried && !tried->error().is_conflict())
         log_.warn("the lease cannot be read or written", {{"error", tried->error()}});
-      if (leading_.is_set() && api_.clock().now() >= fence_) set_leading(false);
+      if (is_leader() && api_.clock().now() >= fence_) change(false);
       co_await api_.clock().sleep(settings_.retry_period);
     }
   } catch (...) {
     ended = std::current_exception();
   }
-  if (leading_.is_set()) {
+  if (is_leader()) {
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     co_await async::with_timeout(api_.clock(), release(), std::chrono::seconds(2));
-    set_leading(false);
+    change(false);
   }
   std::rethrow_exception(ended);
 }
@@ -88,7 +82,7 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
   } else {
     const LeaseRecord record = read_lease(*current);
     if (record.holder != settings_.identity && !record.holder.empty()) {
-      set_leading(false);
+      change(false);
       if (current->resource_version() != seen_version_) {
         seen_version_ = current->resource_version();
         seen_at_ = sent;
@@ -100,7 +94,7 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
     if (!replaced) co_return std::unexpected(std::move(replaced.error()));
   }
   fence_ = sent + settings_.renew_deadline;
-  set_leading(true);
+  change(true);
   co_return Result<void>();
 }
 

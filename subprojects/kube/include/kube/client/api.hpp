@@ -22,6 +22,8 @@ struct ApiSettings {
   std::string cluster;                         ///< the name that failures, logs and metrics give this server
   Duration timeout = std::chrono::seconds(30); ///< for one verb, retries included; a watch has this for its head only
   int attempts = 4;                            ///< sendings of a request that the server put off (429, 503)
+  /// The fence: asked right before each sending of a verb that writes; false answers Errc::stopped. Null = none.
+  std::function<bool()> may_write = nullptr;
 };
 
 /// The open body of a watch: events in order, until the server ends it.

@@ -5,8 +5,8 @@
 #include <boost/asio/awaitable.hpp>
 #include <string>
 
-#include "kube/async/event.hpp"
 #include "kube/client/api.hpp"
+#include "kube/runtime/leadership.hpp"
 #include "kube/telemetry/log.hpp"
 
 namespace kube {
@@ -32,29 +32,22 @@ LeaseRecord read_lease(const Object& lease);
 /// fence falls `renew_deadline` after the last successful renewal was *sent*, before the lease can expire for others.
 /// Others' clocks are not trusted: a foreign lease counts as expired only after it has not changed for its duration by
 /// our own clock. On stop the lease is released. One thread.
-class LeaderElector {
+class LeaderElector final : public Leadership {
  public:
   LeaderElector(const asio::any_io_executor& executor, Api& api, LeaderElectionSettings settings);
 
   /// Competes until cancelled; loses and gains leadership any number of times.
   asio::awaitable<void> run();
-  /// True while this process leads and its fence stands. Ask right before a write.
-  bool may_write() const;
-  bool is_leader() const { return leading_.is_set(); }
-  /// Returns once this process leads.
-  asio::awaitable<void> wait_leading() { return leading_.wait(); }
-  /// Returns once this process does not lead.
-  asio::awaitable<void> wait_lost() { return lost_.wait(); }
+  bool may_write() const override;
 
  private:
   asio::awaitable<Result<void>> try_once();
   asio::awaitable<void> release();
   Object forge(const Object* current, const LeaseRecord* before, bool releasing) const;
-  void set_leading(bool leading);
+  void change(bool leading);
 
   Api& api_;
   LeaderElectionSettings settings_;
-  async::Event leading_, lost_;
   TimePoint fence_{};
   std::string seen_version_;  ///< of a foreign lease
   TimePoint seen_at_{};

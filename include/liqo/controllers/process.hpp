@@ -1,0 +1,61 @@
+// All controllers of one liqod, over an injected transport, clock and randomness: what the daemon and simulations run.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kube/async/task_group.hpp"
+#include "kube/runtime/leader_elector.hpp"
+#include "liqo/controllers/shadow_pod.hpp"
+#include "liqo/controllers/virtual_node.hpp"
+
+namespace liqo::controllers {
+
+/// What a process is given. Everything outlives it.
+struct ProcessContext {
+  kube::net::Transport& home;  ///< to the cluster that this process serves
+  ConnectProvider connect;
+  kube::async::Clock& clock;
+  kube::Random& random;
+  kube::Metrics& metrics;
+  Settings settings;
+  /// Set: only the holder of this lease writes. Unset: this process leads from the start.
+  std::optional<kube::LeaderElectionSettings> election;
+};
+
+/// Consumer and provider at once. Construct, then run(); when run() has ended, destroy. One thread.
+class Process {
+ public:
+  Process(const asio::any_io_executor& executor, ProcessContext context);
+
+  /// Runs until cancelled. Reconciles under way get their grace, then everything is joined.
+  asio::awaitable<void> run();
+  /// True once every cache that reconciling needs is complete.
+  bool has_synced() const;
+  /// What a cache is waiting for, for /readyz; empty when synced.
+  std::string waiting_for() const;
+  /// True while keys are due or being worked on (simulations wait for its end).
+  bool is_busy() const { return virtual_nodes_.is_busy() || shadow_pods_.is_busy(); }
+
+  VirtualNodeController& virtual_nodes() { return virtual_nodes_; }
+  kube::Leadership& leadership() { return *leadership_; }
+  /// Reads and writes without the fence, for what every replica does (authentication of callers).
+  kube::Api& open_api() { return open_api_; }
+  kube::Api& api() { return api_; }
+  kube::EventRecorder& events() { return events_; }
+
+ private:
+  ProcessContext context_;
+  asio::any_io_executor executor_;
+  kube::Api open_api_;
+  std::unique_ptr<kube::Leadership> leadership_;
+  kube::LeaderElector* elector_ = nullptr;
+  kube::Api api_;
+  kube::InformerSet home_;
+  kube::EventRecorder events_;
+  ShadowPodController shadow_pods_;
+  VirtualNodeController virtual_nodes_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,30 @@
+// The way to one provider: what a kubeconfig Secret becomes. Simulations give one of their own.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <memory>
+
+#include "kube/k8s/object.hpp"
+#include "kube/net/transport.hpp"
+
+namespace liqo::controllers {
+
+namespace asio = boost::asio;
+
+/// A connection to a provider's API server with the credentials of one Secret.
+class ProviderLink {
+ public:
+  virtual ~ProviderLink() = default;
+  virtual kube::net::Transport& transport() = 0;
+  /// For exec; null where the link has none.
+  virtual kube::net::Upgrader* upgrader() = 0;
+  /// Closes every connection. Await before destroying.
+  virtual asio::awaitable<void> stop() = 0;
+};
+
+/// Makes a link from a Secret with the key `kubeconfig`. Failures: one sentence that says what is wrong with the Secret.
+/// Nothing is connected yet.
+using ConnectProvider = std::function<kube::Result<std::unique_ptr<ProviderLink>>(const kube::Object& secret)>;
+
+}  // namespace liqo::controllers

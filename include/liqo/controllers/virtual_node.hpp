@@ -1,0 +1,65 @@
+// VirtualNode → Node, and a session with the provider for each.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/provider_session.hpp"
+
+namespace liqo::controllers {
+
+/// Keeps one ProviderSession per VirtualNode (on every replica, so that each can serve the kubelet API) and, where this
+/// process leads, the Node, its lease and the VirtualNode's conditions. Deleting a VirtualNode drains the Node first:
+/// pods are evicted with regard to disruption budgets, and the session works until nothing is left. One thread.
+class VirtualNodeController {
+ public:
+  VirtualNodeController(const asio::any_io_executor& executor, ConnectProvider connect, SessionContext context);
+  ~VirtualNodeController();
+
+  /// Runs until cancelled; every session is stopped then.
+  asio::awaitable<void> run();
+  /// True once VirtualNodes, Nodes and, for every session, the pods at home are known.
+  bool has_synced() const;
+  bool is_busy() const;
+
+  /// The session of the node that runs this local pod, or null.
+  ProviderSession* find_session(const kube::ObjectKey& local_pod) const;
+  /// The names of the VirtualNodes that exist.
+  std::vector<std::string> node_names() const;
+
+ private:
+  struct Entry {
+    std::string digest;  ///< of everything the session was made from
+    std::unique_ptr<ProviderSession> session;
+    kube::InformerHandle secret;
+    std::string secret_name;
+    std::optional<kube::Failure> trouble;  ///< why there is no session
+  };
+  asio::awaitable<kube::Outcome> reconcile_session(kube::WorkKey key);
+  asio::awaitable<kube::Outcome> reconcile_node(kube::WorkKey key);
+  asio::awaitable<kube::Outcome> tear_down(kube::Object virtual_node);
+  asio::awaitable<kube::Result<bool>> drain(const kube::Object& node);
+  asio::awaitable<kube::Result<void>> set_condition(const kube::ObjectKey& key, std::string_view type,
+                                                    std::string_view status, std::string_view reason,
+                                                    std::string message);
+  asio::awaitable<kube::Result<void>> set_finalizer(const kube::Object& virtual_node, bool wanted);
+  asio::awaitable<kube::Result<void>> write_node(const kube::Object& virtual_node);
+  asio::awaitable<void> heartbeat();
+  asio::awaitable<void> renew_lease(std::string node);
+  asio::awaitable<void> stop_session(kube::ObjectKey key);
+  core::ProviderHealth health_of(const kube::ObjectKey& key) const;
+  void enqueue(const kube::ObjectKey& key);
+
+  asio::any_io_executor executor_;
+  ConnectProvider connect_;
+  SessionContext context_;
+  std::map<kube::ObjectKey, Entry> entries_;
+  kube::InformerHandle virtual_nodes_, nodes_;
+  std::map<std::string, kube::Object> leases_;  ///< as written last, by node
+  kube::Controller sessions_, node_controller_;
+  kube::Log log_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,71 @@
+#include "liqo/controllers/process.hpp"
+
+#include <boost/asio/this_coro.hpp>
+
+namespace liqo::controllers {
+namespace {
+
+std::unique_ptr<kube::Leadership> make_leadership(const asio::any_io_executor& executor, kube::Api& api,
+                                                  const std::optional<kube::LeaderElectionSettings>& election,
+                                                  kube::LeaderElector*& elector) {
+  if (!election) return std::make_unique<kube::SoleLeader>(executor);
+  auto made = std::make_unique<kube::LeaderElector>(executor, api, *election);
+  elector = made.get();
+  return made;
+}
+
+}  // namespace
+
+Process::Process(const asio::any_io_executor& executor, ProcessContext context)
+    : context_(std::move(context)),
+      executor_(executor),
+      open_api_(context_.home, context_.clock, context_.random, context_.metrics, {.cluster = context_.settings.cluster_id}),
+      leadership_(make_leadership(executor, open_api_, context_.election, elector_)),
+      api_(context_.home, context_.clock, context_.random, context_.metrics,
+           {.cluster = context_.settings.cluster_id, .may_write = [this] { return leadership_->may_write(); }}),
+      home_(executor, api_, context_.metrics),
+      events_(executor, api_, context_.metrics, "liqo-pod-reflection"),
+      shadow_pods_(executor, {.home = home_,
+                              .events = events_,
+                              .clock = context_.clock,
+                              .random = context_.random,
+                              .metrics = context_.metrics}),
+      virtual_nodes_(executor, context_.connect,
+                     {.home = home_,
+                      .events = events_,
+                      .leadership = *leadership_,
+                      .clock = context_.clock,
+                      .random = context_.random,
+                      .metrics = context_.metrics,
+                      .settings = context_.settings}) {}
+
+asio::awaitable<void> Process::run() {
+  // Two groups, because caches and Events must outlive the reconciles that use them.
+  kube::async::TaskGroup base(executor_);
+  kube::async::TaskGroup controllers(executor_);
+  std::exception_ptr ended;
+  try {
+    base.spawn(home_.run());
+    base.spawn(events_.run());
+    if (elector_) base.spawn(elector_->run());
+    controllers.spawn(kube::run_while_leading(*leadership_, [this] { return shadow_pods_.run(); }));
+    controllers.spawn(virtual_nodes_.run());
+    co_await controllers.join();
+  } catch (...) {
+    ended = std::current_exception();
+  }
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  co_await controllers.stop();
+  co_await base.stop();
+  if (ended) std::rethrow_exception(ended);
+}
+
+bool Process::has_synced() const { return shadow_pods_.has_synced() && virtual_nodes_.has_synced(); }
+
+std::string Process::waiting_for() const {
+  if (has_synced()) return "";
+  if (auto trouble = home_.trouble()) return trouble->text();
+  return "caches are not complete yet";
+}
+
+}  // namespace liqo::controllers
