@@ -68,6 +68,9 @@ asio::awaitable<void> TaskGroup::join() {
     boost::system::error_code ignored;
     co_await idle_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
+  // A cancellation that came with the last child's end is not to be forgotten: the caller goes on as if alive else.
+  const auto state = co_await asio::this_coro::cancellation_state;
+  was_cancelled = was_cancelled || state.cancelled() != asio::cancellation_type::none;
   co_await asio::this_coro::throw_if_cancelled(throwing);
   if (first_failure_) std::rethrow_exception(std::exchange(first_failure_, nullptr));
   if (was_cancelled) throw boost::system::system_error(asio::error::operation_aborted);
