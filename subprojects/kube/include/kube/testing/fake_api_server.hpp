@@ -1,0 +1,84 @@
+// A Kubernetes API server in memory: answers the requests of the library as the real one does, at once and without a
+// network. For tests and simulations; knows no authentication and no admission beyond a pod's defaults.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kube/k8s/request.hpp"
+#include "kube/testing/fake_status.hpp"
+#include "kube/testing/fake_store.hpp"
+#include "kube/testing/fake_watch.hpp"
+
+namespace kube::testing {
+
+/// What the server answers. A watch has a stream instead of a body.
+struct FakeAnswer {
+  int status = 200;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  std::unique_ptr<FakeWatch> watch;
+};
+
+/// One write that reached the server, carried out or not.
+struct FakeWrite {
+  TimePoint at;
+  std::string actor;
+  std::string method;
+  std::string plural;
+  std::string subresource;
+  ObjectKey key;
+  int code = 0;
+};
+
+struct FakeRequest;
+
+/// One thread. Must outlive its watches.
+class FakeApiServer {
+ public:
+  /// Serves `built_in_kinds()`; custom ones are added with serve(). UIDs follow from the seed.
+  explicit FakeApiServer(VirtualClock& clock, std::uint64_t seed = 1);
+
+  void serve(FakeKind kind) { store_.serve(std::move(kind)); }
+  void serve(const Resource& custom) { store_.serve(custom_kind(custom)); }
+  FakeStore& store() { return store_; }
+
+  /// Carries out one request in the name of `actor` (recorded in the history).
+  FakeAnswer handle(const HttpRequest& request, std::string_view actor);
+
+  /// The verbs for tests and for behaviours that stand for other processes of the cluster: no text in between.
+  Answer<Tree> create(const Resource& resource, json::object object, std::string_view actor);
+  /// Changes an object in place, retrying nothing. 404 where there is none.
+  Answer<Tree> update(const Resource& resource, const ObjectKey& key, std::string_view subresource,
+                      const std::function<void(json::object&)>& change, std::string_view actor);
+  /// Answers the object as it is afterwards; its last state where it is gone.
+  Answer<Tree> remove(const Resource& resource, const ObjectKey& key, const DeleteOptions& options,
+                      std::string_view actor);
+  /// The object, or null.
+  Tree get(const Resource& resource, const ObjectKey& key);
+  std::vector<Tree> list(const Resource& resource, std::string_view ns = {});
+
+  const std::vector<FakeWrite>& writes() const { return writes_; }
+
+ private:
+  Answer<Tree> create(FakeTable& table, std::string_view ns, json::object object, bool dry_run, std::string_view actor);
+  Answer<Tree> replace(FakeTable& table, const ObjectKey& key, std::string_view subresource, json::object next,
+                       bool dry_run, std::string_view actor);
+  Answer<Tree> remove(FakeTable& table, const ObjectKey& key, const DeleteOptions& options, std::string_view actor);
+  Answer<Tree> patch(const FakeRequest& request, std::string_view actor);
+  Answer<Tree> apply(const FakeRequest& request, std::string_view actor);
+  Answer<Tree> post_subresource(const FakeRequest& request, std::string_view actor);
+  Answer<FakeAnswer> list_answer(const FakeRequest& request);
+  Answer<FakeAnswer> watch_answer(const FakeRequest& request);
+  Answer<FakeAnswer> dispatch(FakeRequest& request, std::string_view actor);
+
+  FakeStore store_;
+  std::vector<FakeWrite> writes_;
+  /// What each manager of server-side apply last applied, by UID and then by manager and subresource.
+  std::map<std::string, std::map<std::string, json::object>> applied_;
+};
+
+}  // namespace kube::testing

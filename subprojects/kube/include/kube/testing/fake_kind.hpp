@@ -1,0 +1,32 @@
+// The kinds that a fake API server serves.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kube/k8s/resource.hpp"
+
+namespace kube::testing {
+
+/// One served kind and what its strategy is like.
+struct FakeKind {
+  std::string group, version, plural, kind;
+  bool namespaced = true;
+  bool status_subresource = false;  ///< status is written only through /status
+  bool generation = false;          ///< metadata.generation counts changes of the spec
+  bool custom = false;              ///< defined by a CRD: no strategic merge, unconditional PUT refused
+
+  std::string api_version() const { return group.empty() ? version : group + "/" + version; }
+  bool operator==(const FakeKind& other) const {
+    return group == other.group && version == other.version && plural == other.plural;
+  }
+};
+
+/// A kind defined by a CRD with the status subresource.
+FakeKind custom_kind(const Resource& resource);
+
+/// Pods, Nodes, Namespaces, ConfigMaps, Secrets, Services, ServiceAccounts, Events, Leases, EndpointSlices, Ingresses,
+/// PersistentVolumeClaims, CertificateSigningRequests, Deployments, ReplicaSets.
+std::vector<FakeKind> built_in_kinds();
+
+}  // namespace kube::testing

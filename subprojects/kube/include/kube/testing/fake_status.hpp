@@ -1,0 +1,48 @@
+// How the fake API server says no: the Status documents of the real one.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "kube/base/json.hpp"
+
+namespace kube::testing {
+
+/// A request that is not carried out.
+struct Refusal {
+  int code = 500;
+  std::string reason;
+  std::string message;
+  json::object details;
+
+  /// The Status document.
+  json::object document() const;
+};
+
+template <class T = void>
+using Answer = std::expected<T, Refusal>;
+
+namespace refuse {
+
+std::unexpected<Refusal> bad_request(std::string message);
+std::unexpected<Refusal> not_found(std::string_view group, std::string_view plural, std::string_view name);
+/// The path names nothing this server knows (e.g. a custom resource whose definition is not installed).
+std::unexpected<Refusal> no_such_path();
+std::unexpected<Refusal> already_exists(std::string_view group, std::string_view plural, std::string_view name);
+std::unexpected<Refusal> conflict(std::string_view group, std::string_view plural, std::string_view name,
+                                  std::string_view why);
+/// The conflict of optimistic locking.
+std::unexpected<Refusal> stale(std::string_view group, std::string_view plural, std::string_view name);
+/// 422, with one cause.
+std::unexpected<Refusal> invalid(std::string_view group, std::string_view kind, std::string_view name,
+                                 std::string_view field, std::string_view why);
+std::unexpected<Refusal> expired(std::string message);
+std::unexpected<Refusal> unsupported_media_type(std::string_view media);
+std::unexpected<Refusal> method_not_allowed();
+Refusal too_many_requests(int retry_after_seconds);
+Refusal internal_error(std::string message);
+Refusal unavailable();
+
+}  // namespace refuse
+}  // namespace kube::testing

@@ -1,0 +1,92 @@
+// The memory of a fake API server: objects, one version counter, and the log of all changes that watches read.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kube/base/random.hpp"
+#include "kube/k8s/object.hpp"
+#include "kube/testing/fake_kind.hpp"
+#include "kube/testing/virtual_clock.hpp"
+
+namespace kube::testing {
+
+/// A stored object; never changed, replaced on every write.
+using Tree = std::shared_ptr<const json::object>;
+
+enum class ChangeType { added, modified, deleted };
+
+/// One write that changed something. The history of all of them is what invariants are checked against.
+struct FakeChange {
+  std::uint64_t version = 0;
+  ChangeType type = ChangeType::added;
+  const FakeKind* kind = nullptr;
+  ObjectKey key;
+  Tree before;  ///< null for added
+  Tree after;   ///< for deleted: the last state, with the version of the deletion
+  std::string actor;
+  TimePoint at;
+  mutable std::string text;  ///< `after` as JSON, made at the first need
+  const std::string& after_text() const;
+};
+
+/// All objects of one kind.
+struct FakeTable {
+  FakeKind kind;
+  std::map<ObjectKey, Tree> objects;
+  std::deque<FakeChange> log;
+  std::list<std::function<void()>> watchers;  ///< woken after each change
+
+  /// The position in the log of the first change after `version`.
+  std::size_t position_after(std::uint64_t version) const;
+};
+
+/// One thread. Listeners are called in the middle of a write: they may look, and set alarms, but not write.
+class FakeStore {
+ public:
+  explicit FakeStore(VirtualClock& clock, std::uint64_t seed) : clock_(clock), random_(seed) {}
+  FakeStore(const FakeStore&) = delete;
+  FakeStore& operator=(const FakeStore&) = delete;
+
+  void serve(FakeKind kind);
+  /// Forgets a kind and its objects, as if its CRD had been removed. No watch on it may be open.
+  void unserve(const Resource& resource);
+  FakeTable* find(std::string_view group, std::string_view version, std::string_view plural);
+  /// The table of a served kind. Throws std::logic_error for one that is not served.
+  FakeTable& table(const Resource& resource);
+  std::map<std::string, FakeTable>& tables() { return tables_; }
+
+  std::uint64_t version() const { return version_; }
+  std::uint64_t compacted() const { return compacted_; }
+  /// Makes every version before `version` too old to be read or watched from.
+  void compact(std::uint64_t version) { compacted_ = std::max(compacted_, std::min(version, version_)); }
+  /// The objects of a kind as they were at a version that is not compacted.
+  std::map<ObjectKey, Tree> snapshot(const FakeTable& table, std::uint64_t version) const;
+
+  /// Stores a new or changed object under the next version.
+  Tree put(FakeTable& table, json::object object, std::string_view actor);
+  /// Removes an object; answers its last state. It must exist.
+  Tree erase(FakeTable& table, const ObjectKey& key, std::string_view actor);
+
+  void on_change(std::function<void(const FakeChange&)> listener) { listeners_.push_back(std::move(listener)); }
+  std::string new_uid();
+  std::string new_suffix();
+  VirtualClock& clock() { return clock_; }
+
+ private:
+  void commit(FakeTable& table, FakeChange change);
+
+  VirtualClock& clock_;
+  Random random_;
+  std::uint64_t version_ = 1000;
+  std::uint64_t compacted_ = 0;
+  std::map<std::string, FakeTable> tables_;
+  std::vector<std::function<void(const FakeChange&)>> listeners_;
+};
+
+}  // namespace kube::testing

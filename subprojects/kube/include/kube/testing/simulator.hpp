@@ -1,0 +1,53 @@
+// Runs coroutines on virtual time: handlers while any is ready, then the clock to the next sleeper, and so on.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <string_view>
+
+#include "kube/base/random.hpp"
+#include "kube/testing/virtual_clock.hpp"
+
+namespace kube::testing {
+
+/// One loop, one virtual clock, one source of randomness: the same seed gives the same run. Nothing in it depends on
+/// the time or speed of the machine. Objects that live on the loop must be destroyed before it.
+class Simulator {
+ public:
+  enum class End {
+    reached,     ///< the predicate holds
+    time_limit,  ///< virtual time ran out
+    stuck,       ///< nothing is ready and nobody sleeps: it would stay so for ever
+    livelock,    ///< handlers kept each other busy without time moving on
+  };
+
+  explicit Simulator(std::uint64_t seed, WallTime start = VirtualClock::default_start)
+      : clock_(start), random_(seed), io_(1) {}
+
+  asio::io_context& io() { return io_; }
+  asio::any_io_executor executor() { return io_.get_executor(); }
+  VirtualClock& clock() { return clock_; }
+  Random& random() { return random_; }
+
+  /// Runs until `reached` holds, asked whenever nothing is ready, for at most `limit` of virtual time.
+  End run_until(const std::function<bool()>& reached, Duration limit);
+  /// Lets virtual time pass.
+  End run_for(Duration duration);
+  /// Runs one coroutine to its end; what it throws is thrown. Throws std::runtime_error if it does not end in time.
+  void run(asio::awaitable<void> coroutine, Duration limit = std::chrono::hours(1));
+  /// Runs what is ready without letting time pass; false on a livelock.
+  bool settle();
+
+  std::uint64_t handlers_run() const { return handlers_run_; }
+
+ private:
+  VirtualClock clock_;
+  Random random_;
+  asio::io_context io_;
+  std::uint64_t handlers_run_ = 0;
+};
+
+std::string_view to_string(Simulator::End end);
+
+}  // namespace kube::testing

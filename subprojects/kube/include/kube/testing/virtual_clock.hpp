@@ -1,0 +1,55 @@
+// Time that moves only when it is told to: the clock of simulations and of tests that would else have to sleep.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "kube/async/clock.hpp"
+
+namespace kube::testing {
+
+namespace asio = boost::asio;
+
+/// A clock without a connection to the operating system's. One thread. Must outlive every coroutine that sleeps on it.
+class VirtualClock final : public async::Clock {
+ public:
+  /// An action that is due at a point in time; unique for the life of the clock.
+  using Alarm = std::pair<TimePoint, std::uint64_t>;
+
+  /// 2026-01-01T00:00:00Z, so that timestamps in failing runs are recognisable.
+  static constexpr WallTime default_start{std::chrono::seconds(1767225600)};
+  explicit VirtualClock(WallTime start = default_start) : start_(start) {}
+  VirtualClock(const VirtualClock&) = delete;
+  VirtualClock& operator=(const VirtualClock&) = delete;
+
+  TimePoint now() const override { return now_; }
+  WallTime wall() const override;
+  asio::awaitable<void> sleep_until(TimePoint at) override;
+
+  /// Has `action` called when time reaches `at` (at the next advance, if that has passed).
+  Alarm call_at(TimePoint at, std::function<void()> action);
+  Alarm call_in(Duration delay, std::function<void()> action) { return call_at(now_ + delay, std::move(action)); }
+  /// Forgets an alarm; harmless if it has gone off.
+  void cancel(const Alarm& alarm) { alarms_.erase(alarm); }
+
+  /// When the earliest alarm is due, if there is one.
+  std::optional<TimePoint> next() const;
+  /// Moves to the earliest alarm and sets off that one alone; false where there is none.
+  bool advance_to_next();
+  /// Moves to `at` and sets off, in order, every alarm that is due by then. Never moves back.
+  void advance_to(TimePoint at);
+  void advance(Duration by) { advance_to(now_ + by); }
+  std::size_t pending() const { return alarms_.size(); }
+
+ private:
+  // Not zero: code that takes a default TimePoint for "never" would else pass by accident.
+  TimePoint now_{std::chrono::hours(1)};
+  WallTime start_;
+  std::uint64_t sequence_ = 0;
+  std::map<Alarm, std::function<void()>> alarms_;
+};
+
+}  // namespace kube::testing

@@ -1,0 +1,151 @@
+// List and watch on the fake API server: pages, versions, selectors, 410.
+#include <charconv>
+
+#include "fake_request.hpp"
+#include "kube/base/base64.hpp"
+#include "kube/testing/fake_api_server.hpp"
+
+namespace kube::testing {
+
+namespace {
+
+std::optional<std::int64_t> number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+/// Where a paged list goes on: the version of its first page, and the last key sent.
+struct Continuation {
+  std::uint64_t version = 0;
+  ObjectKey after;
+};
+
+std::string encode(const Continuation& at) {
+  return encode_base64(json::serialize(json::object{{"rv", at.version}, {"ns", at.after.ns}, {"name", at.after.name}}));
+}
+
+std::optional<Continuation> decode(std::string_view token) {
+  auto text = decode_base64(token);
+  if (!text) return std::nullopt;
+  auto tree = parse_json(*text);
+  if (!tree) return std::nullopt;
+  return Continuation{static_cast<std::uint64_t>(int_at(*tree, {"rv"})),
+                      {std::string(string_at(*tree, {"ns"})), std::string(string_at(*tree, {"name"}))}};
+}
+
+std::unexpected<Refusal> from_the_future(std::uint64_t asked, std::uint64_t current) {
+  json::object details{{"causes", json::array{json::object{{"reason", "ResourceVersionTooLarge"},
+                                                           {"message", "Too large resource version"}}}},
+                       {"retryAfterSeconds", 1}};
+  return std::unexpected(Refusal{
+      504, "Timeout", "Too large resource version: " + std::to_string(asked) + ", current: " + std::to_string(current),
+      std::move(details)});
+}
+
+}  // namespace
+
+Answer<FakeAnswer> FakeApiServer::list_answer(const FakeRequest& request) {
+  const FakeTable& table = *request.table;
+  auto selector = FakeSelector::parse(request.parameter("labelSelector"), request.parameter("fieldSelector"));
+  if (!selector) return std::unexpected(std::move(selector.error()));
+  const std::int64_t limit = number(request.parameter("limit")).value_or(0);
+  std::uint64_t version = store_.version();
+  ObjectKey after;
+  std::map<ObjectKey, Tree> old;
+  const std::map<ObjectKey, Tree>* objects = &table.objects;
+
+  const std::string_view asked = request.parameter("resourceVersion");
+  if (const std::string_view token = request.parameter("continue"); !token.empty()) {
+    const auto at = decode(token);
+    if (!at) return refuse::bad_request("continue key is not valid");
+    if (at->version < store_.compacted())
+      return refuse::expired("The provided continue parameter is too old to display a consistent list result.");
+    version = at->version;
+    after = at->after;
+    old = store_.snapshot(table, version);
+    objects = &old;
+  } else if (!asked.empty() && asked != "0") {
+    const auto parsed = number(asked);
+    if (!parsed) return refuse::bad_request("invalid resource version \"" + std::string(asked) + "\"");
+    if (static_cast<std::uint64_t>(*parsed) > version)
+      return from_the_future(static_cast<std::uint64_t>(*parsed), version);
+    if (request.parameter("resourceVersionMatch") == "Exact") {
+      version = static_cast<std::uint64_t>(*parsed);
+      if (version < store_.compacted()) return refuse::expired("The resourceVersion for the provided list is too old.");
+      old = store_.snapshot(table, version);
+      objects = &old;
+    }
+  }
+
+  json::array items;
+  json::object metadata{{"resourceVersion", std::to_string(version)}};
+  std::int64_t remaining = 0;
+  ObjectKey last;
+  for (auto at = after.name.empty() ? objects->begin() : objects->upper_bound(after); at != objects->end(); ++at) {
+    const json::object& object = *at->second;
+    if (!request.key.ns.empty() && at->first.ns != request.key.ns) continue;
+    if (!selector->matches(object)) continue;
+    if (limit > 0 && static_cast<std::int64_t>(items.size()) == limit) {
+      ++remaining;
+      continue;
+    }
+    json::object item = object;
+    if (!table.kind.custom) {
+      // As the real server: the elements of a list of a built-in kind do not name their kind.
+      item.erase("kind");
+      item.erase("apiVersion");
+    }
+    items.push_back(std::move(item));
+    last = at->first;
+  }
+  if (remaining > 0) {
+    metadata["continue"] = encode({version, last});
+    if (selector->empty()) metadata["remainingItemCount"] = remaining;
+  }
+  json::object list{{"kind", table.kind.kind + "List"},
+                    {"apiVersion", table.kind.api_version()},
+                    {"metadata", std::move(metadata)},
+                    {"items", std::move(items)}};
+  FakeAnswer answer;
+  answer.body = json::serialize(list);
+  return answer;
+}
+
+Answer<FakeAnswer> FakeApiServer::watch_answer(const FakeRequest& request) {
+  FakeTable& table = *request.table;
+  auto selector = FakeSelector::parse(request.parameter("labelSelector"), request.parameter("fieldSelector"));
+  if (!selector) return std::unexpected(std::move(selector.error()));
+  const std::string_view asked = request.parameter("resourceVersion");
+  const bool streams_list = request.is_set("sendInitialEvents");
+  const bool match = !request.parameter("resourceVersionMatch").empty();
+  if (streams_list ? request.parameter("resourceVersionMatch") != "NotOlderThan" : match)
+    return refuse::invalid("meta.k8s.io", "ListOptions", "", "resourceVersionMatch",
+                           "Forbidden: resourceVersionMatch=NotOlderThan and sendInitialEvents go together for watch");
+
+  FakeWatchOptions options{.ns = request.key.ns, .selector = std::move(*selector)};
+  options.bookmarks = request.is_set("allowWatchBookmarks");
+  if (const auto seconds = number(request.parameter("timeoutSeconds")); seconds && *seconds > 0)
+    options.timeout = std::chrono::seconds(*seconds);
+  options.initial_events = streams_list || asked.empty() || asked == "0";
+  options.initial_bookmark = streams_list && options.bookmarks;
+
+  FakeAnswer answer;
+  if (!options.initial_events) {
+    const auto version = number(asked);
+    if (!version) return refuse::bad_request("invalid resource version \"" + std::string(asked) + "\"");
+    options.after = static_cast<std::uint64_t>(*version);
+    if (options.after < store_.compacted()) {
+      const Refusal gone = refuse::expired("too old resource version: " + std::string(asked) + " (" +
+                                           std::to_string(store_.compacted()) + ")")
+                               .error();
+      answer.watch = std::make_unique<FakeWatch>(store_, table, gone);
+      return answer;
+    }
+  }
+  answer.watch = std::make_unique<FakeWatch>(store_, table, std::move(options));
+  return answer;
+}
+
+}  // namespace kube::testing

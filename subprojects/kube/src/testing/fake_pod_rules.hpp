@@ -1,0 +1,18 @@
+// Rules of the API server that concern pods alone.
+#pragma once
+
+#include "kube/testing/fake_kind.hpp"
+#include "kube/testing/fake_status.hpp"
+
+namespace kube::testing {
+
+/// Fields that the server fills in when a pod is created.
+void default_pod(json::object& pod);
+/// "Guaranteed", "Burstable" or "BestEffort".
+std::string_view qos_class(const json::object& pod);
+/// Only images, activeDeadlineSeconds, additional tolerations and removed scheduling gates may change.
+Answer<> check_pod_spec_update(const FakeKind& kind, const json::object& before, const json::object& after);
+/// qosClass is fixed, and containers do not come back from a final state against the restart policy.
+Answer<> check_pod_status_update(const FakeKind& kind, const json::object& before, const json::object& after);
+
+}  // namespace kube::testing

@@ -1,0 +1,80 @@
+#include "fake_request.hpp"
+
+namespace kube::testing {
+
+namespace {
+
+std::string percent_decode(std::string_view text, bool plus_is_space) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size()) {
+      decoded += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
+      i += 2;
+    } else {
+      decoded += plus_is_space && text[i] == '+' ? ' ' : text[i];
+    }
+  }
+  return decoded;
+}
+
+template <class F>
+void split(std::string_view text, char separator, F&& each) {
+  while (!text.empty()) {
+    const std::size_t at = text.find(separator);
+    each(text.substr(0, at));
+    if (at == std::string_view::npos) break;
+    text.remove_prefix(at + 1);
+  }
+}
+
+}  // namespace
+
+Answer<FakeRequest> read_request(FakeStore& store, const HttpRequest& http) {
+  FakeRequest request;
+  request.method = http.method;
+  for (const auto& [name, value] : http.headers)
+    if (name == "content-type") request.content_type = value.substr(0, value.find(';'));
+
+  const std::string_view target = http.target;
+  const std::size_t mark = target.find('?');
+  std::vector<std::string> segments;
+  split(target.substr(0, mark), '/', [&](std::string_view part) {
+    if (!part.empty()) segments.push_back(percent_decode(part, false));
+  });
+  if (mark != std::string_view::npos)
+    split(target.substr(mark + 1), '&', [&](std::string_view part) {
+      const std::size_t equals = part.find('=');
+      request.query[percent_decode(part.substr(0, equals), true)] =
+          equals == std::string_view::npos ? "" : percent_decode(part.substr(equals + 1), true);
+    });
+
+  // /api/v1/... or /apis/group/version/..., then [namespaces/NS/]plural[/name[/subresource]].
+  const bool core = !segments.empty() && segments[0] == "api";
+  const std::size_t prefix = core ? 2 : 3;
+  if (segments.size() <= prefix || (!core && segments[0] != "apis")) return refuse::no_such_path();
+  const std::string group = core ? "" : segments[1];
+  const std::string version = segments[prefix - 1];
+  std::vector<std::string> rest(segments.begin() + static_cast<std::ptrdiff_t>(prefix), segments.end());
+  const bool scoped = rest[0] == "namespaces" && rest.size() >= 3 && rest[2] != "status" && rest[2] != "finalize";
+  if (scoped) {
+    request.key.ns = rest[1];
+    rest.erase(rest.begin(), rest.begin() + 2);
+  }
+  request.table = store.find(group, version, rest[0]);
+  if (!request.table || rest.size() > 3) return refuse::no_such_path();
+  if (rest.size() > 1) request.key.name = rest[1];
+  if (rest.size() > 2) request.subresource = rest[2];
+  const bool namespaced = request.table->kind.namespaced;
+  if (namespaced ? !scoped && !request.key.name.empty() : scoped) return refuse::no_such_path();
+
+  if (!http.body.empty()) {
+    auto body = parse_json(http.body);
+    if (!body) return refuse::bad_request("the body is not JSON: " + body.error().text());
+    request.body = std::move(*body);
+  }
+  return request;
+}
+
+}  // namespace kube::testing

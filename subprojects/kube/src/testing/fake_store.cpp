@@ -1,0 +1,136 @@
+#include "kube/testing/fake_store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace kube::testing {
+
+namespace {
+
+std::string table_name(std::string_view group, std::string_view version, std::string_view plural) {
+  return std::string(group).append("/").append(version).append("/").append(plural);
+}
+
+ObjectKey key_of(const json::object& object) {
+  return {std::string(string_at(object, {"metadata", "namespace"})),
+          std::string(string_at(object, {"metadata", "name"}))};
+}
+
+}  // namespace
+
+const std::string& FakeChange::after_text() const {
+  if (text.empty()) text = json::serialize(*after);
+  return text;
+}
+
+std::size_t FakeTable::position_after(std::uint64_t version) const {
+  const auto found = std::ranges::upper_bound(log, version, {}, &FakeChange::version);
+  return static_cast<std::size_t>(found - log.begin());
+}
+
+void FakeStore::serve(FakeKind kind) {
+  std::string name = table_name(kind.group, kind.version, kind.plural);
+  tables_[std::move(name)].kind = std::move(kind);
+}
+
+void FakeStore::unserve(const Resource& resource) {
+  tables_.erase(table_name(resource.group, resource.version, resource.plural));
+}
+
+FakeTable* FakeStore::find(std::string_view group, std::string_view version, std::string_view plural) {
+  const auto found = tables_.find(table_name(group, version, plural));
+  return found == tables_.end() ? nullptr : &found->second;
+}
+
+FakeTable& FakeStore::table(const Resource& resource) {
+  FakeTable* found = find(resource.group, resource.version, resource.plural);
+  if (!found) throw std::logic_error("the fake API server does not serve " + std::string(resource.plural));
+  return *found;
+}
+
+std::map<ObjectKey, Tree> FakeStore::snapshot(const FakeTable& table, std::uint64_t version) const {
+  std::map<ObjectKey, Tree> objects = table.objects;
+  for (auto change = table.log.rbegin(); change != table.log.rend() && change->version > version; ++change) {
+    if (change->before)
+      objects[change->key] = change->before;
+    else
+      objects.erase(change->key);
+  }
+  return objects;
+}
+
+Tree FakeStore::put(FakeTable& table, json::object object, std::string_view actor) {
+  ObjectKey key = key_of(object);
+  const std::uint64_t version = ++version_;
+  ensure_object(object, "metadata")["resourceVersion"] = std::to_string(version);
+  Tree& slot = table.objects[key];
+  FakeChange change{.version = version,
+                    .type = slot ? ChangeType::modified : ChangeType::added,
+                    .kind = &table.kind,
+                    .key = std::move(key),
+                    .before = slot,
+                    .after = std::make_shared<const json::object>(std::move(object)),
+                    .actor = std::string(actor),
+                    .at = clock_.now(),
+                    .text = {}};
+  slot = change.after;
+  Tree stored = slot;
+  commit(table, std::move(change));
+  return stored;
+}
+
+Tree FakeStore::erase(FakeTable& table, const ObjectKey& key, std::string_view actor) {
+  const auto found = table.objects.find(key);
+  const std::uint64_t version = ++version_;
+  json::object last = *found->second;
+  ensure_object(last, "metadata")["resourceVersion"] = std::to_string(version);
+  FakeChange change{.version = version,
+                    .type = ChangeType::deleted,
+                    .kind = &table.kind,
+                    .key = key,
+                    .before = found->second,
+                    .after = std::make_shared<const json::object>(std::move(last)),
+                    .actor = std::string(actor),
+                    .at = clock_.now(),
+                    .text = {}};
+  Tree gone = change.after;
+  table.objects.erase(found);
+  commit(table, std::move(change));
+  return gone;
+}
+
+void FakeStore::commit(FakeTable& table, FakeChange change) {
+  table.log.push_back(std::move(change));
+  for (const auto& listener : listeners_) listener(table.log.back());
+  for (const auto& wake : table.watchers) wake();
+}
+
+std::string FakeStore::new_uid() {
+  constexpr std::string_view digits = "0123456789abcdef";
+  constexpr std::array<std::size_t, 4> dashes{8, 13, 18, 23};
+  std::string uid(36, '-');
+  std::uint64_t bits = 0;
+  int left = 0;
+  for (std::size_t i = 0; i < uid.size(); ++i) {
+    if (std::ranges::find(dashes, i) != dashes.end()) continue;
+    if (left == 0) {
+      bits = random_.next();
+      left = 16;
+    }
+    uid[i] = digits[bits & 15];
+    bits >>= 4;
+    --left;
+  }
+  return uid;
+}
+
+std::string FakeStore::new_suffix() {
+  constexpr std::string_view letters = "bcdfghjklmnpqrstvwxz2456789";
+  std::string suffix;
+  for (int i = 0; i < 5; ++i)
+    suffix += letters[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(letters.size()) - 1))];
+  return suffix;
+}
+
+}  // namespace kube::testing
