@@ -33,10 +33,10 @@ struct KeepShadow {};
 /// DELETE the ShadowPod with this UID as precondition.
 struct DeleteShadow {
   std::string uid;
-  /// The caches may lag: first read the local pod live, and delete only if it is absent, or (where `expect_local_uid`
-  /// is not empty) has that UID and is on our node.
+  /// The caches may lag behind each other: first read the local pod live, and delete only if it is absent or its UID
+  /// is not `owner_uid` (the UID that the ShadowPod was made for; "" = unknown: only if it is absent).
   bool confirm_first = false;
-  std::string expect_local_uid;
+  std::string owner_uid;
 };
 /// DELETE the local pod with grace period 0 and this UID as precondition: nothing of it is left remotely.
 struct RemoveLocal {

@@ -1,0 +1,77 @@
+#include "liqo/api/virtual_node.hpp"
+
+namespace liqo::api {
+namespace json = kube::json;
+namespace {
+
+std::vector<std::string> strings(const json::array& entries) {
+  std::vector<std::string> found;
+  for (const json::value& entry : entries)
+    if (entry.is_string()) found.emplace_back(entry.get_string());
+  return found;
+}
+
+}  // namespace
+
+bool VirtualNode::create_node() const { return kube::bool_at(object_->tree(), {"spec", "createNode"}, true); }
+
+bool VirtualNode::disable_network_check() const {
+  return kube::bool_at(object_->tree(), {"spec", "disableNetworkCheck"}, false);
+}
+
+OffloadingPatch VirtualNode::offloading_patch() const {
+  const json::object& patch = kube::object_at(object_->spec(), {"offloadingPatch"});
+  return {.annotations_not_reflected = strings(kube::array_at(patch, {"annotationsNotReflected"})),
+          .labels_not_reflected = strings(kube::array_at(patch, {"labelsNotReflected"})),
+          .node_selector = kube::object_at(patch, {"nodeSelector"}),
+          .tolerations = kube::array_at(patch, {"tolerations"}),
+          .node_affinity = kube::object_at(patch, {"affinity", "nodeAffinity"}),
+          .runtime_class = std::string(kube::string_at(patch, {"runtimeClassName"}))};
+}
+
+std::optional<json::object> with_condition(const kube::Object& virtual_node, const VirtualNodeCondition& wanted,
+                                           kube::WallTime now) {
+  json::array conditions;
+  bool found = false;
+  bool changed = false;
+  for (const json::value& entry : kube::array_at(virtual_node.status(), {"conditions"})) {
+    if (!entry.is_object()) {
+      changed = true;
+      continue;
+    }
+    if (kube::string_at(entry, {"type"}) != wanted.type) {
+      conditions.push_back(entry);
+      continue;
+    }
+    if (found) {  // a duplicate of an older writer
+      changed = true;
+      continue;
+    }
+    found = true;
+    json::object kept = entry.get_object();
+    const bool same_status = kube::string_at(entry, {"status"}) == wanted.status;
+    if (!same_status || kube::string_at(entry, {"reason"}) != wanted.reason ||
+        kube::string_at(entry, {"message"}) != wanted.message) {
+      changed = true;
+      kept["status"] = wanted.status;
+      if (!same_status) kept["lastTransitionTime"] = kube::format_time(now);
+      kept["reason"] = wanted.reason;
+      kept["message"] = wanted.message;
+    }
+    conditions.push_back(std::move(kept));
+  }
+  if (!found) {
+    changed = true;
+    conditions.push_back(json::object{{"type", wanted.type},
+                                      {"status", wanted.status},
+                                      {"lastTransitionTime", kube::format_time(now)},
+                                      {"reason", wanted.reason},
+                                      {"message", wanted.message}});
+  }
+  if (!changed) return std::nullopt;
+  json::object status = virtual_node.status();
+  status["conditions"] = std::move(conditions);
+  return status;
+}
+
+}  // namespace liqo::api

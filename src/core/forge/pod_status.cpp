@@ -1,0 +1,237 @@
+#include "liqo/core/forge/pod_status.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "conditions.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/pod_plan.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+namespace annotations = api::annotations;
+
+/// Longer texts of the provider are cut: they would be stored twice for no reader.
+constexpr std::size_t max_text = 4096;
+constexpr std::size_t max_containers = 500;
+
+/// Conditions that a kubelet sets: where the remote pod has none of them, the local one has none either.
+/// PodScheduled is not among them, because the local scheduler sets it before there is a remote pod.
+constexpr std::string_view kubelet_conditions[] = {"Initialized", "Ready", "ContainersReady",
+                                                   "PodReadyToStartContainers", "PodOffloaded"};
+
+std::string_view phase_of(const kube::Object& pod) { return kube::string_at(pod.status(), {"phase"}); }
+
+bool is_phase(std::string_view phase) {
+  return phase == "Pending" || phase == "Running" || phase == "Unknown" || api::is_final_phase(phase);
+}
+
+bool has_gate(const kube::Object& local, std::string_view type) {
+  for (const json::value& gate : kube::array_at(local.spec(), {"readinessGates"}))
+    if (kube::string_at(gate, {"conditionType"}) == type) return true;
+  return false;
+}
+
+/// The condition that is set at home and not true, among those that the pod's readiness waits for; "" = none.
+std::string_view open_gate(const kube::Object& local) {
+  for (const json::value& gate : kube::array_at(local.spec(), {"readinessGates"})) {
+    const std::string_view type = kube::string_at(gate, {"conditionType"});
+    const json::object* condition = find_condition(local.status(), type);
+    if (!condition || kube::string_at(*condition, {"status"}) != "True") return type;
+  }
+  return {};
+}
+
+void copy_text(const json::object& from, json::object& to, std::string_view key) {
+  if (std::string_view text = kube::string_at(from, {key}); !text.empty()) to[key] = text.substr(0, max_text);
+}
+
+std::int64_t restart_count(const json::array& statuses, std::string_view name, std::int64_t fallback) {
+  for (const json::value& status : statuses)
+    if (kube::string_at(status, {"name"}) == name) return kube::int_at(status, {"restartCount"});
+  return fallback;
+}
+
+std::int64_t number_annotation(const kube::Object& object, std::string_view key) {
+  const std::string_view text = object.annotation(key);
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return std::clamp<std::int64_t>(number, 0, std::numeric_limits<std::int32_t>::max());
+}
+
+/// What is added to the restart counts of the remote pod, so that they never go back and every re-creation counts as
+/// one. It is kept in the local pod's annotations: a restart of this process loses nothing.
+std::int64_t restart_offset(const kube::Object& local, const kube::Object& remote) {
+  const json::array& have = kube::array_at(local.status(), {"containerStatuses"});
+  const json::array& now = kube::array_at(remote.status(), {"containerStatuses"});
+  const std::string_view name = have.empty() ? std::string_view() : kube::string_at(have.front(), {"name"});
+  const std::int64_t shown = have.empty() ? 0 : kube::int_at(have.front(), {"restartCount"});
+  const std::string_view known = local.annotation(annotations::remote_pod_uid);
+  const std::int64_t offset = number_annotation(local, annotations::restart_offset);
+  if (known == remote.uid()) return offset;
+  const std::int64_t difference = have.empty() ? 0 : shown - restart_count(now, name, shown);
+  if (known.empty()) return std::max<std::int64_t>(0, difference);
+  const std::int64_t restarts = have.empty() ? 0 : shown + 1 - restart_count(now, name, 0);
+  return std::max(offset + 1, restarts);
+}
+
+json::array container_statuses(const json::array& remote, std::int64_t offset) {
+  json::array copied;
+  for (const json::value& entry : remote) {
+    const json::object* status = entry.if_object();
+    if (!status || copied.size() >= max_containers) continue;
+    json::object& copy = copied.emplace_back(*status).get_object();
+    const std::int64_t count = std::clamp<std::int64_t>(kube::int_at(entry, {"restartCount"}), 0, INT32_MAX);
+    if (offset > 0) copy["restartCount"] = std::min<std::int64_t>(count + offset, INT32_MAX);
+  }
+  return copied;
+}
+
+void set_addresses(const kube::Object& local, const kube::Object& remote, const StatusContext& ctx,
+                   json::object& status) {
+  if (ctx.node_ip.empty()) {
+    for (std::string_view key : {"hostIP", "hostIPs"})
+      if (const json::value* have = local.status().if_contains(key)) status[key] = *have;
+  } else {
+    status["hostIP"] = ctx.node_ip;
+    status["hostIPs"] = json::array{json::object{{"ip", ctx.node_ip}}};
+  }
+  if (!ctx.reflect_ips) return;
+  json::array addresses;
+  const auto add = [&](std::string_view text) {
+    const auto parsed = IpAddress::parse(text);
+    if (!parsed || addresses.size() >= 2) return;  // one per family; what is no address would be refused with all
+    const auto mapped = ctx.ips ? ctx.ips->remap(text) : std::optional<std::string>(text);
+    addresses.push_back(json::object{{"ip", *mapped}});
+  };
+  const json::array& all = kube::array_at(remote.status(), {"podIPs"});
+  for (const json::value& entry : all) add(kube::string_at(entry, {"ip"}));
+  if (all.empty()) add(kube::string_at(remote.status(), {"podIP"}));
+  if (addresses.empty()) return;
+  status["podIP"] = kube::string_at(addresses.front(), {"ip"});
+  status["podIPs"] = std::move(addresses);
+}
+
+/// Why the pod must not be Ready although its containers may be; empty = no reason.
+struct NotReady {
+  std::string_view reason;
+  std::string message;
+};
+NotReady not_ready(const kube::Object& local, const kube::Object* remote) {
+  if (local.label(api::labels::remote_unavailable) == "true")
+    return {api::reasons::remote_unavailable, "The cluster that runs the pod does not answer."};
+  if (!remote) return {api::reasons::remote_missing, "The pod at the provider is gone."};
+  if (remote->is_deleting() && !local.is_deleting())
+    return {api::reasons::remote_missing, "The pod at the provider is being deleted."};
+  if (const std::string_view gate = open_gate(local); !gate.empty())
+    return {"ReadinessGatesNotReady", "The condition \"" + std::string(gate) + "\" is not true."};
+  return {};
+}
+
+json::object copy_condition(const json::object& remote) {
+  json::object copy;
+  for (std::string_view key : {"type", "status", "reason", "message", "lastTransitionTime", "lastProbeTime"})
+    copy_text(remote, copy, key);
+  return copy;
+}
+
+json::array wanted_conditions(const kube::Object& local, const kube::Object& remote, kube::WallTime now) {
+  json::array wanted;
+  for (const json::value& entry : kube::array_at(remote.status(), {"conditions"})) {
+    const std::string_view type = kube::string_at(entry, {"type"});
+    if (type.empty() || has_gate(local, type) || wanted.size() >= 100) continue;
+    wanted.push_back(copy_condition(entry.get_object()));
+  }
+  for (const json::value& entry : kube::array_at(local.status(), {"conditions"})) {
+    const std::string_view type = kube::string_at(entry, {"type"});
+    if (type.empty() || find_condition(wanted, type) ||
+        std::ranges::find(kubelet_conditions, type) != std::end(kubelet_conditions))
+      continue;
+    wanted.push_back(entry);
+  }
+  if (const NotReady why = not_ready(local, &remote); !why.reason.empty()) {
+    const json::object* ready = find_condition(wanted, "Ready");
+    if (ready && kube::string_at(*ready, {"status"}) != "True" && why.reason != api::reasons::remote_unavailable)
+      return wanted;  // not ready already, and the remote words say why
+    if (ready || why.reason == api::reasons::remote_unavailable)
+      set_condition(wanted, local.status(), {"Ready", "False", why.reason, why.message}, now);
+  }
+  return wanted;
+}
+
+/// A kubelet gives a pod that is deleted a final phase, also where it restarts always. Such a pod is replaced by the
+/// provider, so the local one is not over.
+std::string_view shown_phase(const kube::Object& local, const kube::Object& remote) {
+  const std::string_view phase = phase_of(remote);
+  const bool replaced =
+      api::is_final_phase(phase) && remote.is_deleting() && !local.is_deleting() && restarts_always(local.spec());
+  if (!replaced) return is_phase(phase) ? phase : phase_of(local);
+  return phase_of(local).empty() ? std::string_view("Pending") : phase_of(local);
+}
+
+WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, const StatusContext& ctx,
+                         kube::WallTime now) {
+  const json::object& from = remote.status();
+  WantedStatus wanted;
+  json::object& status = wanted.status;
+  const std::string_view phase = shown_phase(local, remote);
+  if (!phase.empty()) status["phase"] = phase;
+  if (phase == phase_of(remote)) {
+    copy_text(from, status, "reason");
+    copy_text(from, status, "message");
+  }
+  copy_text(from, status, "startTime");
+  if (!status.contains("startTime")) copy_text(local.status(), status, "startTime");
+  const std::int64_t offset = restart_offset(local, remote);
+  if (json::array all = container_statuses(kube::array_at(from, {"containerStatuses"}), offset); !all.empty())
+    status["containerStatuses"] = std::move(all);
+  if (json::array all = container_statuses(kube::array_at(from, {"initContainerStatuses"}), 0); !all.empty())
+    status["initContainerStatuses"] = std::move(all);
+  set_addresses(local, remote, ctx, status);
+  status["conditions"] = wanted_conditions(local, remote, now);
+  wanted.labels[api::labels::local_pod] = "true";
+  if (!remote.uid().empty()) wanted.annotations[annotations::remote_pod_uid] = remote.uid();
+  if (offset != number_annotation(local, annotations::restart_offset))
+    wanted.annotations[annotations::restart_offset] = std::to_string(offset);
+  return wanted;
+}
+
+/// The remote pod is gone and another one will come: nothing else is known to have changed.
+std::optional<WantedStatus> missing_status(const kube::Object& local, kube::WallTime now) {
+  const json::object* ready = find_condition(local.status(), "Ready");
+  if (!ready || kube::string_at(*ready, {"status"}) != "True") return std::nullopt;
+  WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}};
+  json::value& conditions = wanted.status["conditions"];
+  const NotReady why = not_ready(local, nullptr);
+  for (std::string_view type : {"Ready", "ContainersReady"})
+    if (find_condition(local.status(), type))
+      set_condition(conditions.get_array(), local.status(), {type, "False", why.reason, why.message}, now);
+  return wanted;
+}
+
+bool is_for_another(const kube::Object* remote, const kube::Object& local) {
+  if (!remote) return false;
+  const std::string_view uid = remote->annotation(annotations::local_pod_uid);
+  return !uid.empty() && uid != local.uid();
+}
+
+}  // namespace
+
+std::optional<WantedStatus> forge_local_status(const kube::Object& local, const kube::Object* remote,
+                                               const kube::Object* shadow, const StatusContext& ctx,
+                                               kube::WallTime now) {
+  if (api::is_final_phase(phase_of(local))) return std::nullopt;
+  if (is_for_another(remote, local)) remote = nullptr;
+  if (is_for_another(shadow, local)) shadow = nullptr;
+  if (remote) return copy_status(local, *remote, ctx, now);
+  if (shadow && api::ShadowPod(*shadow).is_finished())
+    return forge_rejection(local, api::ShadowPod(*shadow).phase(), api::reasons::remote_terminated,
+                           "The pod ended at the provider, and what it left there is gone.", now);
+  return missing_status(local, now);
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,99 @@
+#include "liqo/core/forge/provider_pod.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/forge/meta.hpp"
+#include "liqo/core/mapping/names.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+/// The fields of a pod's spec that may change while it lives, as a strategic merge patch.
+json::object mutable_spec(const json::object& spec) {
+  json::object changing;
+  for (std::string_view list : {"containers", "initContainers"}) {
+    json::array images;
+    for (const json::value& container : kube::array_at(spec, {list}))
+      images.push_back(json::object{{"name", kube::string_at(container, {"name"})},
+                                    {"image", kube::string_at(container, {"image"})}});
+    if (!images.empty()) changing[list] = std::move(images);
+  }
+  if (const json::value* deadline = kube::find(spec, {"activeDeadlineSeconds"}); deadline && !deadline->is_null())
+    changing["activeDeadlineSeconds"] = *deadline;
+  if (const json::array& tolerations = kube::array_at(spec, {"tolerations"}); !tolerations.empty())
+    changing["tolerations"] = tolerations;
+  return changing;
+}
+
+std::string mutable_digest(const api::ShadowPod& shadow) {
+  return digest_hex(json::serialize(mutable_spec(shadow.pod_spec())));
+}
+
+json::object pod_labels(const kube::Object& shadow) {
+  json::object labels = shadow.labels();
+  labels[api::labels::managed_by] = api::labels::managed_by_shadow_pod;
+  return labels;
+}
+
+json::object pod_annotations(const kube::Object& shadow) {
+  json::object annotations = shadow.annotations();
+  annotations.erase("kubectl.kubernetes.io/last-applied-configuration");
+  annotations[api::annotations::applied_spec] = mutable_digest(api::ShadowPod(shadow));
+  return annotations;
+}
+
+void remap_api_server(json::object& spec, const IpMapping& ips) {
+  json::value* aliases = spec.if_contains("hostAliases");
+  if (!aliases || !aliases->is_array()) return;
+  for (json::value& alias : aliases->get_array()) {
+    const json::array& names = kube::array_at(alias, {"hostnames"});
+    if (std::ranges::find(names, json::value("kubernetes.default")) == names.end()) continue;
+    if (auto mapped = ips.remap(kube::string_at(alias, {"ip"}))) alias.get_object()["ip"] = *mapped;
+  }
+}
+
+}  // namespace
+
+kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api_server_ips) {
+  kube::Object pod = kube::Object::make(kube::resources::pods, shadow.key());
+  json::object& metadata = pod.mutable_metadata();
+  metadata["labels"] = pod_labels(shadow);
+  metadata["annotations"] = pod_annotations(shadow);
+  pod.add_owner_reference({.api_version = std::string(shadow.api_version()),
+                           .kind = "ShadowPod",
+                           .name = std::string(shadow.name()),
+                           .uid = std::string(shadow.uid()),
+                           .controller = true,
+                           .block_owner_deletion = true});
+  json::object& spec = pod.mutable_spec();
+  spec = api::ShadowPod(shadow).pod_spec();
+  if (api_server_ips) remap_api_server(spec, *api_server_ips);
+  return pod;
+}
+
+std::optional<json::object> plan_provider_pod_update(const kube::Object& shadow, const kube::Object& pod) {
+  json::object metadata = metadata_patch(pod, pod_labels(shadow), pod_annotations(shadow), false);
+  if (metadata.empty()) return std::nullopt;
+  json::object patch;
+  // The digest of what was applied last, not the pod's own spec, tells a change: the provider's admission may have
+  // rewritten images and added tolerations.
+  const bool spec_changed = kube::find(metadata, {"annotations", api::annotations::applied_spec}) != nullptr &&
+                            pod.has_annotation(api::annotations::applied_spec);
+  if (spec_changed) {
+    json::object spec = mutable_spec(api::ShadowPod(shadow).pod_spec());
+    // Tolerations can only be added to a pod; the list is replaced as a whole.
+    json::array tolerations = kube::array_at(pod.spec(), {"tolerations"});
+    for (const json::value& wanted : kube::array_at(spec, {"tolerations"}))
+      if (std::ranges::find(tolerations, wanted) == tolerations.end()) tolerations.push_back(wanted);
+    if (!tolerations.empty()) spec["tolerations"] = std::move(tolerations);
+    patch["spec"] = std::move(spec);
+  }
+  metadata["uid"] = pod.uid();
+  patch["metadata"] = std::move(metadata);
+  return patch;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,64 @@
+// The statuses that say no: a pod that is refused, over, or not run by the provider.
+#include "conditions.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/forge/pod_status.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+void end_containers(json::object& status, std::string_view list, std::string_view phase, std::string_view reason,
+                    kube::WallTime now) {
+  json::value* statuses = status.if_contains(list);
+  if (!statuses || !statuses->is_array()) return;
+  for (json::value& entry : statuses->get_array()) {
+    if (!entry.is_object()) continue;
+    json::object& container = entry.get_object();
+    container["ready"] = false;
+    if (container.contains("started")) container["started"] = false;
+    if (!api::is_final_phase(phase) || kube::find(entry, {"state", "terminated"})) continue;
+    json::object ended{{"exitCode", phase == "Failed" ? 1 : 0}, {"reason", reason}};
+    const std::string_view started = kube::string_at(entry, {"state", "running", "startedAt"});
+    if (!started.empty()) {
+      ended["startedAt"] = started;
+      ended["finishedAt"] = kube::format_time(now);
+    }
+    container["state"] = json::object{{"terminated", std::move(ended)}};
+  }
+}
+
+}  // namespace
+
+WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, std::string_view reason,
+                             std::string_view message, kube::WallTime now) {
+  WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}};
+  json::object& status = wanted.status;
+  status["phase"] = phase;
+  status["reason"] = reason;
+  if (!message.empty()) status["message"] = message;
+  if (json::value* conditions = status.if_contains("conditions"); conditions && conditions->is_array())
+    for (json::value& entry : conditions->get_array()) {
+      if (!entry.is_object() || kube::string_at(entry, {"status"}) != "True") continue;
+      json::object& condition = entry.get_object();
+      condition["status"] = "False";
+      condition["reason"] = reason;
+      condition["lastTransitionTime"] = kube::format_time(now);
+    }
+  for (std::string_view list : {"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"})
+    end_containers(status, list, phase, reason, now);
+  return wanted;
+}
+
+WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, std::string_view message,
+                           kube::WallTime now) {
+  WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}};
+  wanted.labels[api::labels::local_pod] = "true";
+  json::value& conditions = wanted.status["conditions"];
+  if (!conditions.is_array()) conditions = json::array();
+  set_condition(conditions.get_array(), local.status(), {"PodOffloaded", "False", reason, message.substr(0, 4096)},
+                now);
+  return wanted;
+}
+
+}  // namespace liqo::core

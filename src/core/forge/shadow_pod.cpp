@@ -1,0 +1,171 @@
+#include "liqo/core/forge/shadow_pod.hpp"
+
+#include "affinity.hpp"
+#include "api_server.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/forge/meta.hpp"
+#include "liqo/core/mapping/names.hpp"
+#include "shadow_metadata.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+/// Fields that mean the same on both sides. Readiness gates are not among them: their conditions are set by
+/// controllers at home, so they are evaluated there.
+constexpr std::string_view verbatim_fields[] = {"containers",
+                                                "initContainers",
+                                                "volumes",
+                                                "activeDeadlineSeconds",
+                                                "dnsConfig",
+                                                "dnsPolicy",
+                                                "enableServiceLinks",
+                                                "hostAliases",
+                                                "hostname",
+                                                "imagePullSecrets",
+                                                "restartPolicy",
+                                                "securityContext",
+                                                "setHostnameAsFQDN",
+                                                "shareProcessNamespace",
+                                                "subdomain",
+                                                "terminationGracePeriodSeconds",
+                                                "topologySpreadConstraints"};
+
+/// Fields that do not travel although the pod may count on them. What only steers scheduling at home (nodeSelector,
+/// affinity, schedulerName, ...) is not worth telling.
+constexpr std::string_view missed_fields[] = {
+    "priorityClassName", "resources", "os", "hostUsers", "hostnameOverride", "overhead", "resourceClaims"};
+
+bool is_empty(const json::value& value) {
+  if (const auto* object = value.if_object()) return object->empty();
+  if (const auto* array = value.if_array()) return array->empty();
+  if (const auto* text = value.if_string()) return text->empty();
+  return value.is_null();
+}
+
+/// With hostNetwork the API server gives every container port a host port; without it these would collide remotely.
+bool clear_host_ports(json::object& spec) {
+  bool cleared = false;
+  for (std::string_view list : {"containers", "initContainers"}) {
+    json::value* containers = spec.if_contains(list);
+    if (!containers || !containers->is_array()) continue;
+    for (json::value& container : containers->get_array()) {
+      json::value* ports = container.is_object() ? container.get_object().if_contains("ports") : nullptr;
+      if (!ports || !ports->is_array()) continue;
+      for (json::value& port : ports->get_array())
+        if (port.is_object() && port.get_object().erase("hostPort") > 0) cleared = true;
+    }
+  }
+  return cleared;
+}
+
+bool tolerates_virtual_nodes(const json::array& tolerations) {
+  for (const json::value& entry : tolerations) {
+    const std::string_view effect = kube::string_at(entry, {"effect"});
+    if (kube::string_at(entry, {"operator"}) == "Exists" && kube::string_at(entry, {"key"}).empty() &&
+        (effect.empty() || effect == "NoExecute"))
+      return true;
+  }
+  return false;
+}
+
+std::string runtime_class(const kube::Object& local_pod, const ForgingContext& ctx) {
+  const std::string_view wanted = local_pod.annotation(api::annotations::remote_runtime_class);
+  if (!wanted.empty()) return std::string(wanted);
+  const std::string_view local = kube::string_at(local_pod.spec(), {"runtimeClassName"});
+  if (!local.empty() && local != api::liqo_runtime_class) return std::string(local);
+  return ctx.patch.runtime_class == api::liqo_runtime_class ? std::string() : ctx.patch.runtime_class;
+}
+
+void adapt_service_account(json::object& spec, const kube::Object& local_pod, ApiServerSupport support) {
+  spec["automountServiceAccountToken"] = support == ApiServerSupport::remote;
+  if (support != ApiServerSupport::remote) return;
+  const std::string_view wanted = local_pod.annotation(api::annotations::remote_service_account);
+  const std::string_view name = wanted.empty() ? kube::string_at(local_pod.spec(), {"serviceAccountName"}) : wanted;
+  if (!name.empty()) spec["serviceAccountName"] = name;
+}
+
+std::vector<std::string> dropped_fields(const json::object& local_spec, bool host_ports_cleared) {
+  std::vector<std::string> dropped;
+  for (std::string_view field : {"hostNetwork", "hostPID", "hostIPC"})
+    if (kube::bool_at(local_spec, {field})) dropped.emplace_back(field);
+  if (host_ports_cleared) dropped.emplace_back("hostPort");
+  for (std::string_view field : missed_fields)
+    if (const json::value* value = local_spec.if_contains(field); value && !is_empty(*value))
+      dropped.emplace_back(field);
+  return dropped;
+}
+
+}  // namespace
+
+json::array forge_tolerations(const kube::Object& local_pod, const ForgingContext& ctx) {
+  json::array tolerations;
+  for (const json::value& entry : kube::array_at(local_pod.spec(), {"tolerations"}))
+    if (kube::string_at(entry, {"key"}) != api::virtual_node_taint) tolerations.push_back(entry);
+  for (const json::value& entry : ctx.patch.tolerations) tolerations.push_back(entry);
+  return tolerations;
+}
+
+json::object shadow_labels(const kube::Object& local_pod, const ForgingContext& ctx) {
+  json::object labels = reflected_labels(local_pod, ctx);
+  labels[api::labels::node_name] = ctx.node_name;
+  return labels;
+}
+
+json::object shadow_annotations(const kube::Object& local_pod, const json::object& labels, const ForgingContext& ctx) {
+  json::object annotations = reflected_annotations(local_pod, ctx);
+  std::string keys = reflected_keys(labels, annotations);
+  annotations[api::annotations::local_pod_uid] = local_pod.uid();
+  annotations[api::annotations::reflected_keys] = std::move(keys);
+  return annotations;
+}
+
+ApiServerSupport api_server_support_of(const kube::Object& local_pod, const ForgingContext& ctx) {
+  const std::string_view asked = local_pod.annotation(api::annotations::api_server_support);
+  if (asked == "disabled") return ApiServerSupport::disabled;
+  if (asked == "remote") return ApiServerSupport::remote;
+  return ctx.api_server_support;
+}
+
+kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, std::string_view remote_namespace,
+                                               const ForgingContext& ctx) {
+  if (auto checked = check_node_name(ctx.node_name); !checked) return std::unexpected(std::move(checked.error()));
+  if (local_pod.uid().empty() || kube::array_at(local_pod.spec(), {"containers"}).empty())
+    return kube::fail(kube::Errc::invalid_input, "a pod without UID or containers cannot be offloaded");
+
+  const json::object& local_spec = local_pod.spec();
+  json::object spec;
+  for (std::string_view field : verbatim_fields)
+    if (const json::value* value = local_spec.if_contains(field); value && !value->is_null()) spec[field] = *value;
+
+  const bool host_ports_cleared = kube::bool_at(local_spec, {"hostNetwork"}) && clear_host_ports(spec);
+  const ApiServerSupport support = api_server_support_of(local_pod, ctx);
+  if (support != ApiServerSupport::remote) adapt_volumes(spec, local_pod, support, ctx);
+  if (support == ApiServerSupport::token_api) {
+    adapt_environment(spec, local_pod, ctx);
+    adapt_host_aliases(spec, ctx);
+  }
+  adapt_service_account(spec, local_pod, support);
+
+  json::array tolerations = forge_tolerations(local_pod, ctx);
+  const bool may_recurse = tolerates_virtual_nodes(tolerations);
+  if (!tolerations.empty()) spec["tolerations"] = std::move(tolerations);
+  if (!ctx.patch.node_selector.empty()) spec["nodeSelector"] = ctx.patch.node_selector;
+  if (std::string name = runtime_class(local_pod, ctx); !name.empty()) spec["runtimeClassName"] = std::move(name);
+
+  json::object labels = shadow_labels(local_pod, ctx);
+  if (json::object affinity = forge_affinity(local_pod, labels, ctx, may_recurse); !affinity.empty())
+    spec["affinity"] = std::move(affinity);
+
+  ForgedShadowPod forged{.shadow = kube::Object::make(api::kinds::shadow_pods,
+                                                      {std::string(remote_namespace), std::string(local_pod.name())}),
+                         .dropped_fields = dropped_fields(local_spec, host_ports_cleared)};
+  json::object& metadata = forged.shadow.mutable_metadata();
+  metadata["annotations"] = shadow_annotations(local_pod, labels, ctx);
+  metadata["labels"] = std::move(labels);
+  forged.shadow.mutable_spec()["pod"] = std::move(spec);
+  return forged;
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,65 @@
+#include "liqo/core/mapping/names.hpp"
+
+#include "liqo/api/labels.hpp"
+
+namespace liqo::core {
+namespace {
+
+bool is_lower_alnum(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+bool is_alnum(char c) { return is_lower_alnum(c) || (c >= 'A' && c <= 'Z'); }
+
+}  // namespace
+
+bool is_dns_label(std::string_view text) {
+  if (text.empty() || text.size() > 63 || !is_lower_alnum(text.front()) || !is_lower_alnum(text.back())) return false;
+  for (char c : text)
+    if (!is_lower_alnum(c) && c != '-') return false;
+  return true;
+}
+
+bool is_dns_subdomain(std::string_view text) {
+  if (text.empty() || text.size() > 253) return false;
+  bool edge = true;  // at the start of a part
+  char last = '.';
+  for (char c : text) {
+    if (c == '.' || c == '-') {
+      if (c == '.' ? !is_lower_alnum(last) : edge) return false;
+    } else if (!is_lower_alnum(c)) {
+      return false;
+    }
+    edge = c == '.';
+    last = c;
+  }
+  return is_lower_alnum(last);
+}
+
+bool is_label_value(std::string_view text) {
+  if (text.empty()) return true;
+  if (text.size() > 63 || !is_alnum(text.front()) || !is_alnum(text.back())) return false;
+  for (char c : text)
+    if (!is_alnum(c) && c != '-' && c != '_' && c != '.') return false;
+  return true;
+}
+
+kube::Result<void> check_node_name(std::string_view name) {
+  if (!is_dns_subdomain(name) || !is_label_value(name))
+    return kube::fail(kube::Errc::invalid_input,
+                      "the name of a virtual node is the value of a label on all its pods, so it may have at most 63 "
+                      "characters of a-z, 0-9, '-' and '.': \"" +
+                          std::string(name.substr(0, 80)) + "\" cannot be used");
+  return {};
+}
+
+std::string remote_root_ca_name(std::string_view local_cluster) {
+  std::string name = std::string(api::root_ca_name) + "." + std::string(local_cluster.substr(0, 5));
+  if (!is_alnum(name.back())) name += 'a';
+  return name;
+}
+
+std::string token_secret_name(std::string_view pod) { return std::string(pod) + "-token"; }
+
+std::string token_key(std::string_view volume, std::string_view path) {
+  return std::string(volume) + "-" + sha256_hex(path).substr(0, 6);
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,43 @@
+#include "liqo/core/mapping/namespaces.hpp"
+
+#include "liqo/core/mapping/names.hpp"
+
+namespace liqo::core {
+
+NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map) {
+  NamespaceMapping made;
+  std::map<std::string, int, std::less<>> uses;
+  std::vector<api::MappedNamespace> usable;
+  for (api::MappedNamespace& entry : map.current_mapping()) {
+    if (!entry.accepted()) continue;
+    if (!is_dns_label(entry.local) || !is_dns_label(entry.remote)) {
+      made.refused_.push_back("the mapping of namespace \"" + entry.local.substr(0, 63) + "\" to \"" +
+                              entry.remote.substr(0, 63) + "\" is not used: not the names of namespaces");
+      continue;
+    }
+    ++uses[entry.remote];
+    usable.push_back(std::move(entry));
+  }
+  for (api::MappedNamespace& entry : usable) {
+    if (uses[entry.remote] > 1) {
+      made.refused_.push_back("the mapping of namespace " + entry.local + " to " + entry.remote +
+                              " is not used: another namespace is mapped to the same");
+      continue;
+    }
+    made.backward_.emplace(entry.remote, entry.local);
+    made.forward_.emplace(std::move(entry.local), std::move(entry.remote));
+  }
+  return made;
+}
+
+const std::string* NamespaceMapping::to_remote(std::string_view local) const {
+  const auto found = forward_.find(local);
+  return found == forward_.end() ? nullptr : &found->second;
+}
+
+const std::string* NamespaceMapping::to_local(std::string_view remote) const {
+  const auto found = backward_.find(remote);
+  return found == backward_.end() ? nullptr : &found->second;
+}
+
+}  // namespace liqo::core

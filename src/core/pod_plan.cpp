@@ -1,0 +1,149 @@
+#include "liqo/core/pod_plan.hpp"
+
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/forge/meta.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+using namespace pod_action;
+
+std::string_view phase_of(const kube::Object& pod) { return kube::string_at(pod.status(), {"phase"}); }
+
+/// An object at the provider that was made for another pod than this one. Without a UID it is taken as this one's.
+bool is_for_another(const kube::Object& remote, const kube::Object& local) {
+  const std::string_view uid = remote.annotation(api::annotations::local_pod_uid);
+  return !uid.empty() && uid != local.uid();
+}
+
+/// What is left when objects of others, and what is not there, are told apart.
+struct Sight {
+  const kube::Object& local;
+  const kube::Object* shadow;  ///< ours, for this pod
+  const kube::Object* stale;   ///< ours, for another pod of this name
+  const kube::Object* remote;  ///< ours, for this pod
+  bool predecessor;            ///< a remote pod of ours is there for another pod of this name
+  bool foreign;                ///< an object of somebody else has the name
+};
+
+Sight look(const kube::Object& local, const kube::Object* shadow, const kube::Object* remote,
+           const ClusterPair& clusters) {
+  Sight sight{local, nullptr, nullptr, nullptr, false, false};
+  if (shadow && !is_reflected(*shadow, clusters))
+    sight.foreign = true;
+  else if (shadow)
+    (is_for_another(*shadow, local) ? sight.stale : sight.shadow) = shadow;
+  if (remote && !is_reflected(*remote, clusters))
+    sight.foreign = true;
+  else if (remote && (is_for_another(*remote, local) || (sight.stale && !sight.shadow)))
+    sight.predecessor = true;
+  else
+    sight.remote = remote;
+  return sight;
+}
+
+DeleteShadow delete_unowned(const kube::Object& shadow) {
+  return {.uid = std::string(shadow.uid()),
+          .confirm_first = true,
+          .owner_uid = std::string(shadow.annotation(api::annotations::local_pod_uid))};
+}
+DeleteShadow delete_own(const kube::Object& shadow) { return {.uid = std::string(shadow.uid())}; }
+
+PodPlan plan_absent(const kube::Object* shadow, const ForgingContext& ctx) {
+  // The ShadowPods of other virtual nodes of the same provider are theirs to remove.
+  if (!shadow || !is_reflected(*shadow, ctx.clusters) || shadow->is_deleting() ||
+      shadow->label(api::labels::node_name) != ctx.node_name)
+    return {Nothing{}};
+  return {delete_unowned(*shadow)};
+}
+
+PodPlan plan_terminating(const Sight& sight, const PodMemory& memory) {
+  if (sight.shadow) {
+    if (!sight.shadow->is_deleting()) return {delete_own(*sight.shadow), true};
+    return {Nothing{}, true};
+  }
+  if (sight.remote) return {Nothing{}, true};
+  // A ShadowPod that was created a moment ago must not outlive the pod unseen.
+  if (memory.shadow_created && !sight.stale) return {AwaitShadow{}};
+  return {RemoveLocal{std::string(sight.local.uid())}};
+}
+
+/// A local phase that is final stays, whoever set it. The ShadowPod is kept while it cannot run anything (it holds the
+/// remote pod with its logs), and removed where it could.
+PodPlan plan_finished(const Sight& sight) {
+  if (!sight.shadow || sight.shadow->is_deleting()) return {Nothing{}};
+  if (kube::string_at(sight.local.status(), {"reason"}) == api::reasons::offloading_aborted)
+    return {delete_own(*sight.shadow)};
+  const bool over =
+      api::ShadowPod(*sight.shadow).is_finished() || (sight.remote && api::is_final_phase(phase_of(*sight.remote)));
+  return over ? PodPlan{Nothing{}} : PodPlan{delete_own(*sight.shadow)};
+}
+
+FailLocal lost() {
+  return {.reason = std::string(api::reasons::remote_lost),
+          .message = "The pod was running at the provider and is lost; with its restart policy it is not run again."};
+}
+
+PodPlan plan_unsent(const Sight& sight, const PodMemory& memory) {
+  if (memory.shadow_created) return {AwaitShadow{}};
+  // The rest of a ShadowPod that was deleted: the garbage collector is about to remove it, and the name with it.
+  if (sight.remote || sight.predecessor) return {Nothing{}, sight.remote != nullptr};
+  if (!restarts_always(sight.local.spec()) && has_started(sight.local)) return {lost()};
+  return {CreateShadow{}, true};
+}
+
+PodPlan plan_sent(const Sight& sight) {
+  const std::string_view shown = sight.local.annotation(api::annotations::remote_pod_uid);
+  const bool runs_again = sight.remote && !shown.empty() && shown != sight.remote->uid() &&
+                          !restarts_always(sight.local.spec()) && has_started(sight.local);
+  // A provider of the Go version re-creates every lost pod. The next pass then removes the ShadowPod.
+  if (runs_again) return {lost()};
+  if (sight.shadow->is_deleting() || (!sight.remote && api::ShadowPod(*sight.shadow).is_finished()))
+    return {Nothing{}, true};
+  return {KeepShadow{}, true};
+}
+
+}  // namespace
+
+PodPlan plan_pod(const kube::Object* local, const kube::Object* shadow, const kube::Object* remote,
+                 const PodMemory& memory, const ForgingContext& ctx) {
+  if (!local) return plan_absent(shadow, ctx);
+  const Sight sight = look(*local, shadow, remote, ctx.clusters);
+  if (local->is_deleting()) return plan_terminating(sight, memory);
+  if (sight.stale) return sight.stale->is_deleting() ? PodPlan{Nothing{}} : PodPlan{delete_unowned(*sight.stale)};
+  if (api::is_final_phase(phase_of(*local))) return plan_finished(sight);
+  if (sight.foreign)
+    return {RefuseForeign{"The provider has an object named \"" + std::string(local->name()) +
+                          "\" in the twin namespace that does not come from this pod: the remote object already "
+                          "exists, so the pod is not offloaded."}};
+  return sight.shadow ? plan_sent(sight) : plan_unsent(sight, memory);
+}
+
+UnmappedPodAction plan_unmapped_pod(const kube::Object& local) {
+  if (local.is_deleting()) return UnmappedPodAction::remove_local;
+  const std::string_view phase = phase_of(local);
+  if (api::is_final_phase(phase)) return UnmappedPodAction::nothing;
+  const bool pending = phase.empty() || phase == "Pending";
+  if (!pending || !kube::array_at(local.status(), {"containerStatuses"}).empty()) return UnmappedPodAction::abort;
+  return kube::string_at(local.status(), {"reason"}) == api::reasons::offloading_back_off ? UnmappedPodAction::nothing
+                                                                                          : UnmappedPodAction::back_off;
+}
+
+bool has_started(const kube::Object& pod) {
+  if (phase_of(pod) == "Running" || api::is_final_phase(phase_of(pod))) return true;
+  for (std::string_view list : {"containerStatuses", "initContainerStatuses"})
+    for (const json::value& status : kube::array_at(pod.status(), {list}))
+      if (kube::find(status, {"state", "running"}) || kube::find(status, {"state", "terminated"}) ||
+          kube::find(status, {"lastState", "terminated"}) || kube::int_at(status, {"restartCount"}) > 0)
+        return true;
+  return false;
+}
+
+bool restarts_always(const json::object& pod_spec) {
+  const std::string_view policy = kube::string_at(pod_spec, {"restartPolicy"});
+  return policy.empty() || policy == "Always";
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,148 @@
+#include "liqo/core/service_account_token.hpp"
+
+#include <algorithm>
+
+#include "kube/base/base64.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/forge/meta.hpp"
+#include "liqo/core/forge/shadow_pod.hpp"
+#include "liqo/core/mapping/names.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+namespace labels = api::labels;
+namespace annotations = api::annotations;
+
+constexpr std::size_t max_tokens = 100;
+constexpr std::chrono::seconds default_lifetime{3600};
+
+bool belongs_to(const kube::Object& secret, const kube::Object& local_pod) {
+  return secret.annotation(annotations::token_pod_uid) == local_pod.uid();
+}
+
+}  // namespace
+
+std::string service_account_of(const kube::Object& local_pod) {
+  const std::string_view name = kube::string_at(local_pod.spec(), {"serviceAccountName"});
+  return name.empty() ? "default" : std::string(name);
+}
+
+std::vector<TokenRequest> collect_token_requests(const kube::Object& local_pod) {
+  std::vector<TokenRequest> requests;
+  for (const json::value& volume : kube::array_at(local_pod.spec(), {"volumes"})) {
+    const json::value* projected = kube::find(volume, {"projected"});
+    if (!projected) continue;
+    for (const json::value& source : kube::array_at(*projected, {"sources"})) {
+      const json::value* token = kube::find(source, {"serviceAccountToken"});
+      if (!token || !token->is_object() || requests.size() >= max_tokens) continue;
+      const std::int64_t seconds = kube::int_at(*token, {"expirationSeconds"}, default_lifetime.count());
+      requests.push_back({.key = token_key(kube::string_at(volume, {"name"}), kube::string_at(*token, {"path"})),
+                          .audience = std::string(kube::string_at(*token, {"audience"})),
+                          .lifetime = std::chrono::seconds(std::clamp<std::int64_t>(seconds, 600, 1LL << 32))});
+    }
+  }
+  return requests;
+}
+
+json::object forge_token_request(const kube::Object& local_pod, const TokenRequest& request) {
+  json::object spec{
+      {"expirationSeconds", request.lifetime.count()},
+      {"boundObjectRef",
+       json::object{{"apiVersion", "v1"}, {"kind", "Pod"}, {"name", local_pod.name()}, {"uid", local_pod.uid()}}}};
+  // The field is required; empty means the audience of the API server.
+  spec["audiences"] = request.audience.empty() ? json::array() : json::array{json::value(request.audience)};
+  return {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}, {"spec", std::move(spec)}};
+}
+
+kube::Result<IssuedToken> read_token_answer(const kube::Object& answer) {
+  const std::string_view token = kube::string_at(answer.status(), {"token"});
+  if (token.empty()) return kube::fail(kube::Errc::parse, "the answer to a token request has no token");
+  auto expires = kube::parse_time(kube::string_at(answer.status(), {"expirationTimestamp"}));
+  if (!expires) return kube::fail(std::move(expires.error()), "reading the expiry of a token");
+  return IssuedToken{.token = std::string(token), .expires = *expires};
+}
+
+kube::WallTime renewal_time(const TokenRequest& request, const IssuedToken& token) {
+  return token.expires - request.lifetime / 5;
+}
+
+IssuedTokens read_token_secret(const kube::Object& secret) {
+  IssuedTokens tokens;
+  const auto expires = kube::parse_time(secret.annotation(annotations::token_expiration));
+  if (!expires) return tokens;
+  for (const auto& [key, value] : kube::object_at(secret.tree(), {"data"})) {
+    if (!value.is_string() || tokens.size() >= max_tokens) continue;
+    if (auto token = kube::decode_base64(value.get_string()); token && !token->empty())
+      tokens.emplace(std::string(key), IssuedToken{.token = std::move(*token), .expires = *expires});
+  }
+  return tokens;
+}
+
+bool is_token_secret(const kube::Object& secret, const ClusterPair& clusters) {
+  return is_reflected(secret, clusters) && secret.has_label(labels::service_account_name) &&
+         secret.has_annotation(annotations::token_pod_name);
+}
+
+TokenPlan plan_tokens(const kube::Object* local_pod, const kube::Object* secret, const IssuedTokens& issued,
+                      const ForgingContext& ctx, kube::WallTime now) {
+  TokenPlan plan;
+  const bool ours = secret && is_token_secret(*secret, ctx.clusters);
+  const auto requests = local_pod && api_server_support_of(*local_pod, ctx) == ApiServerSupport::token_api
+                            ? collect_token_requests(*local_pod)
+                            : std::vector<TokenRequest>();
+  if (requests.empty()) {
+    // Another virtual node's Secrets are its own to remove.
+    if (ours && secret->label(labels::node_name) == ctx.node_name && !secret->is_deleting())
+      plan.delete_uid = std::string(secret->uid());
+    return plan;
+  }
+  if (secret && !ours) {
+    plan.refuse_foreign = true;
+    return plan;
+  }
+  if (secret && !belongs_to(*secret, *local_pod)) {
+    plan.delete_uid = std::string(secret->uid());
+    return plan;
+  }
+  for (const TokenRequest& request : requests) {
+    const auto found = issued.find(request.key);
+    if (found == issued.end() || renewal_time(request, found->second) <= now) {
+      plan.to_request.push_back(request);
+      continue;
+    }
+    const kube::WallTime due = renewal_time(request, found->second);
+    if (!plan.next_check || due < *plan.next_check) plan.next_check = due;
+  }
+  return plan;
+}
+
+kube::Object forge_token_secret(const kube::Object& local_pod, std::string_view remote_namespace,
+                                const IssuedTokens& issued, const ForgingContext& ctx) {
+  kube::Object secret = kube::Object::make(kube::resources::secrets,
+                                           {std::string(remote_namespace), token_secret_name(local_pod.name())});
+  secret.set_label(labels::reflection_origin, ctx.clusters.local);
+  secret.set_label(labels::reflection_destination, ctx.clusters.remote);
+  secret.set_label(labels::node_name, ctx.node_name);
+  // A label has 63 characters, a service account's name 253.
+  const std::string account = service_account_of(local_pod);
+  secret.set_label(labels::service_account_name, is_label_value(account) ? account : digest_hex(account));
+  secret.set_annotation(annotations::token_pod_name, local_pod.name());
+  secret.set_annotation(annotations::token_pod_uid, local_pod.uid());
+  json::object data;
+  std::optional<kube::WallTime> earliest;
+  for (const TokenRequest& request : collect_token_requests(local_pod)) {
+    const auto found = issued.find(request.key);
+    if (found == issued.end()) continue;
+    data[request.key] = found->second.token;
+    if (!earliest || found->second.expires < *earliest) earliest = found->second.expires;
+  }
+  if (earliest) secret.set_annotation(annotations::token_expiration, kube::format_time(*earliest));
+  secret.tree()["immutable"] = false;
+  secret.tree()["type"] = "Opaque";
+  secret.tree()["stringData"] = std::move(data);
+  return secret;
+}
+
+}  // namespace liqo::core
