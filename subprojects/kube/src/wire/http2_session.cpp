@@ -22,6 +22,7 @@ struct Stream {
   http2::Headers head;
   std::size_t head_size = 0;
   bool head_done = false;
+  bool sent_head = false;
   bool ended = false;
   bool too_large = false;
 };
@@ -102,6 +103,12 @@ Http2Session::Impl::Impl(const Http2Options& given) : options(given) {
   nghttp2_session_callbacks_set_on_stream_close_callback(
       callbacks, [](nghttp2_session*, StreamId id, std::uint32_t error, void* user) {
         return static_cast<Impl*>(user)->on_close(id, error);
+      });
+  nghttp2_session_callbacks_set_on_frame_send_callback(
+      callbacks, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
+        if (frame->hd.type != NGHTTP2_HEADERS) return 0;
+        if (Stream* stream = static_cast<Impl*>(user)->find(frame->hd.stream_id)) stream->sent_head = true;
+        return 0;
       });
   nghttp2_session_callbacks_set_on_frame_not_send_callback(
       callbacks, [](nghttp2_session*, const nghttp2_frame* frame, int error, void* user) {
@@ -275,8 +282,8 @@ Result<void> Http2Session::feed(std::string_view bytes) {
   const ssize_t taken = nghttp2_session_mem_recv(impl_->session, bytes_of(bytes), bytes.size());
   if (impl_->too_large) return fail(Errc::too_large, "HTTP/2: the answer's headers do not end");
   // nghttp2 takes the bytes of a peer that broke the protocol without a word, and ends the session by a GOAWAY.
-  const bool broken = !impl_->goaway_received && !impl_->terminated &&
-                      nghttp2_session_check_request_allowed(impl_->session) == 0;
+  const bool broken =
+      !impl_->goaway_received && !impl_->terminated && nghttp2_session_check_request_allowed(impl_->session) == 0;
   if (taken >= 0 && !broken) return {};
   std::string why = !impl_->last_error.empty() ? impl_->last_error
                     : taken < 0                ? nghttp2_strerror(static_cast<int>(taken))
@@ -300,7 +307,7 @@ Result<void> Http2Session::take_output(std::string& out, std::size_t limit) {
 
 bool Http2Session::has_output() const { return nghttp2_session_want_write(impl_->session) != 0; }
 
-Result<StreamId> Http2Session::submit(HttpRequest&& request, std::string_view scheme, std::string_view authority,
+Result<StreamId> Http2Session::submit(const HttpRequest& request, std::string_view scheme, std::string_view authority,
                                       std::string_view path_prefix,
                                       const std::vector<std::pair<std::string, std::string>>& extra) {
   if (is_closing()) return fail(Errc::closed, "the connection takes no more requests");
@@ -314,7 +321,7 @@ Result<StreamId> Http2Session::submit(HttpRequest&& request, std::string_view sc
   fields.push_back(field(":path", path));
   const bool has_body = !request.body.empty() || (request.method != "GET" && request.method != "DELETE");
   if (has_body) fields.push_back(field("content-length", length));
-  for (const auto* headers : {&std::as_const(request.headers), &extra}) {
+  for (const auto* headers : {&request.headers, &extra}) {
     for (const auto& [name, value] : *headers) {
       // Credentials never enter the compression context (RFC 7541 section 7.1.3).
       const bool secret = name == "authorization";
@@ -339,8 +346,13 @@ Result<StreamId> Http2Session::submit(HttpRequest&& request, std::string_view sc
   const StreamId id = nghttp2_submit_request(impl_->session, nullptr, fields.data(), fields.size(),
                                              request.body.empty() ? nullptr : &provider, nullptr);
   if (id < 0) return fail(Errc::closed, std::string("HTTP/2: ") + nghttp2_strerror(id));
-  impl_->streams[id].body = std::move(request.body);
+  impl_->streams[id].body = request.body;
   return id;
+}
+
+bool Http2Session::is_sent(StreamId stream) const {
+  const Stream* known = impl_->find(stream);
+  return known == nullptr || known->sent_head;
 }
 
 void Http2Session::consume(StreamId stream, std::size_t bytes) {

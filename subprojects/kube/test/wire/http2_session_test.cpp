@@ -42,7 +42,7 @@ struct Pair {
     }
   }
   http2::StreamId send(HttpRequest request) {
-    auto id = client.submit(std::move(request), "https", "rome:6443", "");
+    auto id = client.submit(request, "https", "rome:6443", "");
     REQUIRE(id.has_value());
     return *id;
   }
@@ -96,7 +96,7 @@ TEST_CASE("a request and its answer pass through, with prefix, headers and body"
   request.headers = {{"accept", "application/json"}};
   request.body = std::string(300'000, 'b');
   const auto id =
-      pair.client.submit(std::move(request), "https", "rome:6443", "/prefix", {{"authorization", "Bearer t"}});
+      pair.client.submit(request, "https", "rome:6443", "/prefix", {{"authorization", "Bearer t"}});
   REQUIRE(id.has_value());
   pair.settle();
   CHECK(seen.headers[":path"] == "/prefix/api/v1/pods");
@@ -347,12 +347,12 @@ TEST_CASE("headers that HTTP cannot carry are refused before they are sent") {
   Http2Session client;
   HttpRequest request = get("/");
   request.headers = {{"x", "a\r\nb: c"}};
-  CHECK(client.submit(std::move(request), "https", "h", "").error().code() == Errc::invalid_input);
+  CHECK(client.submit(request, "https", "h", "").error().code() == Errc::invalid_input);
   request = get("/a b");
-  CHECK(client.submit(std::move(request), "https", "h", "").error().code() == Errc::invalid_input);
+  CHECK(client.submit(request, "https", "h", "").error().code() == Errc::invalid_input);
   request = get("/");
   request.headers = {{"X y", "a"}};
-  CHECK(client.submit(std::move(request), "https", "h", "").error().code() == Errc::invalid_input);
+  CHECK(client.submit(request, "https", "h", "").error().code() == Errc::invalid_input);
   CHECK(client.streams() == 0);
 }
 

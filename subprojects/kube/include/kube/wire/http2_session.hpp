@@ -87,9 +87,11 @@ class Http2Session {
   /// Queues a request; the answer's events carry the returned id. The body is sent as the peer's windows allow.
   /// `extra` are headers besides the request's own. Errors: Errc::invalid_input (a header that HTTP cannot carry),
   /// Errc::closed (no new streams on this connection).
-  Result<http2::StreamId> submit(HttpRequest&& request, std::string_view scheme, std::string_view authority,
+  Result<http2::StreamId> submit(const HttpRequest& request, std::string_view scheme, std::string_view authority,
                                  std::string_view path_prefix,
                                  const std::vector<std::pair<std::string, std::string>>& extra = {});
+  /// True once the request's headers have been handed out by take_output(): the peer may know of it.
+  bool is_sent(http2::StreamId stream) const;
   /// Gives back `bytes` of a stream's window: its reader has taken them.
   void consume(http2::StreamId stream, std::size_t bytes);
   /// Stops a stream (CANCEL); no more events come for it. A request that was not sent yet is dropped.

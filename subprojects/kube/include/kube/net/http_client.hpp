@@ -1,0 +1,61 @@
+// The real Transport: HTTP/2 over TLS to one API server, HTTP/1.1 where the server has no better, and upgrades.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kube/async/clock.hpp"
+#include "kube/net/credentials.hpp"
+#include "kube/net/transport.hpp"
+
+namespace kube::net {
+
+struct HttpClientOptions {
+  std::string user_agent = "kube-cpp";
+  Duration dial_timeout = std::chrono::seconds(10);       ///< look-up, TCP and TLS together
+  Duration ping_after = std::chrono::seconds(10);         ///< silence after which the server is pinged
+  Duration ping_timeout = std::chrono::seconds(10);       ///< silence after the ping that ends the connection
+  Duration backoff_min = std::chrono::milliseconds(100);  ///< after a failed dial requests fail at once for this long,
+  Duration backoff_max = std::chrono::seconds(5);         ///< doubling up to this, with jitter
+  std::size_t max_connections =
+      32;                  ///< per client; more are needed where streams fill the server's limit, or without HTTP/2
+  std::uint64_t seed = 1;  ///< of the jitter
+};
+
+/// What a client has done since it was made; bytes are those on the HTTP layer, upgraded connections included.
+struct HttpClientCounters {
+  std::uint64_t requests = 0;          ///< sends and upgrades asked for
+  std::uint64_t repeats = 0;           ///< sent once more after a connection broke or refused
+  std::uint64_t connects = 0;          ///< connections made
+  std::uint64_t connect_failures = 0;  ///< dials that failed
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+  std::size_t connections = 0;  ///< open now (HTTP/2 connections, those that are being given up too)
+  std::size_t streams = 0;      ///< open HTTP/2 streams now
+};
+
+/// Connections are made when they are needed. One HTTP/2 connection carries all requests, as long as the server's limit
+/// of streams lets it; a GOAWAY or new credentials move new requests to a new one. While the server cannot be reached,
+/// requests fail at once with the last cause, apart from one dial per backoff interval. stop() must be awaited before
+/// the client is destroyed. One thread.
+class HttpClient final : public Transport, public Upgrader {
+ public:
+  HttpClient(asio::any_io_executor executor, async::Clock& clock, std::shared_ptr<Credentials> credentials,
+             HttpClientOptions options = {});
+  ~HttpClient() override;
+
+  asio::awaitable<Result<Response>> send(HttpRequest request, Deadline deadline) override;
+  asio::awaitable<Result<Upgraded>> upgrade(HttpRequest request, Deadline deadline) override;
+  /// Closes every connection and waits for the client's own tasks; requests under way fail with Errc::stopped.
+  asio::awaitable<void> stop();
+
+  HttpClientCounters counters() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace kube::net

@@ -1,0 +1,170 @@
+#include "kube/net/credentials.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <system_error>
+
+namespace kube::net {
+
+namespace {
+
+constexpr std::chrono::seconds look_interval{10};
+constexpr std::size_t max_file = std::size_t{1} << 20;
+
+Result<std::string> read_file(const std::string& path) {
+  const auto failure = [&path] {
+    return fail(Errc::missing, "reading " + path + ": " + std::generic_category().message(errno));
+  };
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return failure();
+  std::string text;
+  char buffer[8192];
+  ssize_t count = 0;
+  while ((count = ::read(file, buffer, sizeof(buffer))) > 0 && text.size() <= max_file)
+    text.append(buffer, static_cast<std::size_t>(count));
+  const int error = errno;
+  ::close(file);
+  errno = error;
+  if (count < 0) return failure();
+  if (text.size() > max_file) return fail(Errc::too_large, path + " is larger than 1 MiB");
+  return text;
+}
+
+/// One piece of text that is given inline, or lies in a file that may change.
+class Source {
+ public:
+  Source() = default;
+  Source(std::string inline_text, std::string path) : text_(std::move(inline_text)), path_(std::move(path)) {}
+
+  /// Reads the file where it has changed since the last look; true if the text is another one now. A failure leaves the
+  /// text as it was.
+  Result<bool> refresh() {
+    if (path_.empty()) return false;
+    struct stat now{};
+    // A rotated volume of Kubernetes swaps a symbolic link, so that the file behind the path is another one.
+    if (::stat(path_.c_str(), &now) == 0 && seen_ && seen_->st_ino == now.st_ino && seen_->st_size == now.st_size &&
+        seen_->st_mtim.tv_sec == now.st_mtim.tv_sec && seen_->st_mtim.tv_nsec == now.st_mtim.tv_nsec)
+      return false;
+    auto text = read_file(path_);
+    if (!text) return std::unexpected(std::move(text.error()));
+    seen_ = now;
+    const bool changed = *text != text_;
+    text_ = std::move(*text);
+    return changed;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  std::string path_;
+  std::optional<struct stat> seen_;
+};
+
+/// A token as it may stand in a header: without the line break that editors leave behind it.
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view space = " \t\r\n";
+  const auto from = text.find_first_not_of(space);
+  if (from == std::string_view::npos) return {};
+  return std::string(text.substr(from, text.find_last_not_of(space) - from + 1));
+}
+
+}  // namespace
+
+struct Credentials::Impl {
+  Impl(wire::ClusterConfig given, async::Clock& time) : config(std::move(given)), clock(time) {
+    // Inline data wins over the file beside it; a token file wins over the token (as kubectl has it).
+    const auto source = [](const std::string& text, const std::string& path) {
+      return Source(text, text.empty() ? path : "");
+    };
+    ca = source(config.ca_pem, config.ca_file);
+    certificate = source(config.client_certificate_pem, config.client_certificate_file);
+    key = source(config.client_key_pem, config.client_key_file);
+    bearer = Source(config.token, config.token_file);
+  }
+
+  Result<TlsContext> make_tls() const {
+    return TlsContext::client({.ca_pem = ca.text(),
+                               .certificate_pem = certificate.text(),
+                               .key_pem = key.text(),
+                               .verify = !config.insecure_skip_tls_verify});
+  }
+
+  Result<void> start() {
+    if (config.exec)
+      return fail(Errc::unsupported,
+                  "user '" + config.user + "' needs an exec plugin, which this program does not run");
+    for (Source* each : {&ca, &certificate, &key, &bearer})
+      if (auto read = each->refresh(); !read) return std::unexpected(std::move(read.error()));
+    auto context = make_tls();
+    if (!context) return fail(std::move(context.error()), "cluster '" + config.cluster + "'");
+    tls = std::move(*context);
+    token = trimmed(bearer.text());
+    looked = clock.now();
+    return {};
+  }
+
+  void look() {
+    const TimePoint now = clock.now();
+    if (now - looked < look_interval) return;
+    looked = now;
+    if (auto changed = bearer.refresh(); changed && *changed) token = trimmed(bearer.text());
+    for (Source* each : {&ca, &certificate, &key})
+      if (auto changed = each->refresh(); changed && *changed) stale = true;
+    if (!stale) return;
+    // Certificate and key are two files, so for a moment they may not belong together: then the next look decides.
+    if (auto context = make_tls()) {
+      tls = std::move(*context);
+      stale = false;
+      ++generation;
+    }
+  }
+
+  wire::ClusterConfig config;
+  async::Clock& clock;
+  Source ca, certificate, key, bearer;
+  std::optional<TlsContext> tls;
+  std::string token;
+  TimePoint looked;
+  bool stale = false;
+  std::uint64_t generation = 1;
+};
+
+Credentials::Credentials(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Credentials::~Credentials() = default;
+
+Result<std::shared_ptr<Credentials>> Credentials::make(wire::ClusterConfig config, async::Clock& clock) {
+  auto impl = std::make_unique<Impl>(std::move(config), clock);
+  if (auto started = impl->start(); !started) return std::unexpected(std::move(started.error()));
+  return std::shared_ptr<Credentials>(new Credentials(std::move(impl)));
+}
+
+Result<void> Credentials::replace(wire::ClusterConfig config) {
+  auto next = std::make_unique<Impl>(std::move(config), impl_->clock);
+  if (auto started = next->start(); !started) return started;
+  next->generation = impl_->generation + 1;
+  impl_ = std::move(next);
+  return {};
+}
+
+const wire::ClusterConfig& Credentials::config() const { return impl_->config; }
+
+const TlsContext& Credentials::tls() {
+  impl_->look();
+  return *impl_->tls;
+}
+
+std::uint64_t Credentials::generation() {
+  impl_->look();
+  return impl_->generation;
+}
+
+const std::string& Credentials::token() {
+  impl_->look();
+  return impl_->token;
+}
+
+}  // namespace kube::net

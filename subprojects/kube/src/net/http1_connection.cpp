@@ -1,0 +1,87 @@
+#include "http1_connection.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "http1_reader.hpp"
+#include "prefixed_stream.hpp"
+
+namespace kube::net {
+
+namespace {
+
+bool is_carryable(std::string_view text, bool spaces) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte == 0x7f || byte < 0x20 || (byte == 0x20 && !spaces)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+struct Http1Connection::Impl {
+  std::unique_ptr<ByteStream> stream;
+  Http1Reader<false> reader;
+  bool reusable = false;
+  bool answered = false;
+};
+
+Http1Connection::Http1Connection(std::unique_ptr<ByteStream> stream) : impl_(std::make_unique<Impl>()) {
+  impl_->stream = std::move(stream);
+}
+Http1Connection::~Http1Connection() = default;
+
+asio::awaitable<Result<ResponseHead>> Http1Connection::exchange(HttpRequest request, std::string host,
+                                                                std::string path_prefix, Headers extra) {
+  impl_->reusable = false;
+  impl_->answered = false;
+  std::string out = request.method + " " + path_prefix + request.target + " HTTP/1.1\r\nhost: " + host + "\r\n";
+  if (!is_carryable(request.target, false) || !is_carryable(request.method, false))
+    co_return fail(Errc::invalid_input, "the request's path has characters that a URL cannot have");
+  for (const auto* headers : {&std::as_const(request.headers), &std::as_const(extra)}) {
+    for (const auto& [name, value] : *headers) {
+      if (!is_carryable(name, false) || name.find(':') != std::string::npos || !is_carryable(value, true))
+        co_return fail(Errc::invalid_input, "header '" + name + "' has characters that HTTP cannot carry");
+      out += name + ": " + value + "\r\n";
+    }
+  }
+  if (!request.body.empty() || (request.method != "GET" && request.method != "DELETE"))
+    out += "content-length: " + std::to_string(request.body.size()) + "\r\n";
+  out += "\r\n";
+  out += request.body;
+  auto written = co_await impl_->stream->write(out);
+  if (!written) co_return std::unexpected(std::move(written.error()));
+  while (true) {
+    impl_->reader.start(std::numeric_limits<std::uint64_t>::max(), request.method == "HEAD");
+    auto read = co_await impl_->reader.read_header(*impl_->stream);
+    if (!read) {
+      if (read.error().text() == "end") co_return fail(Errc::closed, "the server closed the connection");
+      co_return std::unexpected(std::move(read.error()));
+    }
+    impl_->answered = true;
+    const auto& message = impl_->reader.parser().get();
+    const int status = static_cast<int>(message.result_int());
+    if (status >= 200 || status == 101) {
+      impl_->reusable = impl_->reader.parser().keep_alive();
+      co_return ResponseHead{.status = status, .headers = headers_of(message)};
+    }
+  }
+}
+
+asio::awaitable<Result<std::string>> Http1Connection::read_body() {
+  auto chunk = co_await impl_->reader.read_body(*impl_->stream);
+  if (!chunk) impl_->reusable = false;
+  co_return chunk;
+}
+
+bool Http1Connection::is_reusable() const {
+  return impl_->reusable && impl_->reader.is_done() && impl_->reader.buffered() == 0;
+}
+bool Http1Connection::has_answered() const { return impl_->answered; }
+
+std::unique_ptr<ByteStream> Http1Connection::into_stream() {
+  return std::make_unique<PrefixedStream>(impl_->reader.take_rest(), std::move(impl_->stream));
+}
+
+}  // namespace kube::net

@@ -1,0 +1,133 @@
+// Reads HTTP/1.1 messages from a ByteStream: Beast's parser, fed by our own coroutines. Both roles use it.
+#pragma once
+
+#include <boost/beast/http/buffer_body.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <optional>
+
+#include "kube/net/transport.hpp"
+
+namespace kube::net {
+
+/// One connection's incoming side. Message after message: `start()`, `read_header()`, then `read_body()` until it is
+/// empty. Cancelling a read loses nothing.
+template <bool IsRequest>
+class Http1Reader {
+ public:
+  using Parser = boost::beast::http::parser<IsRequest, boost::beast::http::buffer_body>;
+  static constexpr std::size_t header_limit = 64U << 10;
+
+  /// Begins the next message; bytes behind the last one are kept.
+  void start(std::uint64_t body_limit, bool skip_body = false) {
+    parser_.emplace();
+    parser_->header_limit(static_cast<std::uint32_t>(header_limit));
+    parser_->body_limit(body_limit);
+    parser_->skip(skip_body);
+    parser_->eager(false);
+  }
+
+  /// Reads up to the end of the header. An orderly end before its first byte is Errc::closed with the text "end".
+  asio::awaitable<Result<void>> read_header(ByteStream& stream) {
+    while (!parser_->is_header_done()) {
+      boost::system::error_code error;
+      if (from_ < buffer_.size())
+        from_ += parser_->put(boost::asio::buffer(buffer_.data() + from_, buffer_.size() - from_), error);
+      compact();
+      if (error && error != boost::beast::http::error::need_more) co_return std::unexpected(failure_of(error));
+      if (parser_->is_header_done()) break;
+      const bool first = !parser_->got_some() && buffer_.empty();
+      auto more = co_await fill(stream);
+      if (!more) co_return std::unexpected(std::move(more.error()));
+      if (*more == 0) co_return fail(Errc::closed, first ? "end" : "the peer closed the connection within a header");
+    }
+    co_return Result<void>();
+  }
+
+  /// The next bytes of the body, "" = end.
+  asio::awaitable<Result<std::string>> read_body(ByteStream& stream) {
+    std::string out;
+    while (!parser_->is_done()) {
+      out.resize(chunk_size);
+      auto& body = parser_->get().body();
+      body.data = out.data();
+      body.size = out.size();
+      boost::system::error_code error;
+      if (from_ < buffer_.size())
+        from_ += parser_->put(boost::asio::buffer(buffer_.data() + from_, buffer_.size() - from_), error);
+      compact();
+      out.resize(out.size() - body.size);
+      if (error == boost::beast::http::error::need_buffer || error == boost::beast::http::error::need_more) error = {};
+      if (error) co_return std::unexpected(failure_of(error));
+      if (!out.empty()) co_return out;
+      if (parser_->is_done()) break;
+      auto more = co_await fill(stream);
+      if (!more) co_return std::unexpected(std::move(more.error()));
+      if (*more == 0) {
+        parser_->put_eof(error);
+        if (error) co_return fail(Errc::closed, "the peer closed the connection within a body");
+      }
+    }
+    co_return std::string();
+  }
+
+  /// Reads more bytes without looking at them; 0 = the peer has closed.
+  asio::awaitable<Result<std::size_t>> fill(ByteStream& stream) {
+    const std::size_t before = buffer_.size();
+    buffer_.resize(before + chunk_size);
+    Result<std::size_t> count = std::size_t{0};
+    try {
+      count = co_await stream.read_some(std::span<char>(buffer_.data() + before, chunk_size));
+    } catch (...) {
+      buffer_.resize(before);
+      throw;
+    }
+    buffer_.resize(before + count.value_or(0));
+    co_return count;
+  }
+
+  Parser& parser() { return *parser_; }
+  bool is_done() const { return parser_->is_done(); }
+  /// Bytes that came behind what was parsed.
+  std::string take_rest() {
+    std::string rest = buffer_.substr(from_);
+    buffer_.clear();
+    from_ = 0;
+    return rest;
+  }
+  std::size_t buffered() const { return buffer_.size() - from_; }
+
+ private:
+  static constexpr std::size_t chunk_size = 16U << 10;
+
+  static Failure failure_of(const boost::system::error_code& error) {
+    namespace http = boost::beast::http;
+    if (error == http::error::header_limit) return {Errc::too_large, "HTTP/1.1: the header is larger than 64 KiB"};
+    if (error == http::error::body_limit) return {Errc::too_large, "HTTP/1.1: the body is larger than allowed"};
+    return {Errc::protocol, "HTTP/1.1: " + error.message()};
+  }
+  void compact() {
+    if (from_ < buffer_.size() && from_ < chunk_size) return;
+    buffer_.erase(0, from_);
+    from_ = 0;
+  }
+
+  std::optional<Parser> parser_;
+  std::string buffer_;
+  std::size_t from_ = 0;  ///< the parser has taken what lies before
+};
+
+/// Names in lower case, as HTTP/2 has them.
+template <class Fields>
+std::vector<std::pair<std::string, std::string>> headers_of(const Fields& fields) {
+  std::vector<std::pair<std::string, std::string>> headers;
+  for (const auto& field : fields) {
+    std::string name(field.name_string());
+    for (char& c : name)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    headers.emplace_back(std::move(name), std::string(field.value()));
+  }
+  return headers;
+}
+
+}  // namespace kube::net

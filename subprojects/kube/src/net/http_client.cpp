@@ -1,0 +1,354 @@
+#include "kube/net/http_client.hpp"
+
+#include <algorithm>
+#include <list>
+
+#include "dial.hpp"
+#include "http1_connection.hpp"
+#include "http2_connection.hpp"
+#include "kube/async/event.hpp"
+#include "kube/async/timeout.hpp"
+#include "kube/base/random.hpp"
+
+namespace kube::net {
+
+namespace {
+
+/// A request that servers keep refusing unseen is given back after so many tries.
+constexpr int max_tries = 6;
+constexpr std::size_t max_idle = 8;
+constexpr std::size_t max_refusal = 64U << 10;
+
+class Http2Body final : public Body {
+ public:
+  explicit Http2Body(Http2StreamHandle stream) : stream_(std::move(stream)) {}
+  asio::awaitable<Result<std::string>> read() override { return stream_.read(); }
+
+ private:
+  Http2StreamHandle stream_;
+};
+
+}  // namespace
+
+struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
+  /// The making of a connection that all who need one wait for together.
+  struct Attempt {
+    explicit Attempt(const asio::any_io_executor& executor) : done(executor) {}
+    async::Event done;
+    std::optional<Failure> failure;
+  };
+  /// What a request goes out on: exactly one of the two.
+  struct Way {
+    std::shared_ptr<Http2Connection> http2;
+    std::unique_ptr<Http1Connection> http1;
+    bool fresh = false;  ///< made for this request: that it broke is not the fault of its age
+  };
+
+  Impl(asio::any_io_executor on, async::Clock& time, std::shared_ptr<Credentials> identity, HttpClientOptions given)
+      : executor(on),
+        clock(time),
+        credentials(std::move(identity)),
+        options(std::move(given)),
+        tasks(on, async::TaskGroup::OnFailure::keep_others),
+        dialer(on, time, tasks),
+        random(options.seed),
+        generation(credentials->generation()) {}
+
+  const wire::ServerUrl& server() const { return credentials->config().server; }
+
+  asio::awaitable<Result<Dialed>> dial(bool offer_http2, Deadline deadline);
+  asio::awaitable<void> connect(std::shared_ptr<Attempt> attempt);
+  asio::awaitable<void> serve(std::shared_ptr<Http2Connection> connection);
+  asio::awaitable<Result<Way>> acquire(Deadline deadline);
+  std::shared_ptr<Http2Connection> with_room();
+  void renew();
+  Http1Connection::Headers own_headers();
+  asio::awaitable<Result<Response>> send_http1(std::unique_ptr<Http1Connection> connection, const HttpRequest& request,
+                                               Deadline deadline, bool& repeat_safe);
+  void give_back(std::unique_ptr<Http1Connection> connection);
+
+  asio::any_io_executor executor;
+  async::Clock& clock;
+  std::shared_ptr<Credentials> credentials;
+  HttpClientOptions options;
+  async::TaskGroup tasks;
+  Dialer dialer;
+  Random random;
+  std::uint64_t generation;
+  std::list<std::shared_ptr<Http2Connection>> connections;
+  std::vector<std::unique_ptr<Http1Connection>> idle;
+  std::shared_ptr<Attempt> attempt;
+  bool http1_server = false;
+  bool stopping = false;
+  Duration backoff{0};
+  TimePoint down_until{};
+  std::optional<Failure> down;
+  std::shared_ptr<Traffic> traffic = std::make_shared<Traffic>();
+  HttpClientCounters counters;
+};
+
+namespace {
+
+/// Gives its connection back once it has been read to the end.
+class Http1Body final : public Body {
+ public:
+  Http1Body(std::unique_ptr<Http1Connection> connection,
+            std::function<void(std::unique_ptr<Http1Connection>)> give_back)
+      : connection_(std::move(connection)), give_back_(std::move(give_back)) {}
+
+  asio::awaitable<Result<std::string>> read() override {
+    if (!connection_) co_return std::string();
+    auto chunk = co_await connection_->read_body();
+    if (chunk && chunk->empty()) give_back_(std::move(connection_));
+    co_return chunk;
+  }
+
+ private:
+  std::unique_ptr<Http1Connection> connection_;
+  std::function<void(std::unique_ptr<Http1Connection>)> give_back_;
+};
+
+}  // namespace
+
+asio::awaitable<Result<Dialed>> HttpClient::Impl::dial(bool offer_http2, Deadline deadline) {
+  const auto& config = credentials->config();
+  std::optional<TlsContext> context;
+  if (config.server.tls) context = credentials->tls();
+  auto dialed = co_await dialer.dial(config.server, context ? &*context : nullptr, config.tls_server_name, offer_http2,
+                                     deadline, traffic);
+  if (dialed) {
+    ++counters.connects;
+  } else {
+    ++counters.connect_failures;
+  }
+  co_return dialed;
+}
+
+asio::awaitable<void> HttpClient::Impl::connect(std::shared_ptr<Attempt> mine) {
+  struct AtEnd {
+    Impl& impl;
+    Attempt& attempt;
+    ~AtEnd() {
+      if (impl.attempt.get() == &attempt) impl.attempt.reset();
+      attempt.done.set();
+    }
+  };
+  mine->failure = Failure(Errc::stopped, "the client was stopped");
+  const AtEnd at_end{*this, *mine};
+  auto dialed = co_await dial(true, clock.deadline_in(options.dial_timeout));
+  if (!dialed) {
+    backoff = backoff == Duration{0} ? options.backoff_min : std::min(backoff * 2, options.backoff_max);
+    down_until = clock.now() + std::chrono::duration_cast<Duration>(backoff * (0.5 + random.unit() / 2));
+    down = dialed.error();
+    mine->failure = std::move(dialed.error());
+    co_return;
+  }
+  backoff = Duration{0};
+  down.reset();
+  mine->failure.reset();
+  http1_server = !dialed->http2;
+  if (http1_server) {
+    give_back(std::make_unique<Http1Connection>(std::move(dialed->stream)));
+    co_return;
+  }
+  auto connection = std::make_shared<Http2Connection>(executor, clock, std::move(dialed->stream),
+                                                      Http2Timing{options.ping_after, options.ping_timeout});
+  connections.push_back(connection);
+  tasks.spawn(serve(std::move(connection)));
+}
+
+asio::awaitable<void> HttpClient::Impl::serve(std::shared_ptr<Http2Connection> connection) {
+  struct AtEnd {
+    Impl& impl;
+    const std::shared_ptr<Http2Connection>& connection;
+    ~AtEnd() { impl.connections.remove(connection); }
+  };
+  const AtEnd at_end{*this, connection};
+  const Failure ended = co_await connection->run();  // its streams have been told
+  static_cast<void>(ended);
+}
+
+std::shared_ptr<Http2Connection> HttpClient::Impl::with_room() {
+  for (const auto& connection : connections)
+    if (connection->has_room()) return connection;
+  return nullptr;
+}
+
+void HttpClient::Impl::renew() {
+  const std::uint64_t now = credentials->generation();
+  if (now == generation) return;
+  generation = now;
+  idle.clear();
+  down.reset();
+  // A connection that ends while it is drained leaves the list by itself, later.
+  for (const auto& connection : connections) connection->drain();
+}
+
+asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(Deadline deadline) {
+  bool fresh = false;
+  while (!stopping) {
+    renew();
+    Way way{.http2 = with_room(), .http1 = nullptr, .fresh = fresh};
+    if (way.http2) co_return way;
+    if (!idle.empty()) {
+      way.http1 = std::move(idle.back());
+      idle.pop_back();
+      co_return way;
+    }
+    if (!attempt) {
+      if (down && clock.now() < down_until) co_return std::unexpected(*down);
+      if (connections.size() >= options.max_connections)
+        co_return fail(Errc::connect, "every stream of " + std::to_string(connections.size()) + " connections to " +
+                                          server().host_port() + " is in use");
+      if (http1_server && !down) {
+        auto dialed = co_await dial(true, Deadline{std::min(deadline.at, clock.now() + options.dial_timeout)});
+        if (!dialed) co_return std::unexpected(std::move(dialed.error()));
+        if (!dialed->http2) {
+          way.http1 = std::make_unique<Http1Connection>(std::move(dialed->stream));
+          way.fresh = true;
+          co_return way;
+        }
+        http1_server = false;  // and dial once more, as one for all
+        continue;
+      }
+      attempt = std::make_shared<Attempt>(executor);
+      tasks.spawn(connect(attempt));
+    }
+    const auto waited_for = attempt;
+    const bool done = co_await async::with_deadline(clock, waited_for->done.wait(), deadline);
+    if (!done) co_return fail(Errc::timeout, "connecting to " + server().host_port() + ": no connection in time");
+    if (waited_for->failure) co_return std::unexpected(*waited_for->failure);
+    fresh = true;
+  }
+  co_return fail(Errc::stopped, "the client was stopped");
+}
+
+Http1Connection::Headers HttpClient::Impl::own_headers() {
+  Http1Connection::Headers headers;
+  headers.emplace_back("user-agent", options.user_agent);
+  if (const std::string& token = credentials->token(); !token.empty())
+    headers.emplace_back("authorization", "Bearer " + token);
+  return headers;
+}
+
+void HttpClient::Impl::give_back(std::unique_ptr<Http1Connection> connection) {
+  if (!stopping && idle.size() < max_idle) idle.push_back(std::move(connection));
+}
+
+asio::awaitable<Result<Response>> HttpClient::Impl::send_http1(std::unique_ptr<Http1Connection> connection,
+                                                               const HttpRequest& request, Deadline deadline,
+                                                               bool& repeat_safe) {
+  auto head = co_await async::with_deadline(
+      clock, connection->exchange(request, server().authority(), server().path, own_headers()), deadline);
+  if (!head) co_return fail(Errc::timeout, "no answer in time");
+  if (!*head) {
+    repeat_safe = (*head).error().code() == Errc::closed && !connection->has_answered();
+    co_return std::unexpected(std::move((*head).error()));
+  }
+  auto give = [weak = weak_from_this()](std::unique_ptr<Http1Connection> done) {
+    const auto impl = weak.lock();
+    if (impl && done->is_reusable()) impl->give_back(std::move(done));
+  };
+  Response response{.head = std::move(**head), .body = nullptr};
+  response.body = std::make_unique<Http1Body>(std::move(connection), std::move(give));
+  co_return response;
+}
+
+HttpClient::HttpClient(asio::any_io_executor executor, async::Clock& clock, std::shared_ptr<Credentials> credentials,
+                       HttpClientOptions options)
+    : impl_(std::make_shared<Impl>(std::move(executor), clock, std::move(credentials), std::move(options))) {}
+HttpClient::~HttpClient() = default;
+
+asio::awaitable<Result<Response>> HttpClient::send(HttpRequest request, Deadline deadline) {
+  const auto impl = impl_;
+  ++impl->counters.requests;
+  bool repeated = false;
+  for (int tries = 1;; ++tries) {
+    auto way = co_await impl->acquire(deadline);
+    if (!way) co_return std::unexpected(std::move(way.error()));
+    std::optional<Failure> failure;
+    bool unprocessed = false, may_repeat = false;
+    if (way->http1) {
+      auto response = co_await impl->send_http1(std::move(way->http1), request, deadline, may_repeat);
+      if (response) co_return response;
+      failure = std::move(response.error());
+    } else {
+      const auto& server = impl->server();
+      auto stream = way->http2->open(request, server.tls ? "https" : "http", server.authority(), server.path,
+                                     impl->own_headers(), deadline);
+      way->http2.reset();
+      if (stream) {
+        auto head = co_await stream->head();
+        if (head) {
+          Response response{.head = std::move(*head), .body = nullptr};
+          response.body = std::make_unique<Http2Body>(std::move(*stream));
+          co_return response;
+        }
+        failure = std::move(head.error());
+        unprocessed = stream->unprocessed() && failure->code() != Errc::timeout && failure->code() != Errc::too_large;
+        may_repeat = failure->code() == Errc::closed;
+      } else {
+        failure = std::move(stream.error());
+        unprocessed = failure->code() == Errc::closed;
+      }
+    }
+    // What the server has not looked at may be sent again whatever it is; what it may have carried out, once, and only
+    // where the verb is safe.
+    const bool again = unprocessed ? tries < max_tries : may_repeat && request.repeatable && !repeated;
+    if (!again || impl->stopping || impl->clock.now() >= deadline.at)
+      co_return fail(std::move(*failure), impl->server().host_port());
+    if (unprocessed && tries > 1)
+      co_await impl->clock.sleep_until(
+          std::min(deadline.at, impl->clock.now() + std::chrono::milliseconds(10) * tries * tries));
+    repeated = repeated || !unprocessed;
+    ++impl->counters.repeats;
+  }
+}
+
+asio::awaitable<Result<Upgraded>> HttpClient::upgrade(HttpRequest request, Deadline deadline) {
+  const auto impl = impl_;
+  ++impl->counters.requests;
+  if (impl->stopping) co_return fail(Errc::stopped, "the client was stopped");
+  const Deadline dial_by{std::min(deadline.at, impl->clock.now() + impl->options.dial_timeout)};
+  auto dialed = co_await impl->dial(false, dial_by);
+  if (!dialed) co_return std::unexpected(std::move(dialed.error()));
+  Http1Connection connection(std::move(dialed->stream));
+  auto headers = impl->own_headers();
+  headers.emplace_back("connection", "Upgrade");
+  auto head = co_await async::with_deadline(
+      impl->clock,
+      connection.exchange(std::move(request), impl->server().authority(), impl->server().path, std::move(headers)),
+      deadline);
+  if (!head) co_return fail(Errc::timeout, impl->server().host_port() + ": no answer in time");
+  if (!*head) co_return fail(std::move((*head).error()), impl->server().host_port());
+  Upgraded upgraded{.head = std::move(**head), .stream = nullptr, .refusal = {}};
+  if (upgraded.head.status == 101) {
+    upgraded.stream = connection.into_stream();
+    co_return upgraded;
+  }
+  while (upgraded.refusal.size() < max_refusal) {
+    auto chunk = co_await async::with_deadline(impl->clock, connection.read_body(), deadline);
+    if (!chunk || !*chunk || (*chunk)->empty()) break;
+    upgraded.refusal += **chunk;
+  }
+  upgraded.refusal.resize(std::min(upgraded.refusal.size(), max_refusal));
+  co_return upgraded;
+}
+
+asio::awaitable<void> HttpClient::stop() {
+  const auto impl = impl_;
+  impl->stopping = true;
+  impl->idle.clear();
+  co_await impl->tasks.stop();
+}
+
+HttpClientCounters HttpClient::counters() const {
+  HttpClientCounters counters = impl_->counters;
+  counters.bytes_in = impl_->traffic->bytes_in;
+  counters.bytes_out = impl_->traffic->bytes_out;
+  counters.connections = impl_->connections.size();
+  for (const auto& connection : impl_->connections) counters.streams += connection->streams();
+  return counters;
+}
+
+}  // namespace kube::net

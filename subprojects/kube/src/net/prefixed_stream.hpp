@@ -1,0 +1,38 @@
+// A ByteStream whose first bytes have come already, behind the head of an upgrade.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "kube/net/transport.hpp"
+
+namespace kube::net {
+
+class PrefixedStream final : public ByteStream {
+ public:
+  PrefixedStream(std::string prefix, std::unique_ptr<ByteStream> stream)
+      : prefix_(std::move(prefix)), stream_(std::move(stream)) {}
+
+  asio::awaitable<Result<std::size_t>> read_some(std::span<char> buffer) override {
+    if (prefix_.empty()) return stream_->read_some(buffer);
+    return take(buffer);
+  }
+  asio::awaitable<Result<void>> write(std::string_view bytes) override { return stream_->write(bytes); }
+  void close() override {
+    prefix_.clear();
+    stream_->close();
+  }
+
+ private:
+  asio::awaitable<Result<std::size_t>> take(std::span<char> buffer) {
+    const std::size_t count = std::min(buffer.size(), prefix_.size());
+    std::memcpy(buffer.data(), prefix_.data(), count);
+    prefix_.erase(0, count);
+    co_return count;
+  }
+
+  std::string prefix_;
+  std::unique_ptr<ByteStream> stream_;
+};
+
+}  // namespace kube::net

@@ -1,0 +1,201 @@
+#include "socket_stream.hpp"
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include "openssl.hpp"
+#include "subject.hpp"
+#include "tls_impl.hpp"
+
+namespace kube::net {
+
+namespace {
+
+namespace ssl = boost::asio::ssl;
+using boost::system::error_code;
+using TlsSocket = ssl::stream<tcp::socket>;
+
+/// A cancelled operation throws in its caller; one that our own close() ended is a closed connection.
+asio::awaitable<void> throw_if_cancelled(const error_code& error) {
+  if (error != asio::error::operation_aborted) co_return;
+  const auto state = co_await asio::this_coro::cancellation_state;
+  if (state.cancelled() != asio::cancellation_type::none) throw boost::system::system_error(error);
+}
+
+Failure failure_of(const error_code& error) {
+  if (error == asio::error::operation_aborted) return {Errc::closed, "the connection was closed"};
+  if (error == ssl::error::stream_truncated) return {Errc::closed, "the peer broke the TLS connection off"};
+  if (error.category() == asio::error::get_ssl_category()) {
+    const char* reason = ERR_reason_error_string(static_cast<unsigned long>(error.value()));
+    std::string text = reason != nullptr ? reason : error.message();
+    // With TLS 1.3 the server's verdict on our certificate comes behind the handshake, as an alert.
+    if (text.find("alert") != std::string::npos) return {Errc::tls, "TLS: the peer refused us: " + text};
+    return {Errc::tls, "TLS: " + text};
+  }
+  if (error == asio::error::connection_reset) return {Errc::closed, "the peer reset the connection"};
+  if (error == asio::error::broken_pipe) return {Errc::closed, "the peer has closed the connection"};
+  if (error == asio::error::timed_out) return {Errc::closed, "the peer is silent"};
+  return {Errc::closed, error.message()};
+}
+
+void close_socket(tcp::socket& socket) {
+  error_code ignored;
+  socket.shutdown(tcp::socket::shutdown_both, ignored);
+  socket.close(ignored);
+}
+
+template <class Socket>
+class SocketStream final : public ByteStream {
+ public:
+  SocketStream(std::unique_ptr<Socket> socket, std::shared_ptr<Traffic> traffic)
+      : socket_(std::move(socket)), traffic_(std::move(traffic)) {}
+  ~SocketStream() override { SocketStream::close(); }
+
+  asio::awaitable<Result<std::size_t>> read_some(std::span<char> buffer) override {
+    error_code error;
+    const std::size_t count = co_await socket_->async_read_some(asio::buffer(buffer.data(), buffer.size()),
+                                                                asio::redirect_error(asio::use_awaitable, error));
+    if (traffic_ != nullptr) traffic_->bytes_in += count;
+    if (!error || count > 0) co_return count;
+    if (error == asio::error::eof) co_return std::size_t{0};
+    if (error == asio::error::operation_aborted) co_await throw_if_cancelled(error);
+    co_return std::unexpected(failure_of(error));
+  }
+
+  asio::awaitable<Result<void>> write(std::string_view bytes) override {
+    error_code error;
+    const std::size_t count = co_await asio::async_write(*socket_, asio::buffer(bytes.data(), bytes.size()),
+                                                         asio::redirect_error(asio::use_awaitable, error));
+    if (traffic_ != nullptr) traffic_->bytes_out += count;
+    if (!error) co_return Result<void>();
+    if (error == asio::error::operation_aborted) co_await throw_if_cancelled(error);
+    co_return std::unexpected(failure_of(error));
+  }
+
+  void close() override {
+    if constexpr (std::is_same_v<Socket, TlsSocket>) {
+      if (socket_->next_layer().is_open()) close_socket(socket_->next_layer());
+    } else {
+      if (socket_->is_open()) close_socket(*socket_);
+    }
+  }
+
+ private:
+  std::unique_ptr<Socket> socket_;
+  std::shared_ptr<Traffic> traffic_;
+};
+
+bool is_address(const std::string& text) {
+  error_code error;
+  asio::ip::make_address(text, error);
+  return !error;
+}
+
+/// Why the peer's certificate was not taken, for people.
+std::string verdict(SSL* tls, const std::string& server_name, long result) {
+  std::string text = std::string("the server's certificate was not accepted: ") + X509_verify_cert_error_string(result);
+  if (result != X509_V_ERR_HOSTNAME_MISMATCH && result != X509_V_ERR_IP_ADDRESS_MISMATCH) return text;
+  text += ": it is not for '" + server_name + "'";
+  const openssl::Certificate certificate(SSL_get1_peer_certificate(tls));
+  if (!certificate) return text;
+  const CertificateSubject subject = subject_of(certificate.get());
+  std::string names;
+  int count = 0;
+  for (const auto* list : {&subject.dns_names, &subject.ip_addresses})
+    for (const std::string& name : *list)
+      if (++count <= 8) names += (names.empty() ? "" : ", ") + name.substr(0, 64);
+  return names.empty() ? text + ", and names nobody" : text + " but for " + names + (count > 8 ? ", ..." : "");
+}
+
+std::string chosen_protocol(SSL* tls) {
+  const unsigned char* protocol = nullptr;
+  unsigned length = 0;
+  SSL_get0_alpn_selected(tls, &protocol, &length);
+  return {reinterpret_cast<const char*>(protocol), length};
+}
+
+}  // namespace
+
+void tune(tcp::socket& socket) {
+  error_code ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  const auto set = [&socket](int option, int value) {
+    ::setsockopt(socket.native_handle(), IPPROTO_TCP, option, &value, sizeof(value));
+  };
+  set(TCP_KEEPIDLE, 15);
+  set(TCP_KEEPINTVL, 5);
+  set(TCP_KEEPCNT, 3);
+  set(TCP_USER_TIMEOUT, 30'000);
+}
+
+std::unique_ptr<ByteStream> make_tcp_stream(tcp::socket socket, std::shared_ptr<Traffic> traffic) {
+  return std::make_unique<SocketStream<tcp::socket>>(std::make_unique<tcp::socket>(std::move(socket)),
+                                                     std::move(traffic));
+}
+
+asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsContext context, std::string server_name,
+                                                      bool offer_http2, std::shared_ptr<Traffic> traffic) {
+  ERR_clear_error();
+  auto stream = std::make_unique<TlsSocket>(std::move(socket), context.impl()->context);
+  SSL* tls = stream->native_handle();
+  const bool address = is_address(server_name);
+  if (!address) SSL_set_tlsext_host_name(tls, server_name.c_str());
+  if (context.impl()->verify) {
+    X509_VERIFY_PARAM* parameters = SSL_get0_param(tls);
+    const int set = address ? X509_VERIFY_PARAM_set1_ip_asc(parameters, server_name.c_str())
+                            : X509_VERIFY_PARAM_set1_host(parameters, server_name.data(), server_name.size());
+    if (set != 1) co_return fail(Errc::tls, "TLS: '" + server_name + "' cannot be checked against a certificate");
+  }
+  static constexpr unsigned char both[] = "\x02h2\x08http/1.1";
+  static constexpr unsigned char http1[] = "\x08http/1.1";
+  if (offer_http2) {
+    SSL_set_alpn_protos(tls, both, sizeof(both) - 1);
+  } else {
+    SSL_set_alpn_protos(tls, http1, sizeof(http1) - 1);
+  }
+
+  error_code error;
+  co_await stream->async_handshake(ssl::stream_base::client, asio::redirect_error(asio::use_awaitable, error));
+  if (error) {
+    co_await throw_if_cancelled(error);
+    const long result = SSL_get_verify_result(tls);
+    if (context.impl()->verify && result != X509_V_OK)
+      co_return fail(Errc::tls, "TLS: " + verdict(tls, server_name, result));
+    Failure failure = failure_of(error);
+    if (error == asio::error::eof || error == ssl::error::stream_truncated || failure.code() == Errc::closed)
+      co_return fail(Errc::connect, "TLS: the server broke the handshake off");
+    if (failure.text().find("wrong version number") != std::string::npos)
+      co_return fail(Errc::tls, "TLS: the server does not speak TLS on this port");
+    co_return std::unexpected(std::move(failure));
+  }
+  Secured secured{.stream = nullptr, .protocol = chosen_protocol(tls), .peer = {}};
+  secured.stream = std::make_unique<SocketStream<TlsSocket>>(std::move(stream), std::move(traffic));
+  co_return secured;
+}
+
+asio::awaitable<Result<Secured>> tls_handshake_server(tcp::socket socket, TlsContext context) {
+  ERR_clear_error();
+  auto stream = std::make_unique<TlsSocket>(std::move(socket), context.impl()->context);
+  SSL* tls = stream->native_handle();
+  error_code error;
+  co_await stream->async_handshake(ssl::stream_base::server, asio::redirect_error(asio::use_awaitable, error));
+  if (error) {
+    co_await throw_if_cancelled(error);
+    co_return std::unexpected(failure_of(error));
+  }
+  Secured secured{.stream = nullptr, .protocol = chosen_protocol(tls), .peer = {}};
+  const openssl::Certificate certificate(SSL_get1_peer_certificate(tls));
+  if (certificate && SSL_get_verify_result(tls) == X509_V_OK) secured.peer = subject_of(certificate.get());
+  secured.stream = std::make_unique<SocketStream<TlsSocket>>(std::move(stream), nullptr);
+  co_return secured;
+}
+
+}  // namespace kube::net

@@ -1,0 +1,42 @@
+// TCP and TLS connections as ByteStreams, for the files of this room that dial and accept.
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <cstdint>
+#include <optional>
+
+#include "kube/net/tls.hpp"
+#include "kube/net/transport.hpp"
+#include "kube/net/x509.hpp"
+
+namespace kube::net {
+
+using boost::asio::ip::tcp;
+
+/// Bytes that have passed, as the owner of the connection counts them.
+struct Traffic {
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+};
+
+/// Small writes at once, and a silent peer noticed by the kernel too.
+void tune(tcp::socket& socket);
+
+/// A plain connection; `traffic` may be null.
+std::unique_ptr<ByteStream> make_tcp_stream(tcp::socket socket, std::shared_ptr<Traffic> traffic = nullptr);
+
+/// A TLS connection after its handshake, and what came of it.
+struct Secured {
+  std::unique_ptr<ByteStream> stream;
+  std::string protocol;                    ///< by ALPN, "" = none
+  std::optional<CertificateSubject> peer;  ///< the verified client of a server; not filled in for clients
+};
+
+/// The client's handshake. `server_name` is what the certificate is checked against (name or IP literal).
+/// Errors: Errc::tls, saying what is wrong with the certificate; Errc::connect where the connection broke.
+asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsContext context, std::string server_name,
+                                                      bool offer_http2, std::shared_ptr<Traffic> traffic = nullptr);
+/// The server's handshake.
+asio::awaitable<Result<Secured>> tls_handshake_server(tcp::socket socket, TlsContext context);
+
+}  // namespace kube::net
