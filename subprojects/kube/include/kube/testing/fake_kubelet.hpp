@@ -1,0 +1,54 @@
+// The kubelets of a simulated cluster: bound pods run, restart, end and stop as their annotations and policies say.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "kube/testing/fake_api_server.hpp"
+#include "kube/testing/simulator.hpp"
+
+namespace kube::testing {
+
+/// How long things take, and on which nodes.
+struct FakeKubeletSettings {
+  std::string node_prefix;  ///< runs the pods of the nodes whose names start so
+  Duration start_low = std::chrono::milliseconds(10), start_high = std::chrono::seconds(3);
+  Duration stop_low = std::chrono::milliseconds(10), stop_high = std::chrono::seconds(5);
+};
+
+/// Writes to pods/status what a kubelet writes. A pod's annotations `sim.kube/run-seconds` and `sim.kube/exit-code`
+/// say when and how its containers end; without the first they run for ever. Attached to its server for good; must
+/// live as long as the simulator runs.
+class FakeKubelet {
+ public:
+  static constexpr std::string_view run_seconds = "sim.kube/run-seconds";
+  static constexpr std::string_view exit_code = "sim.kube/exit-code";
+  static constexpr std::string_view actor = "kubelet";
+
+  FakeKubelet(Simulator& simulator, FakeApiServer& server, FakeKubeletSettings settings);
+
+  /// The containers of a pod end, now; restarted where its policy says so.
+  void end_containers(const ObjectKey& key, std::int64_t code);
+  /// The node puts the pod out for good: Failed, reason Evicted.
+  void evict(const ObjectKey& key);
+
+ private:
+  void seen(const FakeChange& change);
+  void start(const ObjectKey& key, const std::string& uid);
+  void stop(const ObjectKey& key, const std::string& uid);
+  void end(const ObjectKey& key, const std::string& uid, std::int64_t generation, std::int64_t code);
+  /// The pod, if it is still the one with that UID.
+  Tree pod(const ObjectKey& key, std::string_view uid);
+  void plan_end(const ObjectKey& key, const json::object& pod, std::int64_t restarts);
+  void write_status(const ObjectKey& key, const std::function<void(json::object&)>& change);
+  Duration between(Duration low, Duration high);
+
+  Simulator& simulator_;
+  FakeApiServer& server_;
+  FakeKubeletSettings settings_;
+  Random random_;
+  std::map<std::string, bool> stopping_;  ///< by UID of the pods of this kubelet; true once it stops
+  int next_ip_ = 0;
+};
+
+}  // namespace kube::testing

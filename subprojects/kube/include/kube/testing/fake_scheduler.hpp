@@ -1,0 +1,53 @@
+// The scheduler of a simulated cluster, and a controller that keeps a number of pods.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "kube/testing/fake_api_server.hpp"
+#include "kube/testing/simulator.hpp"
+
+namespace kube::testing {
+
+/// Binds pods after a short time. Attached to its server for good; must live as long as the simulator runs.
+class FakeScheduler {
+ public:
+  /// Answers the node of a pod; "" = asked again a second later.
+  using Choice = std::function<std::string(const json::object& pod)>;
+  FakeScheduler(Simulator& simulator, FakeApiServer& server, Choice choice);
+
+ private:
+  void consider(const ObjectKey& key, const std::string& uid);
+
+  Simulator& simulator_;
+  FakeApiServer& server_;
+  Choice choice_;
+  Random random_;
+};
+
+/// Keeps `replicas` pods that are neither ended nor being deleted, as a ReplicaSet does. Attached to its server for
+/// good; must live as long as the simulator runs.
+class FakeReplicaSet {
+ public:
+  /// `pod` is the template: labels, annotations and spec; its name becomes the base of the pods' names.
+  FakeReplicaSet(Simulator& simulator, FakeApiServer& server, json::object pod, int replicas);
+  void scale(int replicas);
+  int replicas() const { return replicas_; }
+  const std::string& uid() const { return uid_; }
+
+ private:
+  void reconcile();
+  void reconcile_later();
+
+  Simulator& simulator_;
+  FakeApiServer& server_;
+  json::object template_;
+  std::string ns_;
+  std::string name_;
+  std::string uid_;
+  int replicas_;
+  Random random_;
+  bool planned_ = false;
+};
+
+}  // namespace kube::testing

@@ -1,0 +1,230 @@
+#include "kube/testing/fake_kubelet.hpp"
+
+#include <charconv>
+
+namespace kube::testing {
+
+namespace {
+
+std::optional<std::int64_t> annotation(const json::object& pod, std::string_view key) {
+  const std::string_view text = string_at(pod, {"metadata", "annotations", key});
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || text.empty()) return std::nullopt;
+  return value;
+}
+
+bool is_finished(const json::object& pod) {
+  const std::string_view phase = string_at(pod, {"status", "phase"});
+  return phase == "Succeeded" || phase == "Failed";
+}
+
+std::int64_t restarts_of(const json::object& pod) {
+  const json::array& statuses = array_at(pod, {"status", "containerStatuses"});
+  return statuses.empty() ? 0 : int_at(statuses[0], {"restartCount"});
+}
+
+void set_condition(json::object& status, std::string_view type, bool holds, std::string_view now,
+                   std::string_view reason = {}) {
+  json::value& slot = status["conditions"];
+  if (!slot.is_array()) slot = json::array();
+  json::object condition{
+      {"type", type}, {"status", holds ? "True" : "False"}, {"lastProbeTime", nullptr}, {"lastTransitionTime", now}};
+  if (!reason.empty()) condition["reason"] = reason;
+  for (json::value& have : slot.get_array())
+    if (string_at(have, {"type"}) == type) {
+      if (string_at(have, {"status"}) != string_at(condition, {"status"})) have = condition;
+      return;
+    }
+  slot.get_array().push_back(std::move(condition));
+}
+
+json::object terminated(std::int64_t code, std::string_view started, std::string_view now, std::string_view id) {
+  return {{"exitCode", code},
+          {"reason", code == 0 ? "Completed" : "Error"},
+          {"startedAt", started},
+          {"finishedAt", now},
+          {"containerID", id}};
+}
+
+json::object container_status(const json::value& container, std::string_view id, json::object state, bool ready,
+                              std::int64_t restarts) {
+  return {{"name", string_at(container, {"name"})},
+          {"image", string_at(container, {"image"})},
+          {"imageID", "sha256:" + std::string(string_at(container, {"image"}))},
+          {"containerID", id},
+          {"state", std::move(state)},
+          {"lastState", json::object()},
+          {"ready", ready},
+          {"started", ready},
+          {"restartCount", restarts}};
+}
+
+/// Turns running containers into ended ones.
+void terminate(json::object& status, std::int64_t code, std::string_view now) {
+  json::value* statuses = status.if_contains("containerStatuses");
+  if (!statuses || !statuses->is_array()) return;
+  for (json::value& entry : statuses->get_array()) {
+    json::object* container = entry.if_object();
+    if (!container || !object_at(*container, {"state", "terminated"}).empty()) continue;
+    const std::string started(string_at(*container, {"state", "running", "startedAt"}));
+    (*container)["state"] =
+        json::object{{"terminated", terminated(code, started, now, string_at(*container, {"containerID"}))}};
+    (*container)["ready"] = false;
+    (*container)["started"] = false;
+  }
+}
+
+}  // namespace
+
+FakeKubelet::FakeKubelet(Simulator& simulator, FakeApiServer& server, FakeKubeletSettings settings)
+    : simulator_(simulator), server_(server), settings_(std::move(settings)), random_(simulator.random().next()) {
+  server_.store().on_change([this](const FakeChange& change) { seen(change); });
+}
+
+Duration FakeKubelet::between(Duration low, Duration high) {
+  return Duration(random_.between(low.count(), high.count()));
+}
+
+void FakeKubelet::seen(const FakeChange& change) {
+  if (change.kind->plural != "pods" || !change.kind->group.empty()) return;
+  const json::object& pod = *change.after;
+  const std::string uid(string_at(pod, {"metadata", "uid"}));
+  if (change.type == ChangeType::deleted) {
+    stopping_.erase(uid);
+    return;
+  }
+  const std::string_view node = string_at(pod, {"spec", "nodeName"});
+  if (node.empty() || !node.starts_with(settings_.node_prefix)) return;
+  const auto [known, is_new] = stopping_.emplace(uid, false);
+  const ObjectKey key = change.key;
+  if (!string_at(pod, {"metadata", "deletionTimestamp"}).empty()) {
+    if (known->second) return;
+    known->second = true;
+    const Duration grace = std::chrono::seconds(int_at(pod, {"metadata", "deletionGracePeriodSeconds"}));
+    const Duration delay = std::min(between(settings_.stop_low, settings_.stop_high), grace);
+    simulator_.clock().call_in(delay, [this, key, uid] { stop(key, uid); });
+  } else if (is_new && !is_finished(pod)) {
+    simulator_.clock().call_in(between(settings_.start_low, settings_.start_high),
+                               [this, key, uid] { start(key, uid); });
+  }
+}
+
+Tree FakeKubelet::pod(const ObjectKey& key, std::string_view uid) {
+  Tree found = server_.get(resources::pods, key);
+  return found && string_at(*found, {"metadata", "uid"}) == uid ? found : nullptr;
+}
+
+void FakeKubelet::write_status(const ObjectKey& key, const std::function<void(json::object&)>& change) {
+  (void)server_.update(
+      resources::pods, key, "status", [&change](json::object& next) { change(ensure_object(next, "status")); }, actor);
+}
+
+void FakeKubelet::start(const ObjectKey& key, const std::string& uid) {
+  const Tree before = pod(key, uid);
+  if (!before || is_finished(*before) || !string_at(*before, {"metadata", "deletionTimestamp"}).empty()) return;
+  const std::string now = format_time(simulator_.clock().wall());
+  const int ip = ++next_ip_;
+  const std::string address = "10.200." + std::to_string(ip / 250) + "." + std::to_string(ip % 250 + 1);
+  write_status(key, [&](json::object& status) {
+    status["phase"] = "Running";
+    status["hostIP"] = "172.18.0.9";
+    status["hostIPs"] = json::array{json::object{{"ip", "172.18.0.9"}}};
+    status["podIP"] = address;
+    status["podIPs"] = json::array{json::object{{"ip", address}}};
+    status["startTime"] = now;
+    json::array statuses;
+    for (const json::value& container : array_at(*before, {"spec", "containers"}))
+      statuses.push_back(
+          container_status(container, "containerd://" + uid + "/" + std::string(string_at(container, {"name"})) + "/0",
+                           json::object{{"running", json::object{{"startedAt", now}}}}, true, 0));
+    status["containerStatuses"] = std::move(statuses);
+    for (std::string_view type : {"PodScheduled", "Initialized", "ContainersReady", "Ready"})
+      set_condition(status, type, true, now);
+  });
+  plan_end(key, *before, 0);
+}
+
+void FakeKubelet::plan_end(const ObjectKey& key, const json::object& before, std::int64_t restarts) {
+  const auto seconds = annotation(before, run_seconds);
+  if (!seconds) return;
+  const std::int64_t code = annotation(before, exit_code).value_or(0);
+  simulator_.clock().call_in(std::chrono::seconds(*seconds),
+                             [this, key, uid = std::string(string_at(before, {"metadata", "uid"})), restarts, code] {
+                               end(key, uid, restarts, code);
+                             });
+}
+
+void FakeKubelet::end_containers(const ObjectKey& key, std::int64_t code) {
+  const Tree now = server_.get(resources::pods, key);
+  if (now && string_at(*now, {"status", "phase"}) == "Running")
+    end(key, std::string(string_at(*now, {"metadata", "uid"})), restarts_of(*now), code);
+}
+
+void FakeKubelet::end(const ObjectKey& key, const std::string& uid, std::int64_t generation, std::int64_t code) {
+  const Tree before = pod(key, uid);
+  if (!before || is_finished(*before) || restarts_of(*before) != generation) return;
+  const std::string now = format_time(simulator_.clock().wall());
+  const std::string_view policy = string_at(*before, {"spec", "restartPolicy"});
+  const bool restarts = policy == "Always" || (policy == "OnFailure" && code != 0);
+  // A container that ends while its pod is being stopped is not started again.
+  if (restarts && !string_at(*before, {"metadata", "deletionTimestamp"}).empty()) return;
+  write_status(key, [&](json::object& status) {
+    if (!restarts) {
+      terminate(status, code, now);
+      status["phase"] = code == 0 ? "Succeeded" : "Failed";
+      set_condition(status, "ContainersReady", false, now, code == 0 ? "PodCompleted" : "PodFailed");
+      set_condition(status, "Ready", false, now, code == 0 ? "PodCompleted" : "PodFailed");
+      return;
+    }
+    json::value& statuses = status["containerStatuses"];
+    if (!statuses.is_array()) return;
+    for (json::value& entry : statuses.get_array()) {
+      json::object& container = entry.as_object();
+      const std::string old_id(string_at(container, {"containerID"}));
+      const std::string started(string_at(container, {"state", "running", "startedAt"}));
+      container["lastState"] = json::object{{"terminated", terminated(code, started, now, old_id)}};
+      container["state"] = json::object{{"running", json::object{{"startedAt", now}}}};
+      container["restartCount"] = generation + 1;
+      container["containerID"] = old_id.substr(0, old_id.rfind('/') + 1) + std::to_string(generation + 1);
+    }
+  });
+  if (restarts) plan_end(key, *before, generation + 1);
+}
+
+void FakeKubelet::evict(const ObjectKey& key) {
+  const Tree before = server_.get(resources::pods, key);
+  if (!before || is_finished(*before)) return;
+  const std::string now = format_time(simulator_.clock().wall());
+  write_status(key, [&](json::object& status) {
+    terminate(status, 137, now);
+    status["phase"] = "Failed";
+    status["reason"] = "Evicted";
+    status["message"] = "The node was low on resource: memory.";
+    set_condition(status, "Ready", false, now, "PodFailed");
+  });
+}
+
+void FakeKubelet::stop(const ObjectKey& key, const std::string& uid) {
+  const Tree before = pod(key, uid);
+  if (!before) return;
+  const std::string now = format_time(simulator_.clock().wall());
+  if (!is_finished(*before)) {
+    // A kubelet reports a stopped pod as ended before it lets go of it, whatever its restart policy.
+    const std::int64_t code = random_.chance(0.5) ? 0 : 143;
+    write_status(key, [&](json::object& status) {
+      terminate(status, code, now);
+      status["phase"] = code == 0 ? "Succeeded" : "Failed";
+      set_condition(status, "ContainersReady", false, now, "PodCompleted");
+      set_condition(status, "Ready", false, now, "PodCompleted");
+    });
+  }
+  simulator_.clock().call_in(between(std::chrono::milliseconds(1), std::chrono::milliseconds(200)), [this, key, uid] {
+    DeleteOptions options;
+    options.uid = uid;
+    options.grace_period_seconds = 0;
+    (void)server_.remove(resources::pods, key, options, actor);
+  });
+}
+
+}  // namespace kube::testing

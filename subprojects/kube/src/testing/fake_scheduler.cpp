@@ -1,0 +1,110 @@
+#include "kube/testing/fake_scheduler.hpp"
+
+namespace kube::testing {
+
+using namespace std::chrono_literals;
+
+FakeScheduler::FakeScheduler(Simulator& simulator, FakeApiServer& server, Choice choice)
+    : simulator_(simulator), server_(server), choice_(std::move(choice)), random_(simulator.random().next()) {
+  server_.store().on_change([this](const FakeChange& change) {
+    if (change.type != ChangeType::added || change.kind->plural != "pods" || !change.kind->group.empty()) return;
+    const Duration delay(random_.between(1'000'000, 50'000'000));
+    simulator_.clock().call_in(
+        delay, [this, key = change.key, uid = std::string(string_at(*change.after, {"metadata", "uid"}))] {
+          consider(key, uid);
+        });
+  });
+}
+
+void FakeScheduler::consider(const ObjectKey& key, const std::string& uid) {
+  const Tree pod = server_.get(resources::pods, key);
+  if (!pod || string_at(*pod, {"metadata", "uid"}) != uid || !string_at(*pod, {"spec", "nodeName"}).empty()) return;
+  if (!string_at(*pod, {"metadata", "deletionTimestamp"}).empty()) return;
+  const std::string node = choice_(*pod);
+  if (node.empty()) {
+    simulator_.clock().call_in(1s, [this, key, uid] { consider(key, uid); });
+    return;
+  }
+  const json::object binding{{"target", json::object{{"kind", "Node"}, {"name", node}}}};
+  (void)server_.handle(request::create_subresource(resources::pods, key, "binding", json::serialize(binding)),
+                       "scheduler");
+  const std::string now = format_time(simulator_.clock().wall());
+  (void)server_.update(
+      resources::pods, key, "status",
+      [&now](json::object& next) {
+        json::value& slot = ensure_object(next, "status")["conditions"];
+        if (!slot.is_array()) slot = json::array();
+        slot.get_array().push_back(
+            json::object{{"type", "PodScheduled"}, {"status", "True"}, {"lastTransitionTime", now}});
+      },
+      "scheduler");
+}
+
+namespace {
+constexpr Resource replica_sets{"apps", "v1", "replicasets", "ReplicaSet"};
+constexpr std::string_view replica_actor = "replicaset-controller";
+}  // namespace
+
+FakeReplicaSet::FakeReplicaSet(Simulator& simulator, FakeApiServer& server, json::object pod, int replicas)
+    : simulator_(simulator),
+      server_(server),
+      template_(std::move(pod)),
+      ns_(string_at(template_, {"metadata", "namespace"})),
+      name_(string_at(template_, {"metadata", "name"})),
+      replicas_(replicas),
+      random_(simulator.random().next()) {
+  auto made = server_.create(
+      replica_sets, json::object{{"metadata", json::object{{"name", name_}, {"namespace", ns_}}}}, replica_actor);
+  if (made) uid_ = string_at(**made, {"metadata", "uid"});
+  json::object& metadata = ensure_object(template_, "metadata");
+  metadata.erase("name");
+  metadata["generateName"] = name_ + "-";
+  metadata["ownerReferences"] = json::array{json::object{{"apiVersion", "apps/v1"},
+                                                         {"kind", "ReplicaSet"},
+                                                         {"name", name_},
+                                                         {"uid", uid_},
+                                                         {"controller", true},
+                                                         {"blockOwnerDeletion", true}}};
+  server_.store().on_change([this](const FakeChange& change) {
+    if (change.kind->plural == "pods" && change.key.ns == ns_) reconcile_later();
+  });
+  reconcile_later();
+}
+
+void FakeReplicaSet::scale(int replicas) {
+  replicas_ = replicas;
+  reconcile_later();
+}
+
+void FakeReplicaSet::reconcile_later() {
+  if (planned_) return;
+  planned_ = true;
+  simulator_.clock().call_in(Duration(random_.between(1'000'000, 100'000'000)), [this] {
+    planned_ = false;
+    reconcile();
+  });
+}
+
+void FakeReplicaSet::reconcile() {
+  std::vector<Tree> active;
+  for (const Tree& pod : server_.list(resources::pods, ns_)) {
+    const json::array& owners = array_at(*pod, {"metadata", "ownerReferences"});
+    if (owners.empty() || string_at(owners[0], {"uid"}) != uid_) continue;
+    const std::string_view phase = string_at(*pod, {"status", "phase"});
+    if (phase == "Succeeded" || phase == "Failed") continue;
+    if (string_at(*pod, {"metadata", "deletionTimestamp"}).empty()) active.push_back(pod);
+  }
+  const int have = static_cast<int>(active.size());
+  for (int i = have; i < replicas_; ++i) (void)server_.create(resources::pods, template_, replica_actor);
+  for (int i = replicas_; i < have; ++i) {
+    const Tree& pod =
+        active[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(active.size()) - 1))];
+    DeleteOptions options;
+    options.uid = string_at(*pod, {"metadata", "uid"});
+    // The same pod may be drawn twice; the change it makes brings the next reconcile.
+    (void)server_.remove(resources::pods, {ns_, std::string(string_at(*pod, {"metadata", "name"}))}, options,
+                         replica_actor);
+  }
+}
+
+}  // namespace kube::testing
