@@ -192,12 +192,10 @@ std::optional<json::object> status_patch(const kube::Object& node, const api::Vi
     patch["nodeInfo"] = std::move(changes);
   if (kube::int_at(node.tree(), {"status", "daemonEndpoints", "kubeletEndpoint", "Port"}) != ctx.kubelet_port)
     patch["daemonEndpoints"] = json::object{{"kubeletEndpoint", json::object{{"Port", ctx.kubelet_port}}}};
+  // Merged by type, and there is one type: this replaces.
   if (const json::array& addresses = kube::array_at(wanted, {"addresses"});
-      !addresses.empty() && kube::array_at(live, {"addresses"}) != addresses) {
-    json::array replaced{json::object{{"$patch", "replace"}}};
-    for (const json::value& address : addresses) replaced.push_back(address);
-    patch["addresses"] = std::move(replaced);
-  }
+      !addresses.empty() && kube::array_at(live, {"addresses"}) != addresses)
+    patch["addresses"] = addresses;
   if (const json::array& images = kube::array_at(wanted, {"images"}); images != kube::array_at(live, {"images"}))
     patch["images"] = images.empty() ? json::value(nullptr) : json::value(images);
 

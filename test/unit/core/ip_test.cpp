@@ -1,0 +1,63 @@
+// Addresses, ranges, and their remapping between clusters.
+#include "liqo/core/mapping/ip.hpp"
+
+#include <doctest/doctest.h>
+
+namespace liqo::core {
+
+TEST_CASE("an address moves into a range with its own host bits") {
+  struct Case {
+    const char *address, *range, *moved;
+  };
+  for (const auto& [address, range, moved] :
+       {Case{"192.168.1.50", "10.0.0.0/27", "10.0.0.18"}, Case{"10.255.1.1", "78.5.78.143/18", "78.5.65.1"},
+        Case{"192.168.2.10", "255.4.224.0/19", "255.4.226.10"},
+        Case{"192.168.200.25", "192.168.201.0/24", "192.168.201.25"}, Case{"fd00:1::25", "fd00:2::/64", "fd00:2::25"},
+        Case{"fd00:1::25", "10.0.0.0/8", "fd00:1::25"}, Case{"1.2.3.4", "5.6.7.8/32", "5.6.7.8"},
+        Case{"1.2.3.4", "5.6.7.8/0", "1.2.3.4"}}) {
+    CAPTURE(address);
+    CAPTURE(range);
+    CHECK(move_into(*IpAddress::parse(address), *Cidr::parse(range)).text() == moved);
+  }
+}
+
+TEST_CASE("what is no address or no range is not taken for one") {
+  for (const char* bad : {"", "1.2.3", "1.2.3.4.5", "1.2.3.256", "a", "::g", "1.2.3.4/24", "fe80::1%eth0", " 1.2.3.4"})
+    CHECK_FALSE(IpAddress::parse(bad).has_value());
+  CHECK_FALSE(IpAddress::parse(std::string_view("1.2.3.4\0", 8)).has_value());
+  for (const char* bad :
+       {"", "1.2.3.4", "1.2.3.4/", "1.2.3.4/33", "1.2.3.4/-1", "1.2.3.4/a", "::/129", "/8", "1.2.3.4/1x"})
+    CHECK_FALSE(Cidr::parse(bad).has_value());
+}
+
+TEST_CASE("the first range that holds an address decides") {
+  IpMapping mapping;
+  REQUIRE(mapping
+              .add(std::vector<std::string>{"192.168.200.0/24", "192.168.210.0/24", "10.9.0.0/16"},
+                   std::vector<std::string>{"192.168.201.0/24", "192.168.211.0/24", "10.9.0.0/16"})
+              .has_value());
+  CHECK(mapping.remap("192.168.200.25") == "192.168.201.25");
+  CHECK(mapping.remap("192.168.210.25") == "192.168.211.25");
+  CHECK(mapping.remap("10.9.1.1") == "10.9.1.1");
+  CHECK(mapping.remap("172.16.0.1") == "172.16.0.1");
+  CHECK_FALSE(mapping.remap("garbage").has_value());
+}
+
+TEST_CASE("without ranges every address stays") {
+  const IpMapping none;
+  CHECK(none.empty());
+  CHECK(none.remap("1.2.3.4") == "1.2.3.4");
+}
+
+TEST_CASE("pairs that cannot be mapped one to one are refused, and nothing of them is kept") {
+  using Ranges = std::vector<std::string>;
+  IpMapping mapping;
+  CHECK_FALSE(mapping.add(Ranges{"10.0.0.0/16"}, Ranges{}).has_value());
+  CHECK_FALSE(mapping.add(Ranges{"10.0.0.0/16"}, Ranges{"10.1.0.0/17"}).has_value());
+  CHECK_FALSE(mapping.add(Ranges{"10.0.0.0/16"}, Ranges{"fd00::/16"}).has_value());
+  CHECK_FALSE(mapping.add(Ranges{"10.0.0.0/16", "x"}, Ranges{"10.1.0.0/16", "10.2.0.0/16"}).has_value());
+  CHECK_FALSE(mapping.add(Ranges{"10.0.0.0/16"}, Ranges{"x"}).has_value());
+  CHECK(mapping.empty());
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,55 @@
+// The table of mapped namespaces, from honest and from hostile NamespaceMaps.
+#include "liqo/core/mapping/namespaces.hpp"
+
+#include "objects.hpp"
+
+namespace liqo::core {
+namespace {
+
+NamespaceMapping mapping_of(std::string_view current) {
+  const kube::Object map =
+      testing::parse(R"({"metadata": {"name": "milan"}, "status": {"currentMapping": )" + std::string(current) + "}}");
+  return NamespaceMapping::from(api::NamespaceMap(map));
+}
+
+}  // namespace
+
+TEST_CASE("only accepted entries are used, in both directions") {
+  const auto mapping = mapping_of(R"({"shop": {"remoteNamespace": "shop-rome", "phase": "Accepted"},
+    "new": {"remoteNamespace": "new-rome", "phase": "CreationLoopBackOff"},
+    "old": {"remoteNamespace": "old-rome", "phase": "Terminating"}})");
+  REQUIRE(mapping.entries().size() == 1);
+  REQUIRE(mapping.to_remote("shop"));
+  CHECK(*mapping.to_remote("shop") == "shop-rome");
+  REQUIRE(mapping.to_local("shop-rome"));
+  CHECK(*mapping.to_local("shop-rome") == "shop");
+  CHECK_FALSE(mapping.to_remote("new"));
+  CHECK_FALSE(mapping.to_local("old-rome"));
+  CHECK(mapping.refused().empty());
+}
+
+TEST_CASE("names that are no namespaces are refused") {
+  for (const char* name : {"", "Shop", "a/b", "../kube-system", "a.b", "kube system"}) {
+    CAPTURE(name);
+    const auto mapping =
+        mapping_of(R"({"shop": {"remoteNamespace": ")" + std::string(name) + R"(", "phase": "Accepted"}})");
+    CHECK(mapping.entries().empty());
+    CHECK(mapping.refused().size() == 1);
+  }
+}
+
+TEST_CASE("two namespaces with one twin are both refused, and others stay") {
+  const auto mapping = mapping_of(R"({"a": {"remoteNamespace": "x", "phase": "Accepted"},
+    "b": {"remoteNamespace": "x", "phase": "Accepted"}, "c": {"remoteNamespace": "y", "phase": "Accepted"}})");
+  CHECK(mapping.entries().size() == 1);
+  CHECK(mapping.to_remote("c"));
+  CHECK_FALSE(mapping.to_local("x"));
+  CHECK(mapping.refused().size() == 2);
+}
+
+TEST_CASE("a status of the wrong form is an empty table") {
+  for (const char* current : {"null", "[]", "3", R"({"a": 1, "b": null, "c": {"remoteNamespace": 5, "phase": []}})"})
+    CHECK(mapping_of(current).entries().empty());
+}
+
+}  // namespace liqo::core

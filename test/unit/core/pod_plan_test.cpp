@@ -1,0 +1,201 @@
+// The decision about one pod, case by case: what exists on which side, and what is done.
+#include "liqo/core/pod_plan.hpp"
+
+#include "objects.hpp"
+
+namespace liqo::core {
+namespace {
+
+using namespace testing;
+using namespace pod_action;
+
+const char* const ran_and_ended = R"({"phase": "Running", "containerStatuses": [{"name": "main",
+  "state": {"terminated": {"exitCode": 3}}}]})";
+
+std::string name_of(const PodPlan& plan) {
+  constexpr const char* names[] = {"Nothing",    "RefuseForeign", "AwaitShadow", "CreateShadow",
+                                   "KeepShadow", "DeleteShadow",  "RemoveLocal", "FailLocal"};
+  return std::string(names[plan.action.index()]) + (plan.copy_status ? "+status" : "");
+}
+
+kube::Object shadow(std::string_view local_uid = "u1", std::string_view phase = "Running", bool deleting = false) {
+  return reflected("ShadowPod", "s1", local_uid, R"({"phase": ")" + std::string(phase) + R"("})", deleting);
+}
+kube::Object remote(std::string_view local_uid = "u1", std::string_view phase = "Running", bool deleting = false) {
+  return reflected("Pod", "r1", local_uid, R"({"phase": ")" + std::string(phase) + R"("})", deleting);
+}
+kube::Object foreign(std::string_view kind) {
+  kube::Object object = reflected(kind, "f1", "");
+  object.mutable_metadata().erase("labels");
+  return object;
+}
+
+kube::Object deleting(kube::Object pod) {
+  pod.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z";
+  return pod;
+}
+
+struct Case {
+  const char* title;
+  std::optional<kube::Object> local, shadow, remote;
+  const char* expected;
+  PodMemory memory = {};
+};
+
+void check(const std::vector<Case>& cases) {
+  for (const Case& c : cases) {
+    CAPTURE(c.title);
+    const auto pointer = [](const std::optional<kube::Object>& object) { return object ? &*object : nullptr; };
+    CHECK(name_of(plan_pod(pointer(c.local), pointer(c.shadow), pointer(c.remote), c.memory, context())) == c.expected);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("without a local pod only our own ShadowPod is removed, after a look at the live pod") {
+  kube::Object of_other_node = shadow();
+  of_other_node.set_label("offloading.liqo.io/nodename", "turin");
+  check({{"ours", {}, shadow(), {}, "DeleteShadow"},
+         {"ours, with its pod", {}, shadow(), remote(), "DeleteShadow"},
+         {"going already", {}, shadow("u1", "Running", true), {}, "Nothing"},
+         {"nothing there", {}, {}, {}, "Nothing"},
+         {"only its pod is left", {}, {}, remote(), "Nothing"},
+         {"of another virtual node", {}, of_other_node, {}, "Nothing"},
+         {"foreign", {}, foreign("ShadowPod"), {}, "Nothing"}});
+  const kube::Object ours = shadow();
+  const auto plan = plan_pod(nullptr, &ours, nullptr, {}, context());
+  const auto& removal = std::get<DeleteShadow>(plan.action);
+  CHECK(removal.uid == "s1");
+  CHECK(removal.confirm_first);
+  CHECK(removal.owner_uid == "u1");
+}
+
+TEST_CASE("a pod that is to run has a ShadowPod") {
+  const auto pending = local_pod(R"({"phase": "Pending"})");
+  check({{"new", pending, {}, {}, "CreateShadow+status"},
+         {"no status yet", local_pod(), {}, {}, "CreateShadow+status"},
+         {"created, not seen yet", pending, {}, {}, "AwaitShadow", {.shadow_created = true}},
+         {"seen", pending, shadow(), {}, "KeepShadow+status"},
+         {"running", local_pod(R"({"phase": "Running"})"), shadow(), remote(), "KeepShadow+status"},
+         {"ShadowPod of the Go version", pending, shadow(""), remote(""), "KeepShadow+status"},
+         {"rejected earlier, mapped now",
+          local_pod(R"({"phase": "Pending", "reason": "OffloadingBackOff"})"),
+          {},
+          {},
+          "CreateShadow+status"},
+         {"ShadowPod deleted by somebody", pending, shadow("u1", "Running", true), remote(), "Nothing+status"},
+         {"ShadowPod gone, its pod still going", pending, {}, remote("u1", "Running", true), "Nothing+status"},
+         {"ShadowPod finished, its pod gone", pending, shadow("u1", "Succeeded"), {}, "Nothing+status"}});
+}
+
+TEST_CASE("objects of others are left alone and told") {
+  const auto pending = local_pod(R"({"phase": "Pending"})");
+  check({{"foreign ShadowPod", pending, foreign("ShadowPod"), {}, "RefuseForeign"},
+         {"foreign pod", pending, {}, foreign("Pod"), "RefuseForeign"},
+         {"foreign pod under our ShadowPod", pending, shadow(), foreign("Pod"), "RefuseForeign"},
+         {"foreign, no local pod", {}, {}, foreign("Pod"), "Nothing"},
+         {"foreign, finished", local_pod(R"({"phase": "Succeeded"})"), foreign("ShadowPod"), {}, "Nothing"},
+         {"foreign, terminating", deleting(pending), foreign("ShadowPod"), {}, "RemoveLocal"},
+         {"foreign pod, our ShadowPod, terminating", deleting(pending), shadow(), foreign("Pod"),
+          "DeleteShadow+status"}});
+}
+
+TEST_CASE("the identity of a pod is its UID") {
+  const auto pending = local_pod(R"({"phase": "Pending"})");
+  check({{"ShadowPod of a predecessor", pending, shadow("u0"), remote("u0"), "DeleteShadow"},
+         {"it is going", pending, shadow("u0", "Running", true), remote("u0", "Running", true), "Nothing"},
+         {"only the predecessor's pod is left", pending, {}, remote("u0", "Running", true), "Nothing"},
+         {"all gone", pending, {}, {}, "CreateShadow+status"},
+         {"a finished predecessor", pending, shadow("u0", "Succeeded"), remote("u0", "Succeeded"), "DeleteShadow"},
+         {"terminating, with a predecessor's rest", deleting(pending), shadow("u0"), remote("u0"), "RemoveLocal"}});
+  const kube::Object other = shadow("u2");
+  const auto plan = plan_pod(&pending, &other, nullptr, {}, context());
+  const auto& removal = std::get<DeleteShadow>(plan.action);
+  CHECK(removal.confirm_first);
+  CHECK(removal.owner_uid == "u2");
+}
+
+TEST_CASE("a terminating pod goes when nothing of it is left at the provider") {
+  const auto going = deleting(local_pod(R"({"phase": "Running"})"));
+  check({{"nothing left", going, {}, {}, "RemoveLocal"},
+         {"ShadowPod alive", going, shadow(), {}, "DeleteShadow+status"},
+         {"ShadowPod going", going, shadow("u1", "Running", true), remote(), "Nothing+status"},
+         {"only its pod left", going, {}, remote(), "Nothing+status"},
+         {"ShadowPod created a moment ago", going, {}, {}, "AwaitShadow", {.shadow_created = true}},
+         {"finished before", deleting(local_pod(R"({"phase": "Succeeded"})")), shadow("u1", "Succeeded"), remote(),
+          "DeleteShadow+status"}});
+  const auto plan = plan_pod(&going, nullptr, nullptr, {}, context());
+  CHECK(std::get<RemoveLocal>(plan.action).uid == "u1");
+}
+
+TEST_CASE("a finished pod never runs again") {
+  const auto done = local_pod(R"({"phase": "Succeeded"})", R"({"restartPolicy": "Never"})");
+  const auto failed = local_pod(R"({"phase": "Failed", "reason": "SomeOtherReason"})");
+  const auto aborted = local_pod(R"({"phase": "Failed", "reason": "OffloadingAborted"})");
+  check({{"nothing remote", done, {}, {}, "Nothing"},
+         {"kept with its logs", done, shadow("u1", "Succeeded"), remote("u1", "Succeeded"), "Nothing"},
+         {"the record comes later", done, shadow("u1", "Running"), remote("u1", "Succeeded"), "Nothing"},
+         {"its pod was deleted", done, shadow("u1", "Succeeded"), {}, "Nothing"},
+         {"ended at home while it runs there", failed, shadow(), remote(), "DeleteShadow"},
+         {"ended at home, could start there", failed, shadow("u1", "Unknown"), {}, "DeleteShadow"},
+         {"ended at home, over there too", failed, shadow("u1", "Failed"), {}, "Nothing"},
+         {"aborted", aborted, shadow("u1", "Failed"), {}, "DeleteShadow"},
+         {"aborted, going", aborted, shadow("u1", "Running", true), {}, "Nothing"},
+         {"aborted, nothing there", aborted, {}, {}, "Nothing"}});
+}
+
+TEST_CASE("a lost pod runs again only if it restarts always, or never started") {
+  const auto with = [](const char* status, const char* policy) {
+    return local_pod(status, R"({"restartPolicy": ")" + std::string(policy) + R"("})");
+  };
+  const char* const running =
+      R"({"phase": "Running", "containerStatuses": [{"name": "main", "state": {"running": {}}}]})";
+  const char* const waiting =
+      R"({"phase": "Pending", "containerStatuses": [{"name": "main", "state": {"waiting": {}}}]})";
+  check({{"Always, running", with(running, "Always"), {}, {}, "CreateShadow+status"},
+         {"Always, a container ended", with(ran_and_ended, "Always"), {}, {}, "CreateShadow+status"},
+         {"Never, running", with(running, "Never"), {}, {}, "FailLocal"},
+         {"Never, ended", with(ran_and_ended, "Never"), {}, {}, "FailLocal"},
+         {"OnFailure, ended", with(ran_and_ended, "OnFailure"), {}, {}, "FailLocal"},
+         {"Never, not started", with(waiting, "Never"), {}, {}, "CreateShadow+status"},
+         {"Never, ShadowPod not seen yet", with(running, "Never"), {}, {}, "AwaitShadow", {.shadow_created = true}}});
+}
+
+TEST_CASE("a provider that runs a lost pod again is stopped where the pod must not") {
+  const char* const metadata = R"({"annotations": {"offloading.liqo.io/remote-pod-uid": "r0"}})";
+  const char* const never = R"({"restartPolicy": "Never"})";
+  check({{"Never, another remote pod", local_pod(ran_and_ended, never, metadata), shadow(), remote(), "FailLocal"},
+         {"Always, another remote pod", local_pod(ran_and_ended, "{}", metadata), shadow(), remote(),
+          "KeepShadow+status"},
+         {"Never, never started", local_pod(R"({"phase": "Pending"})", never, metadata), shadow(), remote(),
+          "KeepShadow+status"}});
+}
+
+TEST_CASE("a pod in a namespace without twin is rejected by what it had") {
+  struct Unmapped {
+    const char *title, *status;
+    UnmappedPodAction expected;
+  };
+  using enum UnmappedPodAction;
+  for (const Unmapped& c :
+       {Unmapped{"succeeded", R"({"phase": "Succeeded"})", nothing},
+        Unmapped{"failed", R"({"phase": "Failed"})", nothing}, Unmapped{"pending", R"({"phase": "Pending"})", back_off},
+        Unmapped{"no status", "{}", back_off},
+        Unmapped{"told already", R"({"phase": "Pending", "reason": "OffloadingBackOff"})", nothing},
+        Unmapped{"pending with containers", R"({"phase": "Pending", "containerStatuses": [{"name": "main"}]})", abort},
+        Unmapped{"running", R"({"phase": "Running"})", abort}}) {
+    CAPTURE(c.title);
+    CHECK(plan_unmapped_pod(local_pod(c.status)) == c.expected);
+  }
+  CHECK(plan_unmapped_pod(deleting(local_pod(R"({"phase": "Running"})"))) == remove_local);
+}
+
+TEST_CASE("objects of the wrong form decide like absent ones and throw nothing") {
+  const kube::Object broken = parse(R"({"metadata": {"name": "web", "uid": 5, "labels": [], "annotations": "x"},
+    "spec": 3, "status": {"phase": {}, "containerStatuses": "many"}})");
+  CHECK(name_of(plan_pod(&broken, nullptr, nullptr, {}, context())) == "CreateShadow+status");
+  CHECK(name_of(plan_pod(&broken, &broken, &broken, {}, context())) == "RefuseForeign");
+  CHECK(name_of(plan_pod(nullptr, &broken, &broken, {}, context())) == "Nothing");
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,291 @@
+// The status of a pod at home: copied, rejected, and written with as little as possible.
+#include "liqo/core/forge/pod_status.hpp"
+
+#include "objects.hpp"
+
+namespace liqo::core {
+namespace {
+
+using namespace testing;
+
+kube::Object remote(std::string_view status, std::string_view uid = "r1", bool deleting = false) {
+  return reflected("Pod", uid, "u1", status, deleting);
+}
+kube::Object shadow(std::string_view phase) {
+  return reflected("ShadowPod", "s1", "u1", R"({"phase": ")" + std::string(phase) + R"("})");
+}
+
+/// What a write makes of the pod, as an API server would: here only for the forms that our patches use.
+kube::Object written(const kube::Object& local, const WantedStatus& wanted) {
+  kube::Object after = local;
+  after.mutable_status() = wanted.status;
+  for (const auto& [key, value] : wanted.labels) after.set_label(key, value.as_string());
+  for (const auto& [key, value] : wanted.annotations) after.set_annotation(key, value.as_string());
+  return after;
+}
+
+const char* const running = R"({"phase": "Running", "podIP": "192.168.200.25", "podIPs": [{"ip": "192.168.200.25"}],
+  "hostIP": "10.9.9.9", "hostIPs": [{"ip": "10.9.9.9"}], "qosClass": "Burstable", "nominatedNodeName": "n7",
+  "observedGeneration": 4, "startTime": "2026-11-21T09:00:00Z",
+  "conditions": [{"type": "Ready", "status": "True", "lastProbeTime": null, "lastTransitionTime": "2026-11-21T09:00:02Z",
+                  "observedGeneration": 4},
+                 {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-11-21T09:00:00Z"}],
+  "containerStatuses": [{"name": "main", "ready": true, "restartCount": 1, "state": {"running": {}}}]})";
+
+WantedStatus status_of(const kube::Object& local, const kube::Object& remote_pod, const StatusContext& ctx = {}) {
+  auto wanted = forge_local_status(local, &remote_pod, nullptr, ctx, at());
+  REQUIRE(wanted.has_value());
+  return std::move(*wanted);
+}
+
+std::string_view condition(const json::object& status, std::string_view type, std::string_view field) {
+  for (const json::value& entry : kube::array_at(status, {"conditions"}))
+    if (kube::string_at(entry, {"type"}) == type) return kube::string_at(entry, {field});
+  return "(none)";
+}
+
+std::int64_t restarts(const json::object& status) {
+  return kube::int_at(kube::array_at(status, {"containerStatuses"}).at(0), {"restartCount"});
+}
+
+}  // namespace
+
+TEST_CASE("the remote status comes home with addresses and restarts as they are seen here") {
+  IpMapping ips;
+  REQUIRE(
+      ips.add(std::vector<std::string>{"192.168.200.0/24"}, std::vector<std::string>{"192.168.201.0/24"}).has_value());
+  const auto wanted = status_of(local_pod(R"({"phase": "Pending", "qosClass": "BestEffort"})"), remote(running),
+                                {.node_ip = "172.18.0.4", .ips = &ips});
+  CHECK(kube::string_at(wanted.status, {"phase"}) == "Running");
+  CHECK(kube::string_at(wanted.status, {"podIP"}) == "192.168.201.25");
+  CHECK(json::serialize(wanted.status.at("podIPs")) == R"([{"ip":"192.168.201.25"}])");
+  CHECK(kube::string_at(wanted.status, {"hostIP"}) == "172.18.0.4");
+  CHECK(json::serialize(wanted.status.at("hostIPs")) == R"([{"ip":"172.18.0.4"}])");
+  CHECK(restarts(wanted.status) == 1);
+  CHECK(kube::string_at(wanted.status, {"startTime"}) == "2026-11-21T09:00:00Z");
+  for (const char* not_ours : {"qosClass", "nominatedNodeName", "observedGeneration"}) {
+    CAPTURE(not_ours);
+    CHECK_FALSE(wanted.status.contains(not_ours));
+  }
+  CHECK(condition(wanted.status, "Ready", "status") == "True");
+  CHECK(json::serialize(wanted.labels) == R"({"liqo.io/shadowPod":"true"})");
+  CHECK(json::serialize(wanted.annotations) == R"({"offloading.liqo.io/remote-pod-uid":"r1"})");
+}
+
+TEST_CASE("both families of addresses are remapped, and what is no address is left out") {
+  IpMapping ips;
+  REQUIRE(ips.add(std::vector<std::string>{"10.0.0.0/16", "fd00:1::/64"},
+                  std::vector<std::string>{"10.1.0.0/16", "fd00:2::/64"})
+              .has_value());
+  const auto local = local_pod();
+  const auto both = status_of(
+      local,
+      remote(R"({"phase": "Running", "podIP": "10.0.0.5", "podIPs": [{"ip": "10.0.0.5"}, {"ip": "fd00:1::5"}]})"),
+      {.ips = &ips});
+  CHECK(json::serialize(both.status.at("podIPs")) == R"([{"ip":"10.1.0.5"},{"ip":"fd00:2::5"}])");
+  const auto garbage =
+      status_of(local, remote(R"({"phase": "Running", "podIP": "rm -rf", "podIPs": [{"ip": 5}, "x"]})"));
+  CHECK_FALSE(garbage.status.contains("podIP"));
+  CHECK_FALSE(garbage.status.contains("podIPs"));
+  const auto hidden = status_of(local, remote(running), {.reflect_ips = false});
+  CHECK_FALSE(hidden.status.contains("podIP"));
+}
+
+TEST_CASE("nothing is written twice") {
+  const StatusContext contexts[] = {{}, {.node_ip = "172.18.0.4"}, {.reflect_ips = false}};
+  for (const StatusContext& ctx : contexts) {
+    for (const char* label : {"x", "liqo.io/remote-unavailable"}) {
+      CAPTURE(label);
+      kube::Object local = local_pod(R"({"phase": "Pending"})");
+      local.set_label(label, "true");
+      const auto first = status_of(local, remote(running), ctx);
+      CHECK(status_patch(local, first).has_value());
+      const kube::Object after = written(local, first);
+      const auto second = status_of(after, remote(running), ctx);
+      CHECK_FALSE(status_patch(after, second).has_value());
+    }
+  }
+  const kube::Object done = local_pod(R"({"phase": "Succeeded"})");
+  const kube::Object again = remote(running);
+  CHECK_FALSE(forge_local_status(done, &again, nullptr, {}, at()).has_value());
+}
+
+TEST_CASE("a re-created remote pod counts as a restart, also after a restart of this process") {
+  kube::Object local = local_pod(R"({"phase": "Pending"})");
+  const auto one = status_of(local, remote(running));
+  CHECK(restarts(one.status) == 1);
+  local = written(local, one);
+  const auto two = status_of(local, remote(running, "r2"));
+  CHECK(restarts(two.status) == 2);
+  CHECK(kube::string_at(two.annotations, {"offloading.liqo.io/restart-offset"}) == "1");
+  local = written(local, two);
+  // All that is remembered is in the object: the same again, and then a third pod that starts from 0.
+  CHECK(restarts(status_of(local, remote(running, "r2")).status) == 2);
+  const char* const fresh = R"({"phase": "Running", "containerStatuses": [{"name": "main", "restartCount": 0}]})";
+  const auto three = status_of(local, remote(fresh, "r3"));
+  CHECK(restarts(three.status) == 3);
+}
+
+TEST_CASE("the first observation never lets restarts go back") {
+  struct Case {
+    const char* title;
+    int local, remote;
+    const char* name;
+    int expected;
+  };
+  for (const Case& c : {Case{"more at home", 5, 3, "main", 5}, Case{"equal", 5, 5, "main", 5},
+                        Case{"more remotely", 5, 7, "main", 7}, Case{"another container", 5, 3, "other", 3}}) {
+    CAPTURE(c.title);
+    const auto statuses = [](int count, const std::string& name) {
+      return R"({"phase": "Running", "containerStatuses": [{"name": ")" + name + R"(", "restartCount": )" +
+             std::to_string(count) + "}]}";
+    };
+    const auto wanted = status_of(local_pod(statuses(c.local, "main")), remote(statuses(c.remote, c.name)));
+    CHECK(restarts(wanted.status) == c.expected);
+  }
+}
+
+TEST_CASE("readiness needs the provider, the remote pod and the gates of home") {
+  const auto ready_of = [](const kube::Object& local, const kube::Object& remote_pod) {
+    const auto wanted = status_of(local, remote_pod);
+    return std::string(condition(wanted.status, "Ready", "status")) + " " +
+           std::string(condition(wanted.status, "Ready", "reason"));
+  };
+  kube::Object unavailable = local_pod();
+  unavailable.set_label("liqo.io/remote-unavailable", "true");
+  CHECK(ready_of(unavailable, remote(running)) == "False RemoteClusterUnavailable");
+  CHECK(ready_of(unavailable, remote(R"({"phase": "Running"})")) == "False RemoteClusterUnavailable");
+  CHECK(ready_of(local_pod(), remote(running, "r1", true)) == "False RemotePodMissing");
+  const char* const gates = R"({"readinessGates": [{"conditionType": "example.com/lb"}]})";
+  CHECK(ready_of(local_pod("{}", gates), remote(running)) == "False ReadinessGatesNotReady");
+  const char* const open = R"({"conditions": [{"type": "example.com/lb", "status": "True"}]})";
+  const auto wanted = status_of(local_pod(open, gates), remote(running));
+  CHECK(condition(wanted.status, "Ready", "status") == "True");
+  CHECK(condition(wanted.status, "example.com/lb", "status") == "True");
+}
+
+TEST_CASE("a pod that restarts always is not over because its remote pod is deleted") {
+  const char* const ended = R"({"phase": "Failed", "reason": "Terminated", "containerStatuses": [{"name": "main"}]})";
+  const auto phase_of = [](const kube::Object& local, const kube::Object& remote_pod) {
+    const auto wanted = status_of(local, remote_pod);
+    return std::string(kube::string_at(wanted.status, {"phase"})) + ":" +
+           std::string(kube::string_at(wanted.status, {"reason"}));
+  };
+  const kube::Object always = local_pod(R"({"phase": "Running"})");
+  const kube::Object never = local_pod(R"({"phase": "Running"})", R"({"restartPolicy": "Never"})");
+  CHECK(phase_of(always, remote(ended, "r1", true)) == "Running:");
+  CHECK(phase_of(always, remote(ended)) == "Failed:Terminated");
+  CHECK(phase_of(never, remote(ended, "r1", true)) == "Failed:Terminated");
+  kube::Object going = always;
+  going.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z";
+  CHECK(phase_of(going, remote(ended, "r1", true)) == "Failed:Terminated");
+}
+
+TEST_CASE("without a remote pod the ShadowPod's record decides") {
+  const kube::Object pending = local_pod(R"({"phase": "Pending"})");
+  CHECK_FALSE(forge_local_status(pending, nullptr, nullptr, {}, at()).has_value());
+  const kube::Object alive = shadow("Running");
+  CHECK_FALSE(forge_local_status(pending, nullptr, &alive, {}, at()).has_value());
+  for (const char* phase : {"Succeeded", "Failed"}) {
+    const kube::Object over = shadow(phase);
+    const auto wanted = forge_local_status(pending, nullptr, &over, {}, at());
+    REQUIRE(wanted.has_value());
+    CHECK(kube::string_at(wanted->status, {"phase"}) == phase);
+    CHECK(kube::string_at(wanted->status, {"reason"}) == "RemotePodTerminated");
+  }
+  // A ready pod whose remote pod is gone stops being ready at once, and is written once.
+  kube::Object ready = local_pod(R"({"phase": "Running", "podIP": "1.2.3.4",
+    "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-21T09:00:00Z"}]})");
+  const auto missing = forge_local_status(ready, nullptr, &alive, {}, at());
+  REQUIRE(missing.has_value());
+  CHECK(condition(missing->status, "Ready", "reason") == "RemotePodMissing");
+  CHECK(condition(missing->status, "Ready", "lastTransitionTime") == "2026-11-21T10:00:00Z");
+  CHECK_FALSE(forge_local_status(written(ready, *missing), nullptr, &alive, {}, at()).has_value());
+}
+
+TEST_CASE("the pod of another UID says nothing about this one") {
+  const kube::Object pending = local_pod(R"({"phase": "Pending"})");
+  const kube::Object other = reflected("Pod", "r0", "u0", running);
+  const kube::Object other_shadow = reflected("ShadowPod", "s0", "u0", R"({"phase": "Failed"})");
+  CHECK_FALSE(forge_local_status(pending, &other, &other_shadow, {}, at()).has_value());
+}
+
+TEST_CASE("a rejection ends what runs and keeps how the rest ended") {
+  const kube::Object local = local_pod(R"({"phase": "Running", "podIP": "1.2.3.4", "qosClass": "BestEffort",
+    "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-21T09:00:00Z"},
+                   {"type": "Other", "status": "False", "reason": "Old"}],
+    "containerStatuses": [
+      {"name": "a", "ready": true, "state": {"running": {"startedAt": "2026-11-21T09:00:00Z"}}},
+      {"name": "b", "ready": true, "state": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}},
+      {"name": "c", "ready": false, "state": {"waiting": {}}}]})");
+  const kube::Object before = local;
+  const auto wanted = forge_rejection(local, "Failed", "OffloadingAborted", "", at());
+  CHECK(local.text() == before.text());
+  CHECK(condition(wanted.status, "Ready", "status") == "False");
+  CHECK(condition(wanted.status, "Ready", "reason") == "OffloadingAborted");
+  CHECK(condition(wanted.status, "Other", "reason") == "Old");
+  CHECK(kube::string_at(wanted.status, {"podIP"}) == "1.2.3.4");
+  const json::array& containers = kube::array_at(wanted.status, {"containerStatuses"});
+  for (const json::value& container : containers) CHECK_FALSE(kube::bool_at(container, {"ready"}, true));
+  CHECK(kube::int_at(containers[0], {"state", "terminated", "exitCode"}) == 1);
+  CHECK(kube::string_at(containers[0], {"state", "terminated", "reason"}) == "OffloadingAborted");
+  CHECK(kube::int_at(containers[1], {"state", "terminated", "exitCode"}) == 137);
+  CHECK(kube::string_at(containers[1], {"state", "terminated", "reason"}) == "OOMKilled");
+  CHECK(kube::int_at(containers[2], {"state", "terminated", "exitCode"}) == 1);
+
+  const auto backed_off =
+      forge_rejection(local_pod(R"({"phase": "Pending"})"), "Pending", "OffloadingBackOff", "", at());
+  CHECK(kube::string_at(backed_off.status, {"phase"}) == "Pending");
+  CHECK(kube::string_at(backed_off.status, {"reason"}) == "OffloadingBackOff");
+}
+
+TEST_CASE("the provider's words stand in one condition until the pod is there") {
+  const kube::Object local = local_pod(R"({"phase": "Pending"})");
+  const auto refused = forge_refusal(local, "OffloadingRefused", "quota exceeded", at());
+  CHECK(condition(refused.status, "PodOffloaded", "message") == "quota exceeded");
+  const kube::Object told = written(local, refused);
+  CHECK_FALSE(status_patch(told, forge_refusal(told, "OffloadingRefused", "quota exceeded", at(std::chrono::hours(1))))
+                  .has_value());
+  const auto patch = status_patch(told, status_of(told, remote(running)));
+  REQUIRE(patch.has_value());
+  CHECK(json::serialize(*patch).find(R"({"$patch":"delete","type":"PodOffloaded"})") != std::string::npos);
+}
+
+TEST_CASE("a patch has the UID and just what differs") {
+  const kube::Object local = local_pod(
+      R"({"phase": "Pending", "reason": "OffloadingBackOff", "qosClass": "BestEffort", "podIPs": [{"ip": "1.1.1.1"}], "podIP": "1.1.1.1",
+          "conditions": [{"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-11-21T08:00:00Z"},
+                         {"type": "example.com/mine", "status": "True"}]})");
+  const char* const small = R"({"phase": "Running", "podIP": "2.2.2.2", "podIPs": [{"ip": "2.2.2.2"}],
+    "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-21T09:00:02Z"}]})";
+  const auto patch = status_patch(local, status_of(local, remote(small)));
+  REQUIRE(patch.has_value());
+  CHECK(*patch == parse_value(R"({"metadata": {"uid": "u1", "labels": {"liqo.io/shadowPod": "true"},
+      "annotations": {"offloading.liqo.io/remote-pod-uid": "r1"}},
+    "status": {"phase": "Running", "reason": null, "podIP": "2.2.2.2", "podIPs": [{"$patch": "replace"}, {"ip": "2.2.2.2"}],
+      "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-21T09:00:02Z"}]}})"));
+}
+
+TEST_CASE("what a hostile provider reports is bounded and throws nothing") {
+  const kube::Object local = local_pod(R"({"phase": "Pending"})");
+  for (const char* status :
+       {R"({"phase": 5, "conditions": {}, "containerStatuses": "x", "podIPs": 3})",
+        R"({"phase": "Nonsense", "conditions": [null, 1, {"type": 4}], "containerStatuses": [null, 7, []]})",
+        R"({"phase": "Running", "containerStatuses": [{"name": "main", "restartCount": 99999999999999}]})",
+        R"({"phase": "Running", "containerStatuses": [{"name": "main", "restartCount": -5}]})"}) {
+    CAPTURE(status);
+    const auto wanted = status_of(local, remote(status));
+    CHECK(kube::string_at(wanted.status, {"phase"}).size() > 0);
+    (void)status_patch(local, wanted);
+  }
+  const std::string flood = R"({"phase": "Running", "message": ")" + std::string(100'000, 'x') + R"("})";
+  CHECK(kube::string_at(status_of(local, remote(flood)).status, {"message"}).size() == 4096);
+  const kube::Object broken =
+      parse(R"({"metadata": {"name": "web", "uid": "u1"}, "spec": [], "status": {"conditions": 5,
+    "containerStatuses": [3]}})");
+  (void)status_patch(broken, status_of(broken, remote(running)));
+  (void)status_patch(broken, forge_rejection(broken, "Failed", "R", "", at()));
+  (void)status_patch(broken, forge_refusal(broken, "R", "m", at()));
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,142 @@
+// Service-account tokens: which are asked for, when, and how they travel.
+#include "liqo/core/service_account_token.hpp"
+
+#include "objects.hpp"
+
+namespace liqo::core {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+
+ForgingContext token_context() {
+  ForgingContext ctx = context();
+  ctx.api_server_support = ApiServerSupport::token_api;
+  return ctx;
+}
+
+kube::Object pod_with_tokens() {
+  return local_pod("{}", R"({"serviceAccountName": "sa1", "volumes": [
+    {"name": "kube-api-access-abcde", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}},
+    {"name": "vault", "projected": {"sources": [{"serviceAccountToken": {"path": "jwt", "audience": "vault", "expirationSeconds": 5000}}]}},
+    {"name": "map", "projected": {"sources": [{"configMap": {"name": "m"}}]}}, null, {"projected": {"sources": [{"serviceAccountToken": 3}]}}]})");
+}
+
+kube::Object secret_of(const kube::Object& pod, const IssuedTokens& issued) {
+  kube::Object secret = forge_token_secret(pod, "shop-rome", issued, token_context());
+  secret.mutable_metadata()["uid"] = "t1";
+  return secret;
+}
+
+IssuedTokens both(kube::WallTime expires) {
+  IssuedTokens tokens;
+  for (const TokenRequest& request : collect_token_requests(pod_with_tokens())) tokens[request.key] = {"JWT", expires};
+  return tokens;
+}
+
+}  // namespace
+
+TEST_CASE("every projected token of a pod is asked for, bound to the pod") {
+  const auto requests = collect_token_requests(pod_with_tokens());
+  REQUIRE(requests.size() == 2);
+  CHECK(requests[0].key == "kube-api-access-abcde-3c469e");
+  CHECK(requests[0].audience == "");
+  CHECK(requests[0].lifetime == 3600s);
+  CHECK(requests[1].audience == "vault");
+  CHECK(requests[1].lifetime == 5000s);
+  CHECK(forge_token_request(pod_with_tokens(), requests[1]) == parse_value(R"({"apiVersion": "authentication.k8s.io/v1",
+    "kind": "TokenRequest", "spec": {"audiences": ["vault"], "expirationSeconds": 5000,
+    "boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": "web", "uid": "u1"}}})")
+                                                                   .get_object());
+  CHECK(json::serialize(*kube::find(forge_token_request(pod_with_tokens(), requests[0]), {"spec", "audiences"})) ==
+        "[]");
+}
+
+TEST_CASE("the answer is read, or told to be none") {
+  const auto read = read_token_answer(parse(
+      R"({"metadata": {"name": "sa1"}, "status": {"token": "JWT", "expirationTimestamp": "2026-11-21T11:00:00Z"}})"));
+  REQUIRE(read.has_value());
+  CHECK(read->token == "JWT");
+  CHECK(read->expires == at(1h));
+  CHECK_FALSE(read_token_answer(parse(R"({"metadata": {"name": "sa1"}, "status": {"token": ""}})")).has_value());
+  CHECK_FALSE(read_token_answer(
+                  parse(R"({"metadata": {"name": "sa1"}, "status": {"token": "x", "expirationTimestamp": "soon"}})"))
+                  .has_value());
+}
+
+TEST_CASE("the Secret is as the wire has it") {
+  kube::Object pod = local_pod("{}", R"({"serviceAccountName": "sa1", "volumes": [
+    {"name": "kube-api-access-abcde", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}}]})");
+  const kube::Object secret = forge_token_secret(
+      pod, "rns", {{"kube-api-access-abcde-3c469e", {"JWT", at(2h)}}, {"other", {"X", at()}}}, token_context());
+  CHECK(secret.tree() ==
+        parse_value(R"({"kind": "Secret", "apiVersion": "v1", "metadata": {"name": "web-token", "namespace": "rns",
+    "labels": {"offloading.liqo.io/destination": "remote-cluster", "offloading.liqo.io/nodename": "milan",
+      "offloading.liqo.io/origin": "local-cluster", "offloading.liqo.io/service-account-name": "sa1"},
+    "annotations": {"offloading.liqo.io/service-account-expiration": "2026-11-21T12:00:00Z",
+      "offloading.liqo.io/service-account-for-pod-name": "web", "offloading.liqo.io/service-account-for-pod-uid": "u1"}},
+    "immutable": false, "stringData": {"kube-api-access-abcde-3c469e": "JWT"}, "type": "Opaque"})")
+            .get_object());
+}
+
+TEST_CASE("tokens are asked for when they are missing or old") {
+  const kube::Object pod = pod_with_tokens();
+  const auto ctx = token_context();
+  const auto fresh = plan_tokens(&pod, nullptr, {}, ctx, at());
+  CHECK(fresh.to_request.size() == 2);
+  CHECK_FALSE(fresh.next_check.has_value());
+
+  const auto issued = both(at(5000s));
+  const kube::Object secret = secret_of(pod, issued);
+  const auto rest = plan_tokens(&pod, &secret, issued, ctx, at());
+  CHECK(rest.to_request.empty());
+  CHECK(rest.next_check == at(4000s));
+
+  IssuedTokens half = issued;
+  half.erase(half.begin());
+  CHECK(plan_tokens(&pod, &secret, half, ctx, at()).to_request.size() == 1);
+  CHECK(plan_tokens(&pod, &secret, both(at(-1min)), ctx, at()).to_request.size() == 2);
+  // The cached tokens are enough to make a deleted Secret again.
+  CHECK(plan_tokens(&pod, nullptr, issued, ctx, at()).to_request.empty());
+}
+
+TEST_CASE("each token is renewed when a fifth of its life is left") {
+  const std::vector<TokenRequest> requests = {{"a", "", 3600s}, {"b", "", 5000s}, {"c", "", 1800s}};
+  CHECK(renewal_time(requests[0], {"x", at(3600s)}) == at(2880s));
+  CHECK(renewal_time(requests[1], {"x", at(1600s)}) == at(600s));
+  CHECK(renewal_time(requests[2], {"x", at(1800s)}) == at(1440s));
+}
+
+TEST_CASE("a Secret of another pod goes, one of somebody else stays") {
+  const kube::Object pod = pod_with_tokens();
+  const auto ctx = token_context();
+  kube::Object secret = secret_of(pod, both(at(1h)));
+  CHECK(plan_tokens(nullptr, &secret, {}, ctx, at()).delete_uid == "t1");
+  secret.set_annotation("offloading.liqo.io/service-account-for-pod-uid", "u0");
+  CHECK(plan_tokens(&pod, &secret, {}, ctx, at()).delete_uid == "t1");
+  secret.mutable_metadata()["labels"].as_object().erase("offloading.liqo.io/origin");
+  const auto plan = plan_tokens(&pod, &secret, {}, ctx, at());
+  CHECK(plan.refuse_foreign);
+  CHECK(plan.to_request.empty());
+  CHECK(plan_tokens(nullptr, &secret, {}, ctx, at()).delete_uid == "");
+}
+
+TEST_CASE("nothing is asked for where the API server is not reached with tokens") {
+  const kube::Object pod = pod_with_tokens();
+  CHECK(plan_tokens(&pod, nullptr, {}, context(), at()).to_request.empty());
+  const kube::Object plain = local_pod();
+  CHECK(plan_tokens(&plain, nullptr, {}, token_context(), at()).to_request.empty());
+}
+
+TEST_CASE("after a restart the tokens come back from the Secret") {
+  kube::Object secret = secret_of(pod_with_tokens(), both(at(1h)));
+  secret.tree()["data"] = parse_value(R"({"a": "SldU", "b": "***", "c": 5, "d": ""})");
+  const auto tokens = read_token_secret(secret);
+  REQUIRE(tokens.size() == 1);
+  CHECK(tokens.at("a").token == "JWT");
+  CHECK(tokens.at("a").expires == at(1h));
+  secret.set_annotation("offloading.liqo.io/service-account-expiration", "soon");
+  CHECK(read_token_secret(secret).empty());
+}
+
+}  // namespace liqo::core

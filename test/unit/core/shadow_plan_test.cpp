@@ -1,0 +1,197 @@
+// The provider's half: ShadowPod to Pod, and what becomes of it.
+#include "liqo/core/shadow_plan.hpp"
+
+#include "liqo/core/forge/provider_pod.hpp"
+#include "objects.hpp"
+
+namespace liqo::core {
+namespace {
+
+using namespace testing;
+
+kube::Object shadow(std::string_view phase = "Unknown", std::string_view policy = "Always") {
+  kube::Object made = reflected("ShadowPod", "s1", "u1", R"({"phase": ")" + std::string(phase) + R"("})");
+  made.tree()["apiVersion"] = "offloading.liqo.io/v1beta1";
+  made.set_label("app", "web");
+  made.set_annotation("note", "hello");
+  made.set_annotation("offloading.liqo.io/reflected-keys", "app;note");
+  made.mutable_spec()["pod"] = parse_value(R"({"containers": [{"name": "main", "image": "img:v1"}]})");
+  made.mutable_spec()["pod"].as_object()["restartPolicy"] = policy;
+  return made;
+}
+
+kube::Object pod_of(const kube::Object& owner, std::string_view status, bool deleting = false) {
+  kube::Object pod = forge_provider_pod(owner);
+  pod.mutable_metadata()["uid"] = "p1";
+  if (deleting) pod.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z";
+  pod.mutable_status() = parse_value(status).get_object();
+  return pod;
+}
+
+std::string summary(const ShadowPlan& plan) {
+  std::string text;
+  if (plan.create) text += "create ";
+  if (plan.patch) text += "patch ";
+  if (plan.status) text += "phase=" + std::string(kube::string_at(*plan.status, {"status", "phase"})) + " ";
+  if (!plan.refusal.empty()) text += "refuse ";
+  if (plan.await_pod) text += "await ";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("the pod is made as the ShadowPod says and belongs to it") {
+  const kube::Object order = shadow();
+  const kube::Object pod = forge_provider_pod(order);
+  CHECK(pod.key() == kube::ObjectKey{"shop-r", "web"});
+  CHECK(pod.api_version() == "v1");
+  CHECK(pod.label("app") == "web");
+  CHECK(pod.label("liqo.io/managed-by") == "shadowpod");
+  CHECK(pod.label("offloading.liqo.io/origin") == "local-cluster");
+  CHECK(pod.annotation("offloading.liqo.io/local-pod-uid") == "u1");
+  const auto owner = pod.controller();
+  REQUIRE(owner.has_value());
+  CHECK(owner->uid == "s1");
+  CHECK(owner->kind == "ShadowPod");
+  CHECK(owner->api_version == "offloading.liqo.io/v1beta1");
+  CHECK(kube::string_at(pod.spec(), {"restartPolicy"}) == "Always");
+}
+
+TEST_CASE("a lost pod is made again until it has finished") {
+  struct Case {
+    const char *title, *phase, *policy;
+    ShadowMemory memory;
+    const char* expected;
+  };
+  for (const Case& c :
+       {Case{"new", "Unknown", "Always", {}, "create "}, Case{"lost", "Running", "Always", {}, "create "},
+        Case{"succeeded", "Succeeded", "Always", {}, ""}, Case{"failed", "Failed", "Never", {}, ""},
+        Case{"Never, not started", "Pending", "Never", {}, "create "},
+        Case{"Never, recorded as running", "Running", "Never", {}, "phase=Failed "},
+        Case{"OnFailure, recorded as running", "Running", "OnFailure", {}, "phase=Failed "},
+        Case{"Never, seen to run", "Unknown", "Never", {.pod_started = true}, "phase=Failed "},
+        Case{"Always, seen to run", "Unknown", "Always", {.pod_started = true}, "create "},
+        Case{"created, not seen yet", "Unknown", "Always", {.pod_created = true}, "await "},
+        Case{"finished, created", "Failed", "Always", {.pod_created = true}, ""}}) {
+    CAPTURE(c.title);
+    CHECK(summary(plan_shadow_pod(shadow(c.phase, c.policy), nullptr, c.memory)) == c.expected);
+  }
+}
+
+TEST_CASE("the phase is recorded when it says something new") {
+  struct Case {
+    const char *title, *phase, *policy, *status;
+    bool deleting;
+    const char* expected;
+  };
+  for (
+      const Case& c : {
+          Case{"a short wait", "Unknown", "Always", R"({"phase": "Pending"})", false, ""},
+          Case{"cannot be placed", "Unknown", "Always",
+               R"({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False"}]})", false,
+               "phase=Pending "},
+          Case{"no image", "Unknown", "Always",
+               R"({"phase": "Pending", "containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull"}}}]})",
+               false, "phase=Pending "},
+          Case{
+              "starting", "Unknown", "Always",
+              R"({"phase": "Pending", "containerStatuses": [{"state": {"waiting": {"reason": "ContainerCreating"}}}]})",
+              false, ""},
+          Case{"running", "Unknown", "Always", R"({"phase": "Running"})", false, "phase=Running "},
+          Case{"running, known", "Running", "Always", R"({"phase": "Running"})", false, ""},
+          Case{"made again and stuck", "Running", "Always",
+               R"({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False"}]})", false, ""},
+          Case{"succeeded", "Running", "Never", R"({"phase": "Succeeded"})", false, "phase=Succeeded "},
+          Case{"evicted", "Running", "Always", R"({"phase": "Failed", "reason": "Evicted"})", false, "phase=Failed "},
+          Case{"deleted, restarts always", "Running", "Always", R"({"phase": "Failed"})", true, ""},
+          Case{"deleted, restarts never", "Running", "Never", R"({"phase": "Succeeded"})", true, "phase=Succeeded "},
+          Case{"finished, another word", "Succeeded", "Never", R"({"phase": "Failed"})", false, ""},
+          Case{"node lost", "Running", "Always", R"({"phase": "Unknown"})", false, ""},
+          Case{"no phase", "Running", "Always", "{}", false, ""},
+      }) {
+    CAPTURE(c.title);
+    const kube::Object order = shadow(c.phase, c.policy);
+    const kube::Object pod = pod_of(order, c.status, c.deleting);
+    const auto plan = plan_shadow_pod(order, &pod, {});
+    CHECK(summary(plan) == c.expected);
+    if (plan.status) CHECK(kube::string_at(*plan.status, {"metadata", "uid"}) == "s1");
+  }
+}
+
+TEST_CASE("pods of others are not touched") {
+  const kube::Object order = shadow();
+  kube::Object pod = pod_of(order, R"({"phase": "Running"})");
+  pod.mutable_metadata().erase("ownerReferences");
+  CHECK(summary(plan_shadow_pod(order, &pod, {})) == "refuse ");
+  pod.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z";
+  CHECK(summary(plan_shadow_pod(order, &pod, {})) == "");
+  kube::Object predecessor = shadow();
+  predecessor.mutable_metadata()["uid"] = "s0";
+  const kube::Object rest = pod_of(predecessor, R"({"phase": "Running"})");
+  CHECK(summary(plan_shadow_pod(order, &rest, {})) == "");
+}
+
+TEST_CASE("a ShadowPod that cannot be carried out says why") {
+  kube::Object no_origin = shadow();
+  no_origin.mutable_metadata().erase("labels");
+  CHECK(summary(plan_shadow_pod(no_origin, nullptr, {})) == "refuse ");
+  kube::Object empty = shadow();
+  empty.mutable_spec().erase("pod");
+  CHECK(summary(plan_shadow_pod(empty, nullptr, {})) == "refuse ");
+  kube::Object going = shadow();
+  going.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z";
+  CHECK(summary(plan_shadow_pod(going, nullptr, {})) == "");
+}
+
+TEST_CASE("changes of the ShadowPod reach its pod, and what others put there stays") {
+  const kube::Object order = shadow("Running");
+  kube::Object pod = pod_of(order, R"({"phase": "Running"})");
+  CHECK_FALSE(plan_provider_pod_update(order, pod).has_value());
+  pod.set_label("mesh", "on");
+  pod.set_annotation("cni/ip", "10.0.0.7");
+  // The provider's admission rewrote the image and added a toleration.
+  pod.mutable_spec() = parse_value(R"({"containers": [{"name": "main", "image": "mirror/img:v1"}],
+    "tolerations": [{"key": "added", "operator": "Exists"}]})")
+                           .get_object();
+  CHECK_FALSE(plan_provider_pod_update(order, pod).has_value());
+
+  kube::Object changed = order;
+  changed.set_label("tier", "front");
+  changed.mutable_metadata()["labels"].as_object().erase("app");
+  changed.set_annotation("offloading.liqo.io/reflected-keys", "tier;note");
+  auto patch = plan_provider_pod_update(changed, pod);
+  REQUIRE(patch.has_value());
+  CHECK(*patch == parse_value(R"({"metadata": {"uid": "p1", "labels": {"tier": "front", "app": null},
+    "annotations": {"offloading.liqo.io/reflected-keys": "tier;note"}}})"));
+
+  kube::Object newer = order;
+  newer.mutable_spec()["pod"] =
+      parse_value(R"({"containers": [{"name": "main", "image": "img:v2"}], "activeDeadlineSeconds": 60,
+    "tolerations": [{"key": "wanted", "operator": "Exists"}]})");
+  patch = plan_provider_pod_update(newer, pod);
+  REQUIRE(patch.has_value());
+  CHECK(kube::object_at(*patch, {"spec"}) == parse_value(R"({"containers": [{"name": "main", "image": "img:v2"}],
+    "activeDeadlineSeconds": 60,
+    "tolerations": [{"key": "added", "operator": "Exists"}, {"key": "wanted", "operator": "Exists"}]})")
+                                                 .get_object());
+  // Applied once, it is not applied again.
+  pod.set_annotation("offloading.liqo.io/applied-spec",
+                     kube::string_at(*patch, {"metadata", "annotations", "offloading.liqo.io/applied-spec"}));
+  CHECK_FALSE(plan_provider_pod_update(newer, pod).has_value());
+}
+
+TEST_CASE("the home API server's alias gets the address by which it is reached from here") {
+  IpMapping ips;
+  REQUIRE(ips.add(std::vector<std::string>{"10.70.0.0/16"}, std::vector<std::string>{"10.71.0.0/16"}).has_value());
+  kube::Object order = shadow();
+  order.mutable_spec()["pod"].as_object()["hostAliases"] = parse_value(R"([
+    {"ip": "10.70.0.3", "hostnames": ["kubernetes.default", "kubernetes.default.svc"]},
+    {"ip": "10.70.0.4", "hostnames": ["db"]}, {"ip": "x", "hostnames": ["kubernetes.default"]}, 7])");
+  const kube::Object pod = forge_provider_pod(order, &ips);
+  const json::array& aliases = kube::array_at(pod.spec(), {"hostAliases"});
+  CHECK(kube::string_at(aliases[0], {"ip"}) == "10.71.0.3");
+  CHECK(kube::string_at(aliases[1], {"ip"}) == "10.70.0.4");
+  CHECK(kube::string_at(aliases[2], {"ip"}) == "x");
+}
+
+}  // namespace liqo::core
