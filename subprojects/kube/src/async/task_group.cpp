@@ -33,6 +33,23 @@ std::string describe(const std::exception_ptr& failure) {
   }
 }
 
+namespace {
+
+/// co_spawn of Boost 1.81 loses the end of a coroutine that was cancelled without ever having waited (one that cancels
+/// its own group at once): it awaits once more behind it, and that throws. So the end is no longer a cancelled one.
+asio::awaitable<void> contained(asio::awaitable<void> child) {
+  std::exception_ptr failure;
+  try {
+    co_await std::move(child);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
 TaskGroup::TaskGroup(asio::any_io_executor executor, OnFailure policy)
     : executor_(std::move(executor)), idle_(executor_, asio::steady_timer::time_point::max()), policy_(policy) {}
 
@@ -42,7 +59,7 @@ void TaskGroup::spawn(asio::awaitable<void> child) {
   const auto self = children_.emplace(children_.end());
   // The child's end is posted, so that its frame is gone before join() returns and the signal is not destroyed while
   // it is being emitted.
-  asio::co_spawn(executor_, std::move(child),
+  asio::co_spawn(executor_, contained(std::move(child)),
                  asio::bind_cancellation_slot(self->slot(), [this, self](const std::exception_ptr& failure) {
                    asio::post(executor_, [this, self, failure] { finished(self, failure); });
                  }));

@@ -46,21 +46,24 @@ class Http1Reader {
 
   /// The next bytes of the body, "" = end.
   asio::awaitable<Result<std::string>> read_body(ByteStream& stream) {
+    namespace http = boost::beast::http;
     std::string out;
     while (!parser_->is_done()) {
-      out.resize(chunk_size);
-      auto& body = parser_->get().body();
-      body.data = out.data();
-      body.size = out.size();
       boost::system::error_code error;
-      if (from_ < buffer_.size())
+      bool starved = from_ == buffer_.size();
+      if (!starved) {
+        out.resize(chunk_size);
+        auto& body = parser_->get().body();
+        body.data = out.data();
+        body.size = out.size();
         from_ += parser_->put(boost::asio::buffer(buffer_.data() + from_, buffer_.size() - from_), error);
-      compact();
-      out.resize(out.size() - body.size);
-      if (error == boost::beast::http::error::need_buffer || error == boost::beast::http::error::need_more) error = {};
-      if (error) co_return std::unexpected(failure_of(error));
-      if (!out.empty()) co_return out;
-      if (parser_->is_done()) break;
+        compact();
+        out.resize(out.size() - body.size);
+        starved = error == http::error::need_more;
+        if (error && !starved && error != http::error::need_buffer) co_return std::unexpected(failure_of(error));
+        if (!out.empty()) co_return out;
+        if (!starved) continue;  // the parser takes one element at a time
+      }
       auto more = co_await fill(stream);
       if (!more) co_return std::unexpected(std::move(more.error()));
       if (*more == 0) {
@@ -88,6 +91,8 @@ class Http1Reader {
 
   Parser& parser() { return *parser_; }
   bool is_done() const { return parser_->is_done(); }
+  /// Whether it was the body's limit that a message broke, be it by its announcement.
+  bool body_too_large() const { return body_too_large_; }
   /// Bytes that came behind what was parsed.
   std::string take_rest() {
     std::string rest = buffer_.substr(from_);
@@ -100,10 +105,11 @@ class Http1Reader {
  private:
   static constexpr std::size_t chunk_size = 16U << 10;
 
-  static Failure failure_of(const boost::system::error_code& error) {
+  Failure failure_of(const boost::system::error_code& error) {
     namespace http = boost::beast::http;
     if (error == http::error::header_limit) return {Errc::too_large, "HTTP/1.1: the header is larger than 64 KiB"};
-    if (error == http::error::body_limit) return {Errc::too_large, "HTTP/1.1: the body is larger than allowed"};
+    body_too_large_ = error == http::error::body_limit;
+    if (body_too_large_) return {Errc::too_large, "HTTP/1.1: the body is larger than allowed"};
     return {Errc::protocol, "HTTP/1.1: " + error.message()};
   }
   void compact() {
@@ -113,6 +119,7 @@ class Http1Reader {
   }
 
   std::optional<Parser> parser_;
+  bool body_too_large_ = false;
   std::string buffer_;
   std::size_t from_ = 0;  ///< the parser has taken what lies before
 };

@@ -147,3 +147,27 @@ TEST_CASE("a cancelled wait for an event throws and does not count as set") {
     CHECK_FALSE(event.is_set());
   }());
 }
+
+TEST_CASE("a child that cancels its own group before it has waited for anything still ends") {
+  struct Scope {
+    static asio::awaitable<void> cancel_at_once(TaskGroup& group, bool failing) {
+      group.cancel();
+      if (failing) throw std::runtime_error("boom");
+      co_return;
+    }
+  };
+  for (const bool failing : {false, true}) {
+    bool joined = false;
+    run([](bool fails, bool& done) -> asio::awaitable<void> {
+      TaskGroup group(co_await asio::this_coro::executor);
+      group.spawn(Scope::cancel_at_once(group, fails));
+      if (fails) {
+        CHECK_THROWS_WITH(co_await group.join(), "boom");
+      } else {
+        co_await group.join();
+      }
+      done = true;
+    }(failing, joined));
+    CHECK(joined);
+  }
+}

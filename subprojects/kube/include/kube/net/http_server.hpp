@@ -1,0 +1,107 @@
+// An HTTP/1.1 server: the kubelet's HTTPS port, admission webhooks, metrics and health. Handlers are coroutines;
+// answers are sent whole or streamed; a connection may be taken over by an upgrade.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kube/async/clock.hpp"
+#include "kube/net/tls.hpp"
+#include "kube/net/transport.hpp"
+
+namespace kube::net {
+
+/// Who a client is by its verified certificate.
+struct PeerIdentity {
+  std::string common_name;
+  std::vector<std::string> organizations;
+};
+
+/// One request, read to its end.
+struct ServerRequest {
+  std::string method;
+  std::string target;                                        ///< as sent: path and query, percent-encoded
+  std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case
+  std::string body;
+  std::string peer_address;          ///< IP address, without the port
+  std::optional<PeerIdentity> peer;  ///< set where a client certificate was shown and verified
+
+  /// The first header of that (lower-case) name, "" where there is none.
+  std::string_view header(std::string_view name) const;
+};
+
+/// The answer under way: exactly one of send(), start() with write()s, or upgrade(). A handler that returns before any
+/// of them answers 500; one that returns after start() ends the body. Failures: Errc::closed, the client has gone.
+class ServerResponse {
+ public:
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+  virtual ~ServerResponse() = default;
+
+  /// The whole answer.
+  virtual asio::awaitable<Result<void>> send(int status, Headers headers, std::string body) = 0;
+  /// The head of a streamed answer (chunked). From here on the handler is cancelled when the client goes away.
+  virtual asio::awaitable<Result<void>> start(int status, Headers headers) = 0;
+  /// More of the body, on its way when this returns; waits while the client does not read.
+  virtual asio::awaitable<Result<void>> write(std::string_view bytes) = 0;
+  /// Answers 101 with these headers (`connection: Upgrade` is added) and hands the connection over.
+  virtual asio::awaitable<Result<std::unique_ptr<ByteStream>>> upgrade(Headers headers) = 0;
+  /// True once the head of an answer was sent.
+  virtual bool started() const = 0;
+};
+
+using HttpHandler = std::function<asio::awaitable<void>(const ServerRequest&, ServerResponse&)>;
+
+struct HttpServerOptions {
+  std::string address;                 ///< IP to listen on; "" = every address, IPv6 and IPv4
+  std::uint16_t port = 0;              ///< 0 = the system picks one
+  std::optional<TlsContext> tls;       ///< none = plain HTTP
+  std::size_t max_connections = 1024;  ///< more are closed at once
+  std::size_t max_body = 3U << 20;     ///< bytes of a request's body (413 beyond)
+  Duration header_timeout =
+      std::chrono::seconds(10);  ///< for the TLS handshake, for a header once it began, for the first one
+  Duration body_timeout = std::chrono::seconds(60);  ///< for a request's body
+  Duration idle_timeout = std::chrono::seconds(90);  ///< between requests
+  /// Told of handlers that threw; what they say goes nowhere else.
+  std::function<void(std::string_view request_line, std::string_view what)> on_handler_failure;
+};
+
+/// What a server has done since it was made.
+struct HttpServerCounters {
+  std::uint64_t accepted = 0;
+  std::uint64_t refused = 0;             ///< over the limit of connections
+  std::uint64_t handshake_failures = 0;  ///< TLS
+  std::uint64_t requests = 0;
+  std::size_t connections = 0;  ///< open now
+};
+
+/// Order of use: listen(), serve() in a task of the owner, stop() or cancellation of serve(). One thread.
+class HttpServer {
+ public:
+  HttpServer(asio::any_io_executor executor, async::Clock& clock, HttpServerOptions options, HttpHandler handler);
+  ~HttpServer();
+
+  /// Opens the port and returns its number. Errors: Errc::invalid_input (no address), Errc::connect, e.g. "address in
+  /// use".
+  Result<std::uint16_t> listen();
+  /// Accepts and serves until stop(); returns when the last connection has ended. Cancelling it ends every connection.
+  asio::awaitable<void> serve();
+  /// Accepts no more, lets requests under way finish for at most `grace`, then ends them. Waits for serve().
+  asio::awaitable<void> stop(Duration grace);
+  /// New connections use the new settings (certificate, client CA); only for a server with TLS.
+  void replace_tls(TlsContext context);
+  HttpServerCounters counters() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace kube::net

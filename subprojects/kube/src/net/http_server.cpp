@@ -1,0 +1,425 @@
+#include "kube/net/http_server.hpp"
+
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/http/status.hpp>
+#include <list>
+
+#include "http1_reader.hpp"
+#include "kube/async/event.hpp"
+#include "kube/async/task_group.hpp"
+#include "kube/async/timeout.hpp"
+#include "prefixed_stream.hpp"
+#include "socket_stream.hpp"
+
+namespace kube::net {
+
+using boost::system::error_code;
+
+namespace {
+
+/// A peer that sends ahead while its answer is streamed is read this far.
+constexpr std::size_t max_read_ahead = 64U << 10;
+
+std::string head_text(int status, const ServerResponse::Headers& headers) {
+  const auto reason = boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(status));
+  std::string text = "HTTP/1.1 " + std::to_string(status) + " " + std::string(reason) + "\r\n";
+  for (const auto& [name, value] : headers) {
+    text += name + ": ";
+    // What a handler passes on from elsewhere must not end the line.
+    for (const char c : value)
+      if (c != '\r' && c != '\n' && c != '\0') text += c;
+    text += "\r\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view ServerRequest::header(std::string_view name) const {
+  for (const auto& [key, value] : headers)
+    if (key == name) return value;
+  return {};
+}
+
+struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
+  /// One connection; lives in its coroutine.
+  struct Session {
+    std::unique_ptr<ByteStream> stream;
+    Http1Reader<true> reader;
+    bool idle = true;  ///< between requests: may be closed at any time
+  };
+  class Answer;
+
+  Impl(asio::any_io_executor on, async::Clock& time, HttpServerOptions given, HttpHandler use)
+      : executor(on),
+        clock(time),
+        options(std::move(given)),
+        handler(std::move(use)),
+        acceptor(on),
+        connections(on, async::TaskGroup::OnFailure::keep_others),
+        stopped(on),
+        ended(on) {}
+
+  asio::awaitable<void> accept_loop();
+  asio::awaitable<void> session(tcp::socket socket);
+  asio::awaitable<void> serve_requests(Session& session, const std::string& address,
+                                       const std::optional<PeerIdentity>& peer);
+  asio::awaitable<bool> serve_one(Session& session, ServerRequest request, bool keep_alive);
+  asio::awaitable<void> handle(const ServerRequest& request, Answer& answer, async::TaskGroup& group);
+  asio::awaitable<Result<void>> read_request(Session& session, ServerRequest& request, bool& keep_alive, int& refusal);
+
+  asio::any_io_executor executor;
+  async::Clock& clock;
+  HttpServerOptions options;
+  HttpHandler handler;
+  tcp::acceptor acceptor;
+  async::TaskGroup connections;
+  async::Event stopped;
+  async::Event ended;
+  std::list<Session*> sessions;
+  bool stopping = false;
+  bool serving = false;
+  HttpServerCounters counters;
+};
+
+/// The answer to one request on its connection.
+class HttpServer::Impl::Answer final : public ServerResponse {
+ public:
+  Answer(Session& session, async::TaskGroup& group, bool head_only, bool chunks, bool keep_alive)
+      : session_(session), group_(group), head_only_(head_only), chunks_(chunks), keep_alive_(keep_alive) {}
+
+  asio::awaitable<Result<void>> send(int status, Headers headers, std::string body) override {
+    if (started_) co_return fail(Errc::invalid_input, "an answer was begun before");
+    started_ = finished_ = true;
+    std::string text = head_text(status, headers);
+    if (status != 204 && status != 304) text += "content-length: " + std::to_string(body.size()) + "\r\n";
+    if (!keep_alive_) text += "connection: close\r\n";
+    text += "\r\n";
+    if (!head_only_) text += body;
+    co_return co_await put(std::move(text));
+  }
+
+  asio::awaitable<Result<void>> start(int status, Headers headers) override {
+    if (started_) co_return fail(Errc::invalid_input, "an answer was begun before");
+    started_ = true;
+    if (!chunks_) keep_alive_ = false;  // HTTP/1.0: the body ends with the connection
+    std::string text = head_text(status, headers);
+    if (chunks_) text += "transfer-encoding: chunked\r\n";
+    if (!keep_alive_) text += "connection: close\r\n";
+    text += "\r\n";
+    auto written = co_await put(std::move(text));
+    if (written) group_.spawn(watch_client());
+    co_return written;
+  }
+
+  asio::awaitable<Result<void>> write(std::string_view bytes) override {
+    if (!started_ || finished_) co_return fail(Errc::invalid_input, "no answer is under way");
+    if (bytes.empty() || head_only_) co_return Result<void>();
+    if (!chunks_) co_return co_await put(std::string(bytes));
+    char size[20];
+    const int length = std::snprintf(size, sizeof(size), "%zx\r\n", bytes.size());
+    std::string text;
+    text.reserve(bytes.size() + 24);
+    text.append(size, static_cast<std::size_t>(length)).append(bytes).append("\r\n");
+    co_return co_await put(std::move(text));
+  }
+
+  asio::awaitable<Result<std::unique_ptr<ByteStream>>> upgrade(Headers headers) override {
+    if (started_) co_return fail(Errc::invalid_input, "an answer was begun before");
+    started_ = finished_ = true;
+    keep_alive_ = false;
+    auto written = co_await put(head_text(101, headers) + "connection: Upgrade\r\n\r\n");
+    if (!written) co_return std::unexpected(std::move(written.error()));
+    co_return std::make_unique<PrefixedStream>(session_.reader.take_rest(), std::move(session_.stream));
+  }
+
+  bool started() const override { return started_; }
+
+  asio::awaitable<Result<void>> finish() {
+    if (!started_) co_return co_await send(500, {{"content-type", "text/plain"}}, "no answer\n");
+    if (finished_) co_return Result<void>();
+    finished_ = true;
+    if (!chunks_ || head_only_) co_return Result<void>();
+    co_return co_await put("0\r\n\r\n");
+  }
+  /// The body cannot be completed: the client must see that.
+  void abort() {
+    keep_alive_ = false;
+    finished_ = true;
+  }
+  bool keep_alive() const { return keep_alive_ && !broken_; }
+
+ private:
+  asio::awaitable<Result<void>> put(std::string text) {
+    if (!session_.stream) co_return fail(Errc::closed, "the connection was handed over");
+    auto written = co_await session_.stream->write(text);
+    if (!written) broken_ = true;
+    co_return written;
+  }
+  /// While an answer is streamed nobody else reads, so that a client that goes away is seen here.
+  asio::awaitable<void> watch_client() {
+    while (session_.reader.buffered() < max_read_ahead) {
+      auto count = co_await session_.reader.fill(*session_.stream);
+      if (count && *count > 0) continue;
+      broken_ = true;
+      group_.cancel();
+      co_return;
+    }
+  }
+
+  Session& session_;
+  async::TaskGroup& group_;
+  bool head_only_;
+  bool chunks_;
+  bool keep_alive_;
+  bool started_ = false;
+  bool finished_ = false;
+  bool broken_ = false;
+};
+
+asio::awaitable<void> HttpServer::Impl::accept_loop() {
+  while (!stopping) {
+    tcp::socket socket(executor);
+    error_code error;
+    co_await acceptor.async_accept(socket, asio::redirect_error(asio::use_awaitable, error));
+    if (stopping) co_return;
+    if (error) {
+      // Out of file descriptors, or a connection that was gone again: neither is a reason to stop serving.
+      const auto state = co_await asio::this_coro::cancellation_state;
+      if (state.cancelled() != asio::cancellation_type::none) co_return;
+      co_await clock.sleep(std::chrono::milliseconds(50));
+      continue;
+    }
+    ++counters.accepted;
+    if (connections.size() > options.max_connections) {  // this loop is one of them
+      ++counters.refused;
+      continue;
+    }
+    connections.spawn(session(std::move(socket)));
+  }
+}
+
+asio::awaitable<void> HttpServer::Impl::session(tcp::socket socket) {
+  struct Listed {
+    Impl& impl;
+    Session session;
+    std::list<Session*>::iterator place;
+    explicit Listed(Impl& owner) : impl(owner), place(owner.sessions.insert(owner.sessions.end(), &session)) {}
+    ~Listed() { impl.sessions.erase(place); }
+  };
+  Listed listed(*this);
+  Session& session = listed.session;
+  tune(socket);
+  error_code error;
+  const auto endpoint = socket.remote_endpoint(error);
+  if (error) co_return;
+  auto ip = endpoint.address();
+  if (ip.is_v6() && ip.to_v6().is_v4_mapped()) ip = asio::ip::make_address_v4(asio::ip::v4_mapped, ip.to_v6());
+  const std::string address = ip.to_string();
+
+  std::optional<PeerIdentity> peer;
+  if (options.tls) {
+    const TlsContext context = *options.tls;
+    auto secured =
+        co_await async::with_timeout(clock, tls_handshake_server(std::move(socket), context), options.header_timeout);
+    if (!secured || !*secured) {
+      ++counters.handshake_failures;
+      co_return;
+    }
+    session.stream = std::move((*secured)->stream);
+    if (auto& subject = (*secured)->peer)
+      peer = PeerIdentity{.common_name = std::move(subject->common_name),
+                          .organizations = std::move(subject->organizations)};
+  } else {
+    session.stream = make_tcp_stream(std::move(socket));
+  }
+  co_await serve_requests(session, address, peer);
+}
+
+asio::awaitable<Result<void>> HttpServer::Impl::read_request(Session& session, ServerRequest& request, bool& keep_alive,
+                                                             int& refusal) {
+  const auto& message = session.reader.parser().get();
+  request.method = std::string(message.method_string());
+  request.target = std::string(message.target());
+  request.headers = headers_of(message);
+  keep_alive = session.reader.parser().keep_alive();
+  if (message.version() >= 11 && request.header("expect") == "100-continue" && session.reader.buffered() == 0) {
+    auto written = co_await session.stream->write("HTTP/1.1 100 Continue\r\n\r\n");
+    if (!written) co_return std::unexpected(std::move(written.error()));
+  }
+  // An upgrade's bytes behind the header are not a body.
+  while (true) {
+    auto chunk = co_await session.reader.read_body(*session.stream);
+    if (!chunk) {
+      refusal = chunk.error().code() == Errc::too_large ? 413 : chunk.error().code() == Errc::protocol ? 400 : 0;
+      co_return std::unexpected(std::move(chunk.error()));
+    }
+    if (chunk->empty()) co_return Result<void>();
+    request.body += *chunk;
+    if (request.body.size() > options.max_body) {
+      refusal = 413;
+      co_return fail(Errc::too_large, "the body is larger than allowed");
+    }
+  }
+}
+
+asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const std::string& address,
+                                                       const std::optional<PeerIdentity>& peer) {
+  bool first = true;
+  while (!stopping) {
+    session.reader.start(options.max_body);
+    session.idle = session.reader.buffered() == 0;
+    if (session.idle && !first) {
+      auto count = co_await async::with_timeout(clock, session.reader.fill(*session.stream), options.idle_timeout);
+      if (!count || !*count || **count == 0) co_return;
+    }
+    auto header =
+        co_await async::with_timeout(clock, session.reader.read_header(*session.stream), options.header_timeout);
+    first = false;
+    if (!header || stopping) co_return;
+    session.idle = false;
+    ServerRequest request{.method = {}, .target = {}, .headers = {}, .body = {}, .peer_address = address, .peer = peer};
+    bool keep_alive = false;
+    int refusal = 0;
+    std::string why;
+    if (!*header) {
+      const Failure& failure = (*header).error();
+      refusal = session.reader.body_too_large()     ? 413
+                : failure.code() == Errc::too_large ? 431
+                : failure.code() == Errc::protocol  ? 400
+                                                    : 0;
+      why = failure.text();
+    } else {
+      auto read = co_await async::with_timeout(clock, read_request(session, request, keep_alive, refusal),
+                                               options.body_timeout);
+      if (!read) {
+        refusal = 408;
+        why = "the request's body did not come in time";
+      } else if (!*read) {
+        why = (*read).error().text();
+        if (refusal == 0) co_return;
+      }
+    }
+    if (!why.empty()) {
+      if (refusal == 0) co_return;
+      auto written = co_await async::with_timeout(
+          clock,
+          session.stream->write(head_text(refusal, {{"content-type", "text/plain"}, {"connection", "close"}}) +
+                                "content-length: " + std::to_string(why.size() + 1) + "\r\n\r\n" + why + "\n"),
+          options.header_timeout);
+      static_cast<void>(written);
+      co_return;
+    }
+    ++counters.requests;
+    const bool again = co_await serve_one(session, std::move(request), keep_alive);
+    if (!again) co_return;
+  }
+}
+
+asio::awaitable<void> HttpServer::Impl::handle(const ServerRequest& request, Answer& answer, async::TaskGroup& group) {
+  struct AtEnd {
+    async::TaskGroup& group;
+    ~AtEnd() { group.cancel(); }  // whoever watches the client
+  };
+  const AtEnd at_end{group};
+  co_await handler(request, answer);
+}
+
+asio::awaitable<bool> HttpServer::Impl::serve_one(Session& session, ServerRequest request, bool keep_alive) {
+  async::TaskGroup group(executor);
+  const bool chunks = session.reader.parser().get().version() >= 11;
+  Answer answer(session, group, request.method == "HEAD", chunks, keep_alive && !stopping);
+  group.spawn(handle(request, answer, group));
+  std::exception_ptr failure;
+  try {
+    co_await group.join();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure && async::is_cancellation(failure)) std::rethrow_exception(failure);
+  if (failure) {
+    if (options.on_handler_failure)
+      options.on_handler_failure(request.method + " " + request.target, async::describe(failure));
+    if (answer.started()) answer.abort();
+  }
+  if (!session.stream) co_return false;
+  auto finished = co_await async::with_timeout(clock, answer.finish(), options.header_timeout);
+  co_return finished && *finished&& answer.keep_alive();
+}
+
+HttpServer::HttpServer(asio::any_io_executor executor, async::Clock& clock, HttpServerOptions options,
+                       HttpHandler handler)
+    : impl_(std::make_shared<Impl>(std::move(executor), clock, std::move(options), std::move(handler))) {}
+HttpServer::~HttpServer() = default;
+
+Result<std::uint16_t> HttpServer::listen() {
+  const std::string shown =
+      (impl_->options.address.empty() ? "*" : impl_->options.address) + ":" + std::to_string(impl_->options.port);
+  error_code error;
+  asio::ip::address address = asio::ip::address_v6::any();
+  const bool every = impl_->options.address.empty();
+  if (!every) address = asio::ip::make_address(impl_->options.address, error);
+  if (error) return fail(Errc::invalid_input, "listening: '" + impl_->options.address + "' is not an IP address");
+  const auto open = [this, &error](const asio::ip::address& on, bool both) {
+    auto& acceptor = impl_->acceptor;
+    error_code ignored;
+    acceptor.close(ignored);
+    const tcp::endpoint endpoint(on, impl_->options.port);
+    acceptor.open(endpoint.protocol(), error);
+    if (error) return false;
+    acceptor.set_option(tcp::acceptor::reuse_address(true), ignored);
+    if (both) acceptor.set_option(asio::ip::v6_only(false), ignored);
+    acceptor.bind(endpoint, error);
+    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+    return !error;
+  };
+  // A machine without IPv6 still has its IPv4 addresses.
+  if (!open(address, every) &&
+      !(every && error != asio::error::address_in_use && open(asio::ip::address_v4::any(), false)))
+    return fail(Errc::connect, "listening on " + shown + ": " + error.message());
+  return impl_->acceptor.local_endpoint().port();
+}
+
+asio::awaitable<void> HttpServer::serve() {
+  const auto impl = impl_;
+  struct AtEnd {
+    Impl& impl;
+    ~AtEnd() {
+      impl.serving = false;
+      impl.ended.set();
+    }
+  };
+  impl->serving = true;
+  const AtEnd at_end{*impl};
+  impl->connections.spawn(impl->accept_loop());
+  co_await impl->connections.join();
+}
+
+asio::awaitable<void> HttpServer::stop(Duration grace) {
+  const auto impl = impl_;
+  impl->stopping = true;
+  error_code ignored;
+  impl->acceptor.close(ignored);
+  for (Impl::Session* session : impl->sessions)
+    if (session->idle && session->stream) session->stream->close();
+  if (!impl->serving) co_return;
+  const bool done = co_await async::with_timeout(impl->clock, impl->ended.wait(), grace);
+  if (done) co_return;
+  impl->connections.cancel();
+  co_await impl->ended.wait();
+}
+
+void HttpServer::replace_tls(TlsContext context) {
+  if (impl_->options.tls) impl_->options.tls = std::move(context);
+}
+
+HttpServerCounters HttpServer::counters() const {
+  HttpServerCounters counters = impl_->counters;
+  counters.connections = impl_->sessions.size();
+  return counters;
+}
+
+}  // namespace kube::net
