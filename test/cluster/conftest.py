@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import signal
 from collections import Counter
@@ -71,10 +72,14 @@ def milan(clusters: dict[str, Cluster]) -> Cluster:
     return clusters["milan"]
 
 
+_numbers = itertools.count(1)
+
+
 @pytest.fixture
 def namespace(request: pytest.FixtureRequest) -> str:
     """A name for this story's own namespaces; the story creates them where it needs them."""
-    return re.sub(r"[^a-z0-9]+", "-", request.node.name.removeprefix("test_").lower())[:40].strip("-")
+    words = re.sub(r"[^a-z0-9]+", "-", request.node.name.removeprefix("test_").lower())
+    return f"{words[:40].strip('-')}-{next(_numbers)}"
 
 
 class Daemons:

@@ -175,12 +175,13 @@ def test_a_pod_of_the_same_name_created_anew_is_another_pod(story: Story) -> Non
     wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "second\n", 10, "the second to run")
 
 
-def test_a_pod_deleted_remotely_is_run_again(story: Story) -> None:
+@pytest.mark.parametrize("grace", [0, None], ids=["at once", "gracefully"])
+def test_a_pod_deleted_remotely_is_run_again(story: Story, grace: int | None) -> None:
     created = story.create(busybox("one"))
     before = container(story.wait_ready("one"))["containerID"]
-    story.provider.api.delete("pods", story.twin, "one", grace=0)
+    story.provider.api.delete("pods", story.twin, "one", grace)
     anew = story.wait_local(
-        "one", lambda pod: container(pod).get("containerID", before) != before, "to have a new container"
+        "one", lambda pod: container(pod).get("containerID", before) != before, "to be run anew", 60
     )
     assert anew["metadata"]["uid"] == created["metadata"]["uid"], "the pod at home is the same"
     assert container(story.wait_ready("one"))["restartCount"] == 1, "a loss counts as a restart"

@@ -172,6 +172,11 @@ class Api:
             if refusal.code != 404:
                 raise
 
+    def delete_all(self, resource: str, namespace: str, grace: int | None = None) -> None:
+        """Deletes every object of a kind in a namespace."""
+        query = {} if grace is None else {"gracePeriodSeconds": grace}
+        self.request("DELETE", path(resource, namespace), query=query)
+
     def healthy(self, what: str = "readyz") -> bool:
         """Whether the server answers /readyz (or /livez) with 200; no answer is a no."""
         try:

@@ -17,7 +17,8 @@ from .node import is_ready
 from .wait import wait_for
 
 TAINT = "virtual-node.liqo.io/not-allowed"
-RESOURCES = {"cpu": "256", "memory": "1Ti", "pods": "5000", "ephemeral-storage": "1Ti"}
+# In the form that the API server gives back.
+RESOURCES = {"cpu": "256", "memory": "1Ti", "pods": "5k", "ephemeral-storage": "1Ti"}
 
 
 class Peering:

@@ -8,7 +8,7 @@ from typing import Any
 from . import audit
 from .liqod import Liqod
 from .peering import Peering
-from .wait import wait_for
+from .wait import TimedOut, wait_for
 
 # The longest that anything may take that is not about faults: a pod on the real kubelet takes two seconds or three.
 SOON = 30.0
@@ -115,12 +115,22 @@ class Story:
         self.away.ensure()
 
     def close(self) -> None:
-        """Leaves room for the next story; what is slow to go may go on while that runs."""
+        """Leaves no pod to the next story. The namespaces stay: deleting the twin would take the user's rights away."""
         self.ensure_daemons()
-        self.consumer.api.delete("namespaces", None, self.namespace)
-        wait_for(lambda: not self.consumer.pods(self.namespace), 60, f"the pods of {self.namespace} to be gone")
-        self.peering.withdraw(self.namespace)
-        self.provider.api.delete("namespaces", None, self.twin)
+        for kind in ("deployments", "pods"):
+            self.consumer.api.delete_all(kind, self.namespace)
+        try:
+            self.wait_nothing_left()
+        except TimedOut:
+            for kind, cluster, namespace in (
+                ("pods", self.consumer, self.namespace),
+                ("shadowpods", self.provider, self.twin),
+                ("pods", self.provider, self.twin),
+            ):
+                cluster.api.delete_all(kind, namespace, grace=0)
+            raise
+        finally:
+            self.peering.withdraw(self.namespace)
 
 
 def _found(pod: dict[str, Any] | None, what: str) -> dict[str, Any]:
