@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,11 @@ def user(entry: Entry) -> str:
 
 def groups(entry: Entry) -> list[str]:
     return entry["user"].get("groups", [])
+
+
+def received(entry: Entry) -> float:
+    """When the request came in, in seconds since 1970."""
+    return datetime.fromisoformat(entry["requestReceivedTimestamp"]).timestamp()
 
 
 def code(entry: Entry) -> int:

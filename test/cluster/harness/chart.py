@@ -62,5 +62,5 @@ def _established(cluster: Cluster) -> bool:
     kinds = [
         kind for kind in cluster.api.list("customresourcedefinitions") if kind["spec"]["group"].endswith(".liqo.io")
     ]
-    conditions = [{c["type"]: c["status"] for c in kind.get("status", {}).get("conditions", [])} for kind in kinds]
+    conditions = [{c["type"]: c["status"] for c in kind.get("status", {}).get("conditions") or []} for kind in kinds]
     return bool(kinds) and all(found.get("Established") == "True" for found in conditions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ class Cluster:
         self.api = Api(self.space, self.address, PORT, self.authority.pair.certificate, self._admin())
         self.audit = audit.Audit(self.directory / "audit.log")
         self.node: Node | None = None
+        self._starts: list[tuple[float, float]] = []
 
     # -- starting and stopping ------------------------------------------------------------------------------------
 
@@ -64,6 +66,9 @@ class Cluster:
         self._wait_defaults("default")
 
     def wait_api(self, timeout: float = 60) -> None:
+        """Waits until the API server is ready; from its start until then it may refuse what it later grants."""
+        began = time.time()
+
         def ready() -> bool:
             server = self.processes["kube-apiserver"]
             if not server.running():
@@ -71,6 +76,16 @@ class Cluster:
             return self.api.healthy()
 
         wait_for(ready, timeout, f"the API server of {self.name} to be ready")
+        self._starts.append((began, time.time()))
+
+    def refused(self, since: int = 0) -> list[audit.Entry]:
+        """Requests answered 403, but not to Kubernetes itself, and not before the API server knew its roles."""
+        return [
+            entry
+            for entry in self.audit.refused(since)
+            if not audit.is_system(entry)
+            if not any(began <= audit.received(entry) <= ready for began, ready in self._starts)
+        ]
 
     def stop(self) -> None:
         """Ends everything at once; a graceful end of an API server with open watches takes up to a minute."""
@@ -86,15 +101,15 @@ class Cluster:
         self.processes[component].kill()
 
     def start_again(self, component: str) -> None:
-        """Starts a component that was killed, by the same command."""
+        """Starts a component that was killed, by the same command; an API server until it is ready."""
         self._run(component, self._commands[component])
-
-    def restart(self, component: str) -> None:
-        """Kills a component and starts it again; after an API server's restart waits until it is ready."""
-        self.kill(component)
-        self.start_again(component)
         if component in ("kube-apiserver", "etcd"):
             self.wait_api()
+
+    def restart(self, component: str) -> None:
+        """Kills a component and starts it again."""
+        self.kill(component)
+        self.start_again(component)
 
     def _run(self, component: str, command: Sequence[object]) -> Process:
         self._commands[component] = list(command)
