@@ -1,7 +1,6 @@
 // One kind of object that is reflected from the consumer to the provider, and what is to be done about one object.
 #pragma once
 
-#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,50 +18,46 @@ enum class SelectionPolicy { deny_list, allow_list };
 struct ReflectedKind {
   std::string_view name;  ///< e.g. "ConfigMap": option names, metric label and event source derive from it
   kube::Resource resource;
-  /// The name of the copy of an object of this name.
+  /// The name of the copy of an object of this name; "" = an object of this name is never reflected.
   std::string (*remote_name)(std::string_view local, const core::ForgingContext& ctx);
-  /// The name at home of a copy of this name.
+  /// The name at home of a copy of this name; "" = nothing of ours can have this name.
   std::string (*local_name)(std::string_view remote, const core::ForgingContext& ctx);
   /// Objects that are reflected whatever the policy, unless annotated otherwise.
-  bool (*always)(std::string_view local_name);
-  /// Whether a remote object that bears the reflection labels is none of this kind's business.
-  bool (*excludes)(const kube::Object& remote);
+  bool (*is_always_reflected)(std::string_view local_name);
   /// The copy for server-side apply, without the digest.
   kube::Object (*forge)(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx);
   /// Fields beside metadata that the copy owns whole: their values must be equal, not just contained.
   std::span<const std::string_view> owned_fields;
-  /// Fields that the API server does not let change: the copy is deleted and made again. Asked only if they differ.
+  /// Whether the difference is one that the API server does not let be made: the copy is deleted and made again.
   bool (*needs_replacement)(const kube::Object& remote, const kube::Object& desired);
 };
 
 namespace reflection_action {
-/// All is as it should be.
+/// All is as it should be, or nothing is wanted.
 struct Keep {};
 /// An object of somebody else has the name: Warning FailedReflection on the local object; no retry.
 struct Refuse {
   std::string message;
 };
-/// The policy leaves it out: Normal ReflectionDisabled on the local object if `tell`.
-struct Skip {
-  std::string message;
-};
 /// Delete the copy, with this UID as precondition.
 struct Remove {
   std::string name, uid;
-  bool replace = false;  ///< it will be made again: an immutable field changed
+  /// For a Normal ReflectionDisabled on the local object; "" = no Event.
+  std::string message;
 };
-/// Server-side apply with force, manager reflection.liqo.io. `create`: the cache shows none; POST it instead, so that
-/// an object of somebody else that appeared meanwhile is not taken over.
+/// Server-side apply under the manager reflection.liqo.io.
 struct Apply {
   kube::Object desired;
-  bool create = false;
+  /// False where the cache shows no copy: without force, fields of somebody else who took the name meanwhile answer
+  /// 409. True for a copy of ours, whose UID is in `desired`.
+  bool force = false;
 };
 }  // namespace reflection_action
 
-using ReflectionPlan = std::variant<reflection_action::Keep, reflection_action::Refuse, reflection_action::Skip,
-                                    reflection_action::Remove, reflection_action::Apply>;
+using ReflectionPlan = std::variant<reflection_action::Keep, reflection_action::Refuse, reflection_action::Remove,
+                                    reflection_action::Apply>;
 
-/// Decides about one object. Either may be null.
+/// Decides about one object, given it and what has the name of its copy. Either may be null.
 ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object* local,
                                const kube::Object* remote, std::string_view remote_namespace,
                                const core::ForgingContext& ctx);

@@ -167,7 +167,7 @@ TEST_CASE("changes of the ShadowPod reach its pod, and what others put there sta
   kube::Object newer = order;
   newer.mutable_spec()["pod"] =
       parse_value(R"({"containers": [{"name": "main", "image": "img:v2"}], "activeDeadlineSeconds": 60,
-    "tolerations": [{"key": "wanted", "operator": "Exists"}]})");
+    "tolerations": [{"key": "wanted", "operator": "Exists"}, {"key": "added", "operator": "Exists"}]})");
   patch = plan_provider_pod_update(newer, pod);
   REQUIRE(patch.has_value());
   CHECK(kube::object_at(*patch, {"spec"}) == parse_value(R"({"containers": [{"name": "main", "image": "img:v2"}],

@@ -1,0 +1,54 @@
+// Everything that is particular to reflecting ConfigMaps.
+#include <array>
+
+#include "../forge.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/mapping/names.hpp"
+
+namespace liqo::reflection {
+namespace {
+
+constexpr std::array<std::string_view, 3> fields = {"data", "binaryData", "immutable"};
+
+/// Every namespace of either cluster holds a root CA of this name, so the copy takes its origin as suffix. The copy's
+/// name is thereby taken.
+std::string remote_name(std::string_view local, const core::ForgingContext& ctx) {
+  std::string root_ca = core::remote_root_ca_name(ctx.clusters.local);
+  if (local == api::root_ca_name) return root_ca;
+  return local == root_ca ? std::string() : std::string(local);
+}
+
+std::string local_name(std::string_view remote, const core::ForgingContext& ctx) {
+  if (remote == api::root_ca_name) return {};  // the provider's own
+  return std::string(remote == core::remote_root_ca_name(ctx.clusters.local) ? api::root_ca_name : remote);
+}
+
+kube::Object forge(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx) {
+  kube::Object copy =
+      forge_copy(kube::resources::config_maps, local, remote_name(local.name(), ctx), remote_namespace, ctx);
+  copy_fields(local, copy, fields);
+  return copy;
+}
+
+/// Of an immutable ConfigMap only the metadata can change.
+bool needs_replacement(const kube::Object& remote, const kube::Object& desired) {
+  if (!kube::bool_at(remote.tree(), {"immutable"})) return false;
+  for (std::string_view field : fields)
+    if (!is_same_field(remote.tree().if_contains(field), desired.tree().if_contains(field))) return true;
+  return false;
+}
+
+}  // namespace
+
+extern const ReflectedKind configmap{
+    .name = "ConfigMap",
+    .resource = kube::resources::config_maps,
+    .remote_name = remote_name,
+    .local_name = local_name,
+    .is_always_reflected = [](std::string_view name) { return name == api::root_ca_name; },
+    .forge = forge,
+    .owned_fields = fields,
+    .needs_replacement = needs_replacement,
+};
+
+}  // namespace liqo::reflection

@@ -1,0 +1,90 @@
+// What is particular to ConfigMaps: their fields, the root CA, and immutable ones.
+#include <doctest/doctest.h>
+
+#include "liqo/reflection/kind.hpp"
+
+namespace liqo::reflection {
+namespace {
+
+core::ForgingContext context(std::string local = "local-cluster") {
+  core::ForgingContext ctx;
+  ctx.clusters = {.local = std::move(local), .remote = "remote-cluster"};
+  return ctx;
+}
+const ReflectedKind& kind() { return *find_reflected_kind("ConfigMap"); }
+
+kube::Object parse(std::string_view text) {
+  auto parsed = kube::Object::parse(text);
+  REQUIRE(parsed.has_value());
+  return std::move(*parsed);
+}
+ReflectionPlan plan(const kube::Object& local, const kube::Object* remote,
+                    SelectionPolicy policy = SelectionPolicy::deny_list) {
+  return plan_reflection(kind(), policy, &local, remote, "shop-r", context());
+}
+
+}  // namespace
+
+TEST_CASE("data, binary data and the immutable flag are copied, and nothing else") {
+  const auto local = parse(R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "uid": "l1",
+    "ownerReferences": [{}], "finalizers": ["x"]}, "data": {"a": "1"}, "binaryData": {"b": "AA=="}, "immutable": true, "other": 1})");
+  const auto made = plan(local, nullptr);
+  const kube::Object& copy = std::get<reflection_action::Apply>(made).desired;
+  CHECK(kube::json::serialize(copy.tree().at("data")) == R"({"a":"1"})");
+  CHECK(kube::json::serialize(copy.tree().at("binaryData")) == R"({"b":"AA=="})");
+  CHECK(kube::bool_at(copy.tree(), {"immutable"}));
+  CHECK_FALSE(copy.tree().contains("other"));
+  CHECK_FALSE(copy.metadata().contains("ownerReferences"));
+  CHECK_FALSE(copy.metadata().contains("finalizers"));
+}
+
+TEST_CASE("a key that disappears from the data is taken away remotely") {
+  const auto local = parse(R"({"metadata": {"name": "settings"}, "data": {"a": "1", "b": "2"}})");
+  auto made = plan(local, nullptr);
+  kube::Object copy = std::get<reflection_action::Apply>(made).desired;
+  copy.mutable_metadata()["uid"] = "r1";
+  const auto shorter = parse(R"({"metadata": {"name": "settings"}, "data": {"a": "1"}})");
+  CHECK(std::holds_alternative<reflection_action::Apply>(plan(shorter, &copy)));
+  copy.tree()["data"].as_object()["sneaked"] = "in";
+  CHECK(std::holds_alternative<reflection_action::Apply>(plan(local, &copy)));
+}
+
+TEST_CASE("the root CA takes another name and is always reflected unless it is annotated") {
+  CHECK(kind().remote_name("kube-root-ca.crt", context()) == "kube-root-ca.crt.local");
+  CHECK(kind().remote_name("kube-root-ca.crt", context("clus-ter")) == "kube-root-ca.crt.clus-a");
+  CHECK(kind().remote_name("settings", context()) == "settings");
+  CHECK(kind().remote_name("kube-root-ca.crt.local", context()) == "");
+  CHECK(kind().local_name("kube-root-ca.crt.local", context()) == "kube-root-ca.crt");
+  CHECK(kind().local_name("kube-root-ca.crt", context()) == "");
+  CHECK(kind().local_name("settings", context()) == "settings");
+
+  auto root = parse(R"({"metadata": {"name": "kube-root-ca.crt"}, "data": {"ca.crt": "PEM"}})");
+  for (const auto policy : {SelectionPolicy::deny_list, SelectionPolicy::allow_list}) {
+    const auto made = plan(root, nullptr, policy);
+    REQUIRE(std::holds_alternative<reflection_action::Apply>(made));
+    CHECK(std::get<reflection_action::Apply>(made).desired.name() == "kube-root-ca.crt.local");
+  }
+  root.set_annotation("liqo.io/skip-reflection", "true");
+  CHECK(std::holds_alternative<reflection_action::Keep>(plan(root, nullptr)));
+  const auto taken = parse(R"({"metadata": {"name": "kube-root-ca.crt.local"}})");
+  CHECK(std::holds_alternative<reflection_action::Keep>(plan(taken, nullptr)));
+}
+
+TEST_CASE("an immutable copy is replaced where its data changed") {
+  const auto local = parse(R"({"metadata": {"name": "settings"}, "data": {"a": "1"}, "immutable": true})");
+  auto made = plan(local, nullptr);
+  kube::Object copy = std::get<reflection_action::Apply>(made).desired;
+  copy.mutable_metadata()["uid"] = "r1";
+  CHECK(std::holds_alternative<reflection_action::Keep>(plan(local, &copy)));
+  auto relabelled = local;
+  relabelled.set_label("app", "web");
+  CHECK(std::holds_alternative<reflection_action::Apply>(plan(relabelled, &copy)));
+  for (const char* changed : {R"({"metadata": {"name": "settings"}, "data": {"a": "2"}, "immutable": true})",
+                              R"({"metadata": {"name": "settings"}, "data": {"a": "1"}})"}) {
+    const auto replaced = plan(parse(changed), &copy);
+    REQUIRE(std::holds_alternative<reflection_action::Remove>(replaced));
+    CHECK(std::get<reflection_action::Remove>(replaced).message.empty());
+  }
+}
+
+}  // namespace liqo::reflection
