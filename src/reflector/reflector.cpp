@@ -49,14 +49,14 @@ void Reflector::start_namespace(const std::string& local, const std::string& rem
 void Reflector::stop_namespace(const std::string& local) { namespaces_.erase(local); }
 
 void Reflector::enqueue(const std::string& local_namespace, std::string name) {
+  if (name.empty()) return;  // an object at the provider that cannot be a copy
   controller_.enqueue({local_namespace, {local_namespace, std::move(name)}});
 }
 
 void Reflector::enqueue_all(const std::string& local_namespace) {
   const Namespace& ns = namespaces_.at(local_namespace);
   for (const auto& key : ns.home->store().keys()) enqueue(local_namespace, key.name);
-  for (const auto& key : ns.provider->store().keys())
-    enqueue(local_namespace, kind_.local_name(key.name, forging_));
+  for (const auto& key : ns.provider->store().keys()) enqueue(local_namespace, kind_.local_name(key.name, forging_));
 }
 
 asio::awaitable<kube::Outcome> Reflector::reconcile(kube::WorkKey key) {
@@ -76,23 +76,20 @@ asio::awaitable<kube::Outcome> Reflector::reconcile(kube::WorkKey key) {
     if (local) context_.events.warning(*local, kind_.resource, api::reasons::failed_reflection, refuse->message);
     co_return kube::Outcome::done();
   }
-  if (const auto* skip = std::get_if<action::Skip>(&plan)) {
-    if (local && !skip->message.empty())
-      context_.events.normal(*local, kind_.resource, api::reasons::reflection_disabled, skip->message);
-    co_return kube::Outcome::done();
-  }
   if (const auto* remove = std::get_if<action::Remove>(&plan)) {
     auto removed = co_await provider.remove(kind_.resource, remote_key, {.uid = remove->uid});
     if (!removed && !removed.error().is_not_found())
       co_return kube::Outcome::retry(std::move(removed.error()).in("removing a reflected object"));
-    co_return remove->replace ? kube::Outcome::again_after(0ms) : kube::Outcome::done();
+    if (local && !remove->message.empty())
+      context_.events.normal(*local, kind_.resource, api::reasons::reflection_disabled, remove->message);
+    co_return kube::Outcome::done();
   }
   if (const auto* apply = std::get_if<action::Apply>(&plan)) {
-    kube::Result<kube::Object> applied =
-        apply->create
-            ? co_await provider.create(kind_.resource, apply->desired, {.field_manager = api::reflection_manager})
-            : co_await provider.apply(kind_.resource, apply->desired, api::reflection_manager);
-    if (!applied && applied.error().is_already_exists()) co_return kube::Outcome::again_after(1s);
+    const kube::WriteOptions options{.field_manager = api::reflection_manager};
+    auto applied = co_await provider.patch(kind_.resource, remote_key, kube::PatchType::apply, apply->desired.text(),
+                                           options, apply->force);
+    // Without force: somebody else has taken the name. The cache will show whom.
+    if (!applied && applied.error().is_conflict()) co_return kube::Outcome::again_after(1s);
     if (!applied) {
       kube::Failure failure = std::move(applied.error()).in("reflecting to " + remote_key.ns);
       if (local && failure.is_permanent())
@@ -100,7 +97,8 @@ asio::awaitable<kube::Outcome> Reflector::reconcile(kube::WorkKey key) {
       co_return kube::Outcome::retry(std::move(failure));
     }
     // The namespace may have been withdrawn while the answer was under way.
-    if (const auto now = namespaces_.find(key.object.ns); now != namespaces_.end() && now->second.remote == remote_key.ns)
+    if (const auto now = namespaces_.find(key.object.ns);
+        now != namespaces_.end() && now->second.remote == remote_key.ns)
       now->second.provider->observe(std::move(*applied));
   }
   co_return kube::Outcome::done();
