@@ -1,0 +1,110 @@
+// Exec or attach over one upgraded connection, for either role: moves bytes between the connection and its channels,
+// with bounded buffers, signs of life and an orderly end.
+#pragma once
+
+#include <array>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kube/async/clock.hpp"
+#include "kube/async/event.hpp"
+#include "kube/net/transport.hpp"
+#include "kube/wire/command_codec.hpp"
+
+namespace kube {
+
+namespace asio = boost::asio;
+
+/// How long a connection may be quiet, and how much it may hold. Zero durations: never.
+struct CommandLimits {
+  Duration ping_every = std::chrono::seconds(5);
+  /// Nothing at all from a peer that is being listened to: it is dead.
+  Duration silence = std::chrono::seconds(30);
+  /// No data either way, whatever the pings say; looked at with each ping.
+  Duration idle = {};
+  /// Bytes waiting for their reader per channel, and for the connection in total. While a channel holds this much the
+  /// connection is not read: SPDY and WebSocket have no other back-pressure.
+  std::size_t buffer = 64 * 1024;
+};
+
+/// One session. run() does the work and must be running for anything else to make progress; spawn it into the group of
+/// those who use the channels, and destroy the session only after it has ended. One thread.
+class CommandConnection {
+ public:
+  using Channel = wire::CommandChannel;
+
+  CommandConnection(const asio::any_io_executor& executor, async::Clock& clock, std::unique_ptr<net::ByteStream> stream,
+                    std::unique_ptr<wire::CommandCodec> codec, CommandLimits limits = {});
+  CommandConnection(const CommandConnection&) = delete;
+  CommandConnection& operator=(const CommandConnection&) = delete;
+
+  /// Reads, writes and pings until the session is over: the peer said goodbye or vanished, or close() was called and
+  /// what was written is sent. Never fails; cancellation (terminal) closes the connection at once and is thrown on.
+  asio::awaitable<void> run();
+
+  /// Waits until every channel is open. Errors: Errc::timeout, Errc::protocol (the peer refused one), Errc::closed.
+  asio::awaitable<Result<void>> ready(Deadline deadline);
+
+  /// What has arrived on a channel; "" is its end. What arrived before the session was over can still be read after it.
+  /// Errors: Errc::closed, Errc::timeout, Errc::protocol: the session broke before the channel ended.
+  asio::awaitable<Result<std::string>> read(Channel channel);
+  /// Drops what arrives on a channel from now on, so that it never holds the others up.
+  void discard(Channel channel);
+  /// Writes all, waiting while too much is queued; to be called once ready() has succeeded. Errors: Errc::closed: the
+  /// peer takes no more on this channel.
+  asio::awaitable<Result<void>> write(Channel channel, std::string_view bytes);
+  /// Says that nothing more will be written on a channel, where the protocol can say so.
+  void finish(Channel channel);
+  /// True if the end of stdin can be told to the peer while its output goes on.
+  bool can_finish() const { return codec_->can_finish(); }
+  wire::CommandVersion version() const { return codec_->version(); }
+
+  /// Ends the session in order: what was written is still sent. Readers see the end.
+  void close();
+  /// Returns once the session is over for whatever reason.
+  asio::awaitable<void> over() { return over_.wait(); }
+  /// Why the session broke, or nullopt while it runs and after an orderly end.
+  const std::optional<Failure>& failure() const { return failure_; }
+
+ private:
+  struct Inbox {
+    explicit Inbox(const asio::any_io_executor& executor) : readable(executor) {}
+    std::string bytes;
+    bool ended = false;
+    bool discarded = false;
+    async::Event readable;
+  };
+
+  asio::awaitable<void> read_loop();
+  asio::awaitable<void> write_loop();
+  asio::awaitable<void> keep_alive();
+  asio::awaitable<Result<std::size_t>> read_some(std::span<char> buffer);
+  asio::awaitable<void> farewell();
+  void take_events();
+  bool is_full() const;
+  void end(std::optional<Failure> failure);
+  Inbox& inbox(Channel channel) { return inboxes_[static_cast<std::size_t>(channel)]; }
+
+  asio::any_io_executor executor_;
+  async::Clock& clock_;
+  std::unique_ptr<net::ByteStream> stream_;
+  std::unique_ptr<wire::CommandCodec> codec_;
+  CommandLimits limits_;
+  std::array<Inbox, wire::command_channel_count> inboxes_;
+  async::Event ready_;
+  async::Event over_;       // nothing more will come of this session
+  async::Event room_;       // an inbox was emptied
+  async::Event output_;     // the codec has something to send
+  async::Event writable_;   // the codec's output has room
+  async::Event sent_;       // everything queued has been sent
+  async::Event peer_left_;  // the read loop has ended
+  std::optional<Failure> failure_;
+  TimePoint last_data_;
+  bool peer_said_goodbye_ = false;
+};
+
+}  // namespace kube

@@ -1,0 +1,72 @@
+// Exec and attach at an API server, as its client.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kube/client/command_connection.hpp"
+#include "kube/k8s/request.hpp"
+
+namespace kube {
+
+/// What to run, and where.
+struct RemoteCommandRequest {
+  std::string ns;
+  std::string pod;
+  std::string container;             ///< "" = the pod's only one
+  std::vector<std::string> command;  ///< empty: attach to what runs already
+  wire::CommandStreams streams;      ///< with tty there is no stderr
+};
+
+/// Method, path and query of that request, without the headers of a protocol. GET for WebSocket, POST for SPDY.
+HttpRequest to_request(const RemoteCommandRequest& command, std::string_view method);
+
+struct RemoteCommandOptions {
+  CommandLimits limits;
+  Duration dial_limit = std::chrono::seconds(30);   ///< for each attempt at a protocol
+  Duration ready_limit = std::chrono::seconds(30);  ///< for the streams to be opened
+  /// Unpredictable numbers, for WebSocket's keys and masks; by default those of the operating system.
+  std::function<std::uint32_t()> entropy;
+};
+
+/// A command at a remote container. The same rules as CommandConnection: spawn run(), use the channels, destroy it only
+/// after run() has ended.
+class RemoteCommand {
+ public:
+  explicit RemoteCommand(std::unique_ptr<CommandConnection> connection) : connection_(std::move(connection)) {}
+
+  asio::awaitable<void> run() { return connection_->run(); }
+  asio::awaitable<Result<void>> ready(Deadline deadline) { return connection_->ready(deadline); }
+  /// What the command wrote to `out` or `err`; "" is the end.
+  asio::awaitable<Result<std::string>> read(wire::CommandChannel channel) { return connection_->read(channel); }
+  /// Errors: Errc::closed once the command takes no more input; the session goes on.
+  asio::awaitable<Result<void>> write_stdin(std::string_view bytes) {
+    return connection_->write(wire::CommandChannel::in, bytes);
+  }
+  /// The end of the command's input, where the protocol can tell it (see connect_remote_command).
+  void close_stdin() { connection_->finish(wire::CommandChannel::in); }
+  asio::awaitable<Result<void>> resize(wire::TerminalSize size);
+  /// The Status document that tells how the command ended, as the server wrote it; "" is success. Waits for the end, so
+  /// something must read or discard `out` and `err` meanwhile. At most 64 KiB; fails if the session broke before.
+  asio::awaitable<Result<std::string>> result();
+  /// Gives the command up. The server ends it, or at least its streams.
+  void close() { connection_->close(); }
+  CommandConnection& connection() { return *connection_; }
+
+ private:
+  std::unique_ptr<CommandConnection> connection_;
+};
+
+/// Opens a session by the first protocol that the server takes: WebSocket v5; WebSocket v4 in the same request where
+/// the command has no stdin, because v4 cannot tell its end; SPDY/3.1, which is a POST and so works for roles with only
+/// `create` on pods/exec; and for a command with stdin WebSocket v4 at last. A refusal that no other protocol would
+/// change (401, 404, 429) is final. Errors: the server's Status of the last attempt (Errc::api), connect, tls, timeout,
+/// protocol. The session's run() is not started yet.
+asio::awaitable<Result<std::unique_ptr<RemoteCommand>>> connect_remote_command(net::Upgrader& upgrader,
+                                                                               async::Clock& clock,
+                                                                               RemoteCommandRequest request,
+                                                                               RemoteCommandOptions options = {});
+
+}  // namespace kube

@@ -1,0 +1,237 @@
+#include "kube/client/command_connection.hpp"
+
+#include <algorithm>
+#include <boost/asio/this_coro.hpp>
+
+#include "kube/async/task_group.hpp"
+#include "kube/async/timeout.hpp"
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t read_size = 16 * 1024;
+// How long our last words may take, and how long we listen to a peer that is still talking after them: closing a socket
+// with unread bytes in it would destroy what the peer has not read yet.
+constexpr Duration sending_limit = 10s;
+constexpr Duration listening_limit = 2s;
+
+}  // namespace
+
+CommandConnection::CommandConnection(const asio::any_io_executor& executor, async::Clock& clock,
+                                     std::unique_ptr<net::ByteStream> stream, std::unique_ptr<wire::CommandCodec> codec,
+                                     CommandLimits limits)
+    : executor_(executor),
+      clock_(clock),
+      stream_(std::move(stream)),
+      codec_(std::move(codec)),
+      limits_(limits),
+      inboxes_{Inbox(executor), Inbox(executor), Inbox(executor), Inbox(executor), Inbox(executor)},
+      ready_(executor),
+      over_(executor),
+      room_(executor),
+      output_(executor),
+      writable_(executor),
+      sent_(executor),
+      peer_left_(executor),
+      last_data_(clock.now()) {}
+
+asio::awaitable<void> CommandConnection::run() {
+  codec_->start();
+  take_events();
+  output_.set();
+  async::TaskGroup group(executor_);
+  group.spawn(read_loop());
+  group.spawn(write_loop());
+  if (limits_.ping_every > Duration::zero()) group.spawn(keep_alive());
+
+  std::exception_ptr interrupted;
+  try {
+    co_await over_.wait();
+    if (!failure_ || failure_->code() == Errc::protocol || failure_->code() == Errc::too_large) co_await farewell();
+  } catch (...) {
+    interrupted = std::current_exception();
+  }
+  // A cancelled coroutine would throw again at its next await, and the loops below must be waited for.
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  stream_->close();
+  if (!over_.is_set()) end(Failure(Errc::stopped, "the session was stopped"));
+  co_await group.stop();
+  if (interrupted) std::rethrow_exception(interrupted);
+}
+
+// Sends what is queued, our goodbye behind it, and lets the peer close first.
+asio::awaitable<void> CommandConnection::farewell() {
+  codec_->close();
+  sent_.reset();
+  output_.set();
+  const bool sent = co_await async::with_timeout(clock_, sent_.wait(), sending_limit);
+  if (sent && !peer_said_goodbye_) co_await async::with_timeout(clock_, peer_left_.wait(), listening_limit);
+}
+
+void CommandConnection::end(std::optional<Failure> failure) {
+  if (over_.is_set()) return;
+  failure_ = std::move(failure);
+  over_.set();
+  ready_.set();
+  room_.set();
+  writable_.set();
+  for (Inbox& box : inboxes_) box.readable.set();
+}
+
+void CommandConnection::close() { end(std::nullopt); }
+
+bool CommandConnection::is_full() const {
+  return std::any_of(inboxes_.begin(), inboxes_.end(),
+                     [this](const Inbox& box) { return box.bytes.size() >= limits_.buffer; });
+}
+
+asio::awaitable<Result<std::size_t>> CommandConnection::read_some(std::span<char> buffer) {
+  if (limits_.silence == Duration::zero()) co_return co_await stream_->read_some(buffer);
+  auto got = co_await async::with_timeout(clock_, stream_->read_some(buffer), limits_.silence);
+  if (!got) co_return fail(Errc::timeout, "the peer gives no sign of life");
+  co_return std::move(*got);
+}
+
+asio::awaitable<void> CommandConnection::read_loop() {
+  std::string buffer(read_size, '\0');
+  for (;;) {
+    // Once over, what still comes is thrown away, but it is read: see listening_limit.
+    while (is_full() && !over_.is_set()) {
+      room_.reset();
+      co_await room_.wait();
+    }
+    auto got = co_await read_some(buffer);
+    if (!got || *got == 0) {
+      end(got ? Failure(Errc::closed, "the connection ended in the middle of the session") : std::move(got.error()));
+      break;
+    }
+    auto fed = codec_->feed(std::string_view(buffer).substr(0, *got));
+    take_events();
+    output_.set();
+    if (!fed) {
+      end(std::move(fed.error()));
+      break;
+    }
+  }
+  peer_left_.set();
+}
+
+void CommandConnection::take_events() {
+  using Kind = wire::CommandEvent::Kind;
+  while (auto event = codec_->next()) {
+    switch (event->kind) {
+      case Kind::ready:
+        ready_.set();
+        break;
+      case Kind::data: {
+        last_data_ = clock_.now();
+        Inbox& box = inbox(event->channel);
+        if (box.discarded || over_.is_set()) break;
+        box.bytes += event->bytes;
+        box.readable.set();
+        break;
+      }
+      case Kind::end:
+        inbox(event->channel).ended = true;
+        inbox(event->channel).readable.set();
+        break;
+      case Kind::refused:
+        end(Failure(Errc::protocol, "the peer refused the stream " + std::string(to_string(event->channel))));
+        break;
+      case Kind::closed:
+        peer_said_goodbye_ = true;
+        if (event->bytes.empty()) {
+          end(std::nullopt);
+        } else {
+          end(Failure(Errc::closed, std::move(event->bytes)));
+        }
+        break;
+    }
+  }
+}
+
+asio::awaitable<void> CommandConnection::write_loop() {
+  for (;;) {
+    while (auto frame = codec_->next_output()) {
+      auto written = co_await stream_->write(*frame);
+      if (!written) {
+        end(std::move(written.error()));
+        sent_.set();
+        peer_left_.set();
+        co_return;
+      }
+      if (codec_->pending_output() < limits_.buffer) writable_.set();
+    }
+    sent_.set();
+    co_await output_.wait_and_reset();
+  }
+}
+
+asio::awaitable<void> CommandConnection::keep_alive() {
+  while (!over_.is_set()) {
+    co_await clock_.sleep(limits_.ping_every);
+    if (limits_.idle > Duration::zero() && clock_.now() - last_data_ >= limits_.idle) {
+      end(Failure(Errc::timeout, "the session was idle for too long"));
+      break;
+    }
+    codec_->ping();
+    output_.set();
+  }
+}
+
+asio::awaitable<Result<void>> CommandConnection::ready(Deadline deadline) {
+  const bool in_time = co_await async::with_deadline(clock_, ready_.wait(), deadline);
+  if (!in_time) co_return fail(Errc::timeout, "the streams of the session were not opened in time");
+  if (failure_) co_return std::unexpected(*failure_);
+  if (over_.is_set()) co_return fail(Errc::closed, "the peer ended the session before it began");
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<std::string>> CommandConnection::read(Channel channel) {
+  Inbox& box = inbox(channel);
+  while (box.bytes.empty() && !box.ended && !over_.is_set()) {
+    box.readable.reset();
+    co_await box.readable.wait();
+  }
+  if (!box.bytes.empty()) {
+    std::string bytes = std::move(box.bytes);
+    box.bytes.clear();
+    room_.set();
+    co_return bytes;
+  }
+  if (!box.ended && failure_) co_return std::unexpected(*failure_);
+  co_return std::string();
+}
+
+void CommandConnection::discard(Channel channel) {
+  inbox(channel).discarded = true;
+  inbox(channel).bytes.clear();
+  room_.set();
+}
+
+asio::awaitable<Result<void>> CommandConnection::write(Channel channel, std::string_view bytes) {
+  while (!bytes.empty()) {
+    while (codec_->pending_output() >= limits_.buffer && !over_.is_set()) {
+      writable_.reset();
+      co_await writable_.wait();
+    }
+    const std::string_view piece = bytes.substr(0, read_size);
+    if (over_.is_set() || !codec_->write(channel, piece)) {
+      co_return failure_ ? Result<void>(std::unexpected(*failure_))
+                         : fail(Errc::closed, "the peer takes no more on " + std::string(to_string(channel)));
+    }
+    last_data_ = clock_.now();
+    output_.set();
+    bytes.remove_prefix(piece.size());
+  }
+  co_return Result<void>();
+}
+
+void CommandConnection::finish(Channel channel) {
+  codec_->finish(channel);
+  output_.set();
+}
+
+}  // namespace kube

@@ -1,0 +1,175 @@
+#include "kube/client/remote_command.hpp"
+
+#include <boost/asio/this_coro.hpp>
+#include <random>
+#include <span>
+
+#include "kube/base/base64.hpp"
+#include "kube/k8s/status.hpp"
+#include "kube/wire/websocket_codec.hpp"
+
+namespace kube {
+namespace {
+
+using wire::CommandRole;
+using wire::CommandVersion;
+
+constexpr std::size_t result_limit = 64 * 1024;
+
+std::uint32_t entropy_of_the_system() {
+  static std::random_device device;
+  return device();
+}
+
+Failure refusal(const net::Upgraded& answer) {
+  return Failure::from_status(read_status(answer.head.status, answer.refusal, answer.head.header("retry-after")));
+}
+
+// True for what a server would also answer to another protocol.
+bool is_final(const Failure& failure) {
+  const int code = failure.http_code();
+  return code == 401 || code == 404 || code == 429;
+}
+
+// A way to ask for the session: each answers with the codec to speak on the new stream.
+struct Attempt {
+  HttpRequest request;
+  std::function<Result<std::unique_ptr<wire::CommandCodec>>(const net::ResponseHead&)> accept;
+};
+
+Attempt websocket_attempt(const RemoteCommandRequest& command, const std::vector<CommandVersion>& versions,
+                          const std::function<std::uint32_t()>& entropy) {
+  std::string nonce;
+  for (int i = 0; i < 4; ++i) {
+    const std::uint32_t number = entropy();
+    nonce.append(reinterpret_cast<const char*>(&number), sizeof number);
+  }
+  const std::string key = encode_base64(nonce);
+  std::string names;
+  for (const CommandVersion version : versions) {
+    names += (names.empty() ? "" : ", ") + std::string(to_string(version));
+  }
+  Attempt attempt;
+  attempt.request = to_request(command, "GET");
+  auto& headers = attempt.request.headers;
+  headers.emplace_back("upgrade", "websocket");
+  headers.emplace_back("sec-websocket-version", "13");
+  headers.emplace_back("sec-websocket-key", key);
+  headers.emplace_back("sec-websocket-protocol", names);
+  attempt.accept = [key, versions, entropy, streams = command.streams](
+                       const net::ResponseHead& head) -> Result<std::unique_ptr<wire::CommandCodec>> {
+    if (head.header("sec-websocket-accept") != wire::websocket_accept(key)) {
+      return fail(Errc::protocol, "the server's WebSocket handshake does not answer ours");
+    }
+    const std::string_view chosen = head.header("sec-websocket-protocol");
+    for (const CommandVersion version : versions) {
+      if (to_string(version) != chosen) continue;
+      return wire::make_websocket_command(CommandRole::client, {version, false}, streams, entropy);
+    }
+    return fail(Errc::protocol, "the server chose a WebSocket protocol that was not offered");
+  };
+  return attempt;
+}
+
+Attempt spdy_attempt(const RemoteCommandRequest& command) {
+  Attempt attempt;
+  attempt.request = to_request(command, "POST");
+  auto& headers = attempt.request.headers;
+  headers.emplace_back("upgrade", "SPDY/3.1");
+  // One line per name: older kubelets read only the first of each line.
+  headers.emplace_back("x-stream-protocol-version", to_string(CommandVersion::v5));
+  headers.emplace_back("x-stream-protocol-version", to_string(CommandVersion::v4));
+  attempt.accept = [streams =
+                        command.streams](const net::ResponseHead& head) -> Result<std::unique_ptr<wire::CommandCodec>> {
+    const auto version = wire::command_version(head.header("x-stream-protocol-version"));
+    if (!version || !has_status(*version)) {
+      return fail(Errc::unsupported, "the server chose an exec protocol that was not offered");
+    }
+    return wire::make_spdy_command(CommandRole::client, *version, streams);
+  };
+  return attempt;
+}
+
+}  // namespace
+
+HttpRequest to_request(const RemoteCommandRequest& command, std::string_view method) {
+  const std::string_view subresource = command.command.empty() ? "attach" : "exec";
+  HttpRequest request;
+  request.method = std::string(method);
+  request.target = resources::pods.path(command.ns, command.pod) + "/" + std::string(subresource);
+  char separator = '?';
+  const auto add = [&request, &separator](std::string_view name, std::string_view value) {
+    request.target.append(1, separator).append(name).append("=").append(percent_encode(value));
+    separator = '&';
+  };
+  for (const std::string& word : command.command) add("command", word);
+  if (!command.container.empty()) add("container", command.container);
+  if (command.streams.in) add("stdin", "true");
+  if (command.streams.out) add("stdout", "true");
+  if (command.streams.err) add("stderr", "true");
+  if (command.streams.tty) add("tty", "true");
+  request.verb = method == "GET" ? "get" : "create";
+  request.resource = resources::pods.plural;
+  return request;
+}
+
+asio::awaitable<Result<void>> RemoteCommand::resize(wire::TerminalSize size) {
+  const std::string text = wire::encode_resize(size);
+  co_return co_await connection_->write(wire::CommandChannel::resize, text);
+}
+
+asio::awaitable<Result<std::string>> RemoteCommand::result() {
+  std::string status;
+  for (;;) {
+    auto piece = co_await connection_->read(wire::CommandChannel::error);
+    if (!piece) {
+      // A Status that arrived whole counts, however rudely the connection ended behind it.
+      if (wire::decode_result(connection_->version(), status) && !status.empty()) co_return status;
+      co_return fail(std::move(piece.error()), "waiting for the result of the command");
+    }
+    if (piece->empty()) co_return status;
+    status += piece->substr(0, result_limit - status.size());
+  }
+}
+
+asio::awaitable<Result<std::unique_ptr<RemoteCommand>>> connect_remote_command(net::Upgrader& upgrader,
+                                                                               async::Clock& clock,
+                                                                               RemoteCommandRequest request,
+                                                                               RemoteCommandOptions options) {
+  const auto executor = co_await asio::this_coro::executor;
+  if (!options.entropy) options.entropy = entropy_of_the_system;
+  std::vector<Attempt> attempts;
+  if (request.streams.in) {
+    attempts.push_back(websocket_attempt(request, {CommandVersion::v5}, options.entropy));
+    attempts.push_back(spdy_attempt(request));
+    attempts.push_back(websocket_attempt(request, {CommandVersion::v4}, options.entropy));
+  } else {
+    attempts.push_back(websocket_attempt(request, {CommandVersion::v5, CommandVersion::v4}, options.entropy));
+    attempts.push_back(spdy_attempt(request));
+  }
+
+  std::optional<Failure> refused;
+  for (std::size_t i = 0; i < attempts.size(); ++i) {
+    Attempt& attempt = attempts[i];
+    auto answer = co_await upgrader.upgrade(std::move(attempt.request), clock.deadline_in(options.dial_limit));
+    if (!answer) co_return std::unexpected(std::move(answer.error()));
+    if (!answer->stream) {
+      Failure failure = refusal(*answer);
+      if (is_final(failure)) co_return std::unexpected(std::move(failure));
+      // The refusal of SPDY is what to report: every server of exec speaks it.
+      if (i <= 1) refused = std::move(failure);
+      continue;
+    }
+    auto codec = attempt.accept(answer->head);
+    if (!codec) {
+      answer->stream->close();
+      co_return std::unexpected(std::move(codec.error()));
+    }
+    auto connection = std::make_unique<CommandConnection>(executor, clock, std::move(answer->stream), std::move(*codec),
+                                                          options.limits);
+    co_return std::make_unique<RemoteCommand>(std::move(connection));
+  }
+  co_return std::unexpected(std::move(*refused));
+}
+
+}  // namespace kube
