@@ -48,8 +48,10 @@ Http2Connection::Http2Connection(asio::any_io_executor executor, async::Clock& c
       timing_(timing),
       writable_(executor_),
       watch_(executor_),
+      ready_(executor_),
       over_(executor_),
-      last_heard_(clock.now()) {
+      last_heard_(clock.now()),
+      idle_since_(last_heard_) {
   writable_.set();  // the preface
 }
 
@@ -95,7 +97,14 @@ Result<Http2StreamHandle> Http2Connection::open(const HttpRequest& request, std:
 }
 
 bool Http2Connection::has_room() const {
-  return !why_ && !draining_ && !session_.is_closing() && session_.streams() < session_.max_concurrent_streams();
+  return !why_ && ready_.is_set() && !draining_ && !session_.is_closing() &&
+         session_.streams() < session_.max_concurrent_streams();
+}
+
+asio::awaitable<Result<void>> Http2Connection::ready() {
+  co_await ready_.wait();
+  if (why_) co_return std::unexpected(*why_);
+  co_return Result<void>();
 }
 
 void Http2Connection::drain() {
@@ -215,7 +224,7 @@ void Http2Connection::dispatch(std::vector<http2::Event> events) {
         forget(*stream);
       }
     } else if (std::holds_alternative<http2::Settings>(event)) {
-      if (on_room) on_room();
+      ready_.set();
     } else if (std::holds_alternative<http2::GoAway>(event)) {
       drain();
     }
@@ -225,6 +234,7 @@ void Http2Connection::dispatch(std::vector<http2::Event> events) {
 void Http2Connection::finish(Failure why) {
   if (why_) return;
   why_ = std::move(why);
+  ready_.set();
   over_.set();
 }
 
@@ -250,7 +260,7 @@ void Http2Connection::forget(Http2Stream& stream) {
   answered(stream);
   stream.connection = nullptr;
   streams_.erase(stream.id);  // may destroy `stream`
-  if (on_room) on_room();
+  if (streams_.empty()) idle_since_ = clock_.now();
   if (draining_ && streams_.empty()) finish(Failure(Errc::closed, "the connection was given up"));
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -65,6 +64,11 @@ class Http2Connection {
   /// closes the connection and throws.
   asio::awaitable<Failure> run();
 
+  /// Waits for the peer's first settings, the sign that it speaks HTTP/2. Failures: why the connection ended before.
+  asio::awaitable<Result<void>> ready();
+  /// Ends the connection.
+  void close(Failure why) { finish(std::move(why)); }
+
   /// Sends a request; the answer's headers must come by the deadline. Errors: as Http2Session::submit.
   Result<Http2StreamHandle> open(const HttpRequest& request, std::string_view scheme, std::string_view authority,
                                  std::string_view path_prefix,
@@ -74,8 +78,8 @@ class Http2Connection {
   /// Takes no more streams; the connection is closed once the last one has ended.
   void drain();
   std::size_t streams() const { return streams_.size(); }
-  /// Called when a stream has ended or the peer's limit has changed, so that there may be room now.
-  std::function<void()> on_room;
+  /// Since when no stream is open; meaningless while one is.
+  TimePoint idle_since() const { return idle_since_; }
 
  private:
   friend class Http2StreamHandle;
@@ -100,10 +104,12 @@ class Http2Connection {
   std::multimap<TimePoint, Http2Stream*> deadlines_;
   async::Event writable_;
   async::Event watch_;
+  async::Event ready_;
   async::Event over_;
   std::optional<Failure> why_;
   bool draining_ = false;
   TimePoint last_heard_;
+  TimePoint idle_since_;
   std::optional<TimePoint> ping_sent_;
   TimePoint next_watch_ = TimePoint::max();
 };

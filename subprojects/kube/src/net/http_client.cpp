@@ -17,6 +17,8 @@ namespace {
 /// A request that servers keep refusing unseen is given back after so many tries.
 constexpr int max_tries = 6;
 constexpr std::size_t max_idle = 8;
+/// A connection that was opened for a crowd is given up so long after its last stream.
+constexpr std::chrono::seconds spare_time{30};
 constexpr std::size_t max_refusal = 64U << 10;
 
 class Http2Body final : public Body {
@@ -41,7 +43,6 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   struct Way {
     std::shared_ptr<Http2Connection> http2;
     std::unique_ptr<Http1Connection> http1;
-    bool fresh = false;  ///< made for this request: that it broke is not the fault of its age
   };
 
   Impl(asio::any_io_executor on, async::Clock& time, std::shared_ptr<Credentials> identity, HttpClientOptions given)
@@ -58,6 +59,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
 
   asio::awaitable<Result<Dialed>> dial(bool offer_http2, Deadline deadline);
   asio::awaitable<void> connect(std::shared_ptr<Attempt> attempt);
+  asio::awaitable<Result<void>> open(Deadline deadline);
   asio::awaitable<void> serve(std::shared_ptr<Http2Connection> connection);
   asio::awaitable<Result<Way>> acquire(Deadline deadline);
   std::shared_ptr<Http2Connection> with_room();
@@ -135,26 +137,38 @@ asio::awaitable<void> HttpClient::Impl::connect(std::shared_ptr<Attempt> mine) {
   };
   mine->failure = Failure(Errc::stopped, "the client was stopped");
   const AtEnd at_end{*this, *mine};
-  auto dialed = co_await dial(true, clock.deadline_in(options.dial_timeout));
-  if (!dialed) {
-    backoff = backoff == Duration{0} ? options.backoff_min : std::min(backoff * 2, options.backoff_max);
-    down_until = clock.now() + std::chrono::duration_cast<Duration>(backoff * (0.5 + random.unit() / 2));
-    down = dialed.error();
-    mine->failure = std::move(dialed.error());
+  const Deadline deadline = clock.deadline_in(options.dial_timeout);
+  auto made = co_await open(deadline);
+  if (made) {
+    backoff = Duration{0};
+    down.reset();
+    mine->failure.reset();
     co_return;
   }
-  backoff = Duration{0};
-  down.reset();
-  mine->failure.reset();
+  backoff = backoff == Duration{0} ? options.backoff_min : std::min(backoff * 2, options.backoff_max);
+  down_until = clock.now() + std::chrono::duration_cast<Duration>(backoff * (0.5 + random.unit() / 2));
+  down = made.error();
+  mine->failure = std::move(made.error());
+}
+
+asio::awaitable<Result<void>> HttpClient::Impl::open(Deadline deadline) {
+  auto dialed = co_await dial(true, deadline);
+  if (!dialed) co_return std::unexpected(std::move(dialed.error()));
   http1_server = !dialed->http2;
   if (http1_server) {
     give_back(std::make_unique<Http1Connection>(std::move(dialed->stream)));
-    co_return;
+    co_return Result<void>();
   }
   auto connection = std::make_shared<Http2Connection>(executor, clock, std::move(dialed->stream),
                                                       Http2Timing{options.ping_after, options.ping_timeout});
   connections.push_back(connection);
-  tasks.spawn(serve(std::move(connection)));
+  tasks.spawn(serve(connection));
+  // A server that accepts and breaks off again is as good as down; requests must not dial it in circles.
+  auto settled = co_await async::with_deadline(clock, connection->ready(), deadline);
+  if (settled && *settled) co_return Result<void>();
+  if (settled) co_return fail(std::move((*settled).error()), server().host_port());
+  connection->close(Failure(Errc::timeout, "no HTTP/2 settings in time"));
+  co_return fail(Errc::timeout, server().host_port() + ": no HTTP/2 settings in time");
 }
 
 asio::awaitable<void> HttpClient::Impl::serve(std::shared_ptr<Http2Connection> connection) {
@@ -169,6 +183,10 @@ asio::awaitable<void> HttpClient::Impl::serve(std::shared_ptr<Http2Connection> c
 }
 
 std::shared_ptr<Http2Connection> HttpClient::Impl::with_room() {
+  if (connections.size() > 1) {
+    const auto& last = connections.back();
+    if (last->streams() == 0 && clock.now() > last->idle_since() + spare_time) last->drain();
+  }
   for (const auto& connection : connections)
     if (connection->has_room()) return connection;
   return nullptr;
@@ -185,10 +203,13 @@ void HttpClient::Impl::renew() {
 }
 
 asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(Deadline deadline) {
-  bool fresh = false;
-  while (!stopping) {
+  for (int round = 0; !stopping; ++round) {
+    // A server that says goodbye as soon as it is reached is not asked in circles.
+    if (round > 3)
+      co_await clock.sleep_until(
+          std::min(deadline.at, clock.now() + std::chrono::milliseconds(10) * std::min(round, 50)));
     renew();
-    Way way{.http2 = with_room(), .http1 = nullptr, .fresh = fresh};
+    Way way{.http2 = with_room(), .http1 = nullptr};
     if (way.http2) co_return way;
     if (!idle.empty()) {
       way.http1 = std::move(idle.back());
@@ -205,7 +226,6 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(Deadlin
         if (!dialed) co_return std::unexpected(std::move(dialed.error()));
         if (!dialed->http2) {
           way.http1 = std::make_unique<Http1Connection>(std::move(dialed->stream));
-          way.fresh = true;
           co_return way;
         }
         http1_server = false;  // and dial once more, as one for all
@@ -218,7 +238,6 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(Deadlin
     const bool done = co_await async::with_deadline(clock, waited_for->done.wait(), deadline);
     if (!done) co_return fail(Errc::timeout, "connecting to " + server().host_port() + ": no connection in time");
     if (waited_for->failure) co_return std::unexpected(*waited_for->failure);
-    fresh = true;
   }
   co_return fail(Errc::stopped, "the client was stopped");
 }

@@ -98,20 +98,21 @@ bool is_address(const std::string& text) {
   return !error;
 }
 
-/// Why the peer's certificate was not taken, for people.
-std::string verdict(SSL* tls, const std::string& server_name, long result) {
+/// Why the peer's certificate was not taken, for people. `names` is whom it is for, where that was the reason.
+std::string verdict(const std::string& server_name, long result, const std::string& names) {
   std::string text = std::string("the server's certificate was not accepted: ") + X509_verify_cert_error_string(result);
   if (result != X509_V_ERR_HOSTNAME_MISMATCH && result != X509_V_ERR_IP_ADDRESS_MISMATCH) return text;
-  text += ": it is not for '" + server_name + "'";
-  const openssl::Certificate certificate(SSL_get1_peer_certificate(tls));
-  if (!certificate) return text;
-  const CertificateSubject subject = subject_of(certificate.get());
+  return text + ": it is not for '" + server_name + "'" + (names.empty() ? ", it names nobody" : " but for " + names);
+}
+
+std::string names_of(const X509* certificate) {
+  const CertificateSubject subject = subject_of(certificate);
   std::string names;
   int count = 0;
   for (const auto* list : {&subject.dns_names, &subject.ip_addresses})
     for (const std::string& name : *list)
       if (++count <= 8) names += (names.empty() ? "" : ", ") + name.substr(0, 64);
-  return names.empty() ? text + ", and names nobody" : text + " but for " + names + (count > 8 ? ", ..." : "");
+  return count > 8 ? names + ", ..." : names;
 }
 
 std::string chosen_protocol(SSL* tls) {
@@ -154,6 +155,19 @@ asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsCon
                             : X509_VERIFY_PARAM_set1_host(parameters, server_name.data(), server_name.size());
     if (set != 1) co_return fail(Errc::tls, "TLS: '" + server_name + "' cannot be checked against a certificate");
   }
+  // The certificate is not kept once it was refused, so whom it is for is noted on the way.
+  std::string names;
+  if (context.impl()->verify) {
+    error_code ignored;
+    stream->set_verify_callback(
+        [&names](bool accepted, ssl::verify_context& verification) {
+          if (!accepted && X509_STORE_CTX_get_error_depth(verification.native_handle()) == 0)
+            if (const X509* leaf = X509_STORE_CTX_get_current_cert(verification.native_handle()))
+              names = names_of(leaf);
+          return accepted;
+        },
+        ignored);
+  }
   static constexpr unsigned char both[] = "\x02h2\x08http/1.1";
   static constexpr unsigned char http1[] = "\x08http/1.1";
   if (offer_http2) {
@@ -168,7 +182,7 @@ asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsCon
     co_await throw_if_cancelled(error);
     const long result = SSL_get_verify_result(tls);
     if (context.impl()->verify && result != X509_V_OK)
-      co_return fail(Errc::tls, "TLS: " + verdict(tls, server_name, result));
+      co_return fail(Errc::tls, "TLS: " + verdict(server_name, result, names));
     Failure failure = failure_of(error);
     if (error == asio::error::eof || error == ssl::error::stream_truncated || failure.code() == Errc::closed)
       co_return fail(Errc::connect, "TLS: the server broke the handshake off");
