@@ -189,7 +189,6 @@ def test_a_dead_provider_does_not_slow_down_another(run: Run, fake_story: Story,
     """Alive and dead alternate, so that what else this machine does weighs on both alike."""
     story, namespace = fake_story, fake_story.namespace
     rome_to_naples.offload(namespace)
-    story.deployment("elsewhere", 0, busybox("elsewhere"))
     template = rome_to_naples.pinned(busybox("elsewhere"))
     pin: Callable[[int], dict] = lambda n: {**template, "metadata": {"name": f"elsewhere-{n}"}}  # noqa: E731
     latencies(story, 5)
@@ -205,6 +204,8 @@ def test_a_dead_provider_does_not_slow_down_another(run: Run, fake_story: Story,
         finally:
             run.network.heal("naples")
         wait_for(rome_to_naples.node_ready, 60, "naples to be ready again")
+    story.consumer.api.delete_all("pods", namespace)
+    wait_for(lambda: not story.consumer.pods(namespace), 60, "the pods elsewhere to be gone")
+    rome_to_naples.withdraw(namespace)
     print(f"p95 alive {p95(alive) * 1000:.0f} ms, dead {p95(dead) * 1000:.0f} ms")
     assert p95(dead) <= 1.2 * p95(alive), f"p95 alive {p95(alive):.3f} s, with a dead neighbour {p95(dead):.3f} s"
-    rome_to_naples.withdraw(namespace)

@@ -100,7 +100,7 @@ def described(entry: Entry) -> str:
 
 
 class Audit:
-    """Reads the log as it grows. The server writes it before it answers: it has every request that was."""
+    """Reads the log as it grows. The server writes it before it answers: it has every request that was answered."""
 
     def __init__(self, file: Path):
         self._file, self._offset, self._seen = file, 0, list[Entry]()
