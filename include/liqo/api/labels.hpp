@@ -85,6 +85,9 @@ inline constexpr std::string_view failed_create_pod = "FailedCreatePod";
 inline constexpr std::string_view failed_update_pod = "FailedUpdatePod";
 }  // namespace reasons
 
+/// Condition of a consumer's pod: False with the provider's words while the provider refuses to run it.
+inline constexpr std::string_view offloaded_condition = "offloading.liqo.io/Offloaded";
+
 namespace finalizers {
 inline constexpr std::string_view virtual_node = "virtualnode-controller.liqo.io/finalizer";
 inline constexpr std::string_view namespace_map = "namespacemap-controller.liqo.io/finalizer";

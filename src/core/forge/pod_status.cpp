@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 #include "conditions.hpp"
 #include "liqo/api/labels.hpp"
@@ -22,7 +23,7 @@ constexpr std::size_t max_containers = 500;
 /// Conditions that a kubelet sets: where the remote pod has none of them, the local one has none either.
 /// PodScheduled is not among them, because the local scheduler sets it before there is a remote pod.
 constexpr std::string_view kubelet_conditions[] = {"Initialized", "Ready", "ContainersReady",
-                                                   "PodReadyToStartContainers", "PodOffloaded"};
+                                                   "PodReadyToStartContainers", api::offloaded_condition};
 
 std::string_view phase_of(const kube::Object& pod) { return kube::string_at(pod.status(), {"phase"}); }
 
@@ -86,7 +87,7 @@ json::array container_statuses(const json::array& remote, std::int64_t offset) {
     if (!status || copied.size() >= max_containers) continue;
     json::object& copy = copied.emplace_back(*status).get_object();
     const std::int64_t count = std::clamp<std::int64_t>(kube::int_at(entry, {"restartCount"}), 0, INT32_MAX);
-    if (offset > 0) copy["restartCount"] = std::min<std::int64_t>(count + offset, INT32_MAX);
+    copy["restartCount"] = std::min<std::int64_t>(count + offset, INT32_MAX);
   }
   return copied;
 }
@@ -102,9 +103,11 @@ void set_addresses(const kube::Object& local, const kube::Object& remote, const 
   }
   if (!ctx.reflect_ips) return;
   json::array addresses;
+  // What is no address, or a second one of a family, would make the API server refuse the whole status.
+  bool has_family[2] = {};
   const auto add = [&](std::string_view text) {
     const auto parsed = IpAddress::parse(text);
-    if (!parsed || addresses.size() >= 2) return;  // one per family; what is no address would be refused with all
+    if (!parsed || std::exchange(has_family[parsed->v6 ? 1 : 0], true)) return;
     const auto mapped = ctx.ips ? ctx.ips->remap(text) : std::optional<std::string>(text);
     addresses.push_back(json::object{{"ip", *mapped}});
   };

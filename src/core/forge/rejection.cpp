@@ -56,8 +56,8 @@ WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, s
   wanted.labels[api::labels::local_pod] = "true";
   json::value& conditions = wanted.status["conditions"];
   if (!conditions.is_array()) conditions = json::array();
-  set_condition(conditions.get_array(), local.status(), {"PodOffloaded", "False", reason, message.substr(0, 4096)},
-                now);
+  set_condition(conditions.get_array(), local.status(),
+                {api::offloaded_condition, "False", reason, message.substr(0, 4096)}, now);
   return wanted;
 }
 

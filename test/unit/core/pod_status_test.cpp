@@ -242,13 +242,14 @@ TEST_CASE("a rejection ends what runs and keeps how the rest ended") {
 TEST_CASE("the provider's words stand in one condition until the pod is there") {
   const kube::Object local = local_pod(R"({"phase": "Pending"})");
   const auto refused = forge_refusal(local, "OffloadingRefused", "quota exceeded", at());
-  CHECK(condition(refused.status, "PodOffloaded", "message") == "quota exceeded");
+  CHECK(condition(refused.status, "offloading.liqo.io/Offloaded", "message") == "quota exceeded");
   const kube::Object told = written(local, refused);
   CHECK_FALSE(status_patch(told, forge_refusal(told, "OffloadingRefused", "quota exceeded", at(std::chrono::hours(1))))
                   .has_value());
   const auto patch = status_patch(told, status_of(told, remote(running)));
   REQUIRE(patch.has_value());
-  CHECK(json::serialize(*patch).find(R"({"$patch":"delete","type":"PodOffloaded"})") != std::string::npos);
+  CHECK(json::serialize(*patch).find(R"({"$patch":"delete","type":"offloading.liqo.io/Offloaded"})") !=
+        std::string::npos);
 }
 
 TEST_CASE("a patch has the UID and just what differs") {

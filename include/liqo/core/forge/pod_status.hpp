@@ -38,7 +38,7 @@ WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, 
                              std::string_view message, kube::WallTime now);
 
 /// The status with one more condition, for what the provider says about a pod that it does not run: type
-/// `PodOffloaded`, status False, the reason and message given.
+/// `api::offloaded_condition`, status False, the reason and message given.
 WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, std::string_view message,
                            kube::WallTime now);
 
