@@ -88,7 +88,7 @@ class Api:
     ) -> tuple[int, bytes]:
         """One request; returns the status code and the body. A kept connection that has died is replaced once."""
         headers = {
-            "Accept": "application/json",
+            "Accept": "application/json, */*",
             **self._headers,
             **({"Content-Type": kind} if body is not None else {}),
         }
