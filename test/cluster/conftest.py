@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import signal
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 
@@ -41,9 +42,10 @@ def unavailable(reason: str) -> None:
 def run() -> Iterator[Run]:
     if missing := settings.missing_requirements():
         unavailable(f"real clusters need {', '.join(missing)}")
-    for made in (settings.tool("kube"), settings.tool("kwok"), settings.images()):
-        if not made.exists():
-            unavailable(f"{made} is not built; run test/cluster/build-tools")
+    if not all(made.exists() for made in (settings.tool("kube"), settings.tool("kwok"), settings.images())):
+        built = subprocess.run([settings.SUITE / "build-tools"], capture_output=True, text=True)
+        if built.returncode != 0:
+            unavailable(f"test/cluster/build-tools failed: {(built.stdout + built.stderr).strip()[-500:]}")
     the_run = Run()
     try:
         yield the_run
