@@ -284,10 +284,8 @@ asio::awaitable<kube::Result<void>> PodController::delete_shadow(kube::ObjectKey
   if (remove.confirm_first) {
     auto live = co_await context_.home.api().get(kube::resources::pods, key);
     if (!live && !live.error().is_not_found()) co_return std::unexpected(std::move(live.error()));
-    const bool as_expected = live ? !remove.expect_local_uid.empty() && live->uid() == remove.expect_local_uid &&
-                                        kube::string_at(live->spec(), {"nodeName"}) == forging_.node_name
-                                  : true;
-    if (!as_expected) co_return kube::fail(kube::Errc::closed, "the cache of local pods lags behind");
+    const bool is_unowned = !live || (!remove.owner_uid.empty() && live->uid() != remove.owner_uid);
+    if (!is_unowned) co_return kube::fail(kube::Errc::closed, "the cache of local pods lags behind");
   }
   auto removed = co_await context_.provider.api().remove(api::kinds::shadow_pods, remote_key, {.uid = remove.uid});
   if (!removed && removed.error().is_not_found()) {

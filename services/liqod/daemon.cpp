@@ -1,0 +1,200 @@
+#include "daemon.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <random>
+#include <sstream>
+
+#include "health.hpp"
+#include "kube/async/timeout.hpp"
+#include "kube/net/http_client.hpp"
+#include "kube/net/http_server.hpp"
+#include "liqo/controllers/process.hpp"
+#include "provider_link.hpp"
+
+namespace liqod {
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using liqo::controllers::Process;
+
+/// Running reconciles get 10 s; this is the end of patience with everything else.
+constexpr kube::Duration stop_grace = 20s;
+
+kube::Result<kube::wire::ClusterConfig> read_home_config(const Options& options) {
+  if (options.kubeconfig.empty()) {
+    const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
+    const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
+    if (!host || !port)
+      return kube::fail(kube::Errc::missing, "this is not a pod of a cluster, so --kubeconfig is needed");
+    return kube::wire::in_cluster_config(host, port);
+  }
+  std::ifstream file(options.kubeconfig);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file) return kube::fail(kube::Errc::missing, options.kubeconfig + " cannot be read");
+  auto config = kube::wire::parse_kubeconfig(
+      text.str(), {.origin = kube::wire::KubeconfigOrigin::file,
+                   .directory = std::filesystem::absolute(options.kubeconfig).parent_path().string(),
+                   .context = options.context});
+  if (!config) return kube::fail(std::move(config.error()), options.kubeconfig);
+  return config;
+}
+
+/// Splits "host:port", the host perhaps in brackets.
+kube::Result<kube::net::HttpServerOptions> listen_at(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  kube::net::HttpServerOptions options;
+  const char* const end = address.data() + address.size();
+  const char* const port = address.data() + (colon == std::string::npos ? address.size() : colon + 1);
+  const auto [parsed, failure] = std::from_chars(port, end, options.port);
+  if (port == end || failure != std::errc() || parsed != end)
+    return kube::fail(kube::Errc::invalid_input, "--metrics-address is not host:port: " + address);
+  options.address = address.substr(0, colon);
+  if (options.address.size() > 2 && options.address.front() == '[')
+    options.address = options.address.substr(1, options.address.size() - 2);
+  return options;
+}
+
+/// Everything that lives as long as the process.
+class Daemon {
+ public:
+  Daemon(const asio::any_io_executor& executor, const Options& options, kube::Metrics& metrics,
+         std::shared_ptr<kube::net::Credentials> credentials)
+      : executor_(executor),
+        options_(options),
+        random_(std::random_device{}()),
+        metrics_(metrics),
+        home_(executor, clock_, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}) {}
+
+  /// Runs until a signal. Failures are those of starting, e.g. a port that is taken.
+  asio::awaitable<kube::Result<void>> run();
+
+ private:
+  std::string waiting_for() const;
+  asio::awaitable<void> serve_cluster();
+  asio::awaitable<void> wait_for_signal();
+  asio::awaitable<std::string> read_server_version();
+
+  asio::any_io_executor executor_;
+  const Options& options_;
+  kube::async::RealClock clock_;
+  kube::Random random_;
+  kube::Metrics& metrics_;
+  kube::net::HttpClient home_;
+  std::unique_ptr<Process> process_;
+  kube::Log log_{"liqod"};
+};
+
+asio::awaitable<void> Daemon::wait_for_signal() {
+  asio::signal_set signals(executor_, SIGTERM, SIGINT);
+  const int signal = co_await signals.async_wait(asio::use_awaitable);
+  log_.info("stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+}
+
+asio::awaitable<std::string> Daemon::read_server_version() {
+  kube::Api api(home_, clock_, random_, metrics_, {.cluster = options_.settings.cluster_id});
+  bool told = false;
+  while (true) {
+    auto answer = co_await api.raw("/version", 10s);
+    if (answer) {
+      auto document = kube::parse_json(*answer);
+      co_return document ? std::string(kube::string_at(*document, {"gitVersion"})) : std::string();
+    }
+    if (!std::exchange(told, true)) log_.warn("the cluster does not answer yet", {{"error", answer.error()}});
+    co_await clock_.sleep(1s);
+  }
+}
+
+std::string Daemon::waiting_for() const {
+  return process_ ? process_->waiting_for() : "cluster " + options_.settings.cluster_id + " has not answered yet";
+}
+
+asio::awaitable<void> Daemon::serve_cluster() {
+  auto settings = options_.settings;
+  settings.kubelet_version = co_await read_server_version();
+  std::optional<kube::LeaderElectionSettings> election;
+  if (options_.leader_elect) election = {.lease = {settings.liqo_namespace, "liqod"}, .identity = options_.identity};
+  process_ = std::make_unique<Process>(
+      executor_, liqo::controllers::ProcessContext{.home = home_,
+                                                   .connect = connect_over_network(executor_, clock_),
+                                                   .clock = clock_,
+                                                   .random = random_,
+                                                   .metrics = metrics_,
+                                                   .settings = settings,
+                                                   .election = std::move(election)});
+  log_.info("serving",
+            {{"cluster", settings.cluster_id}, {"kubernetes", settings.kubelet_version}, {"version", LIQOD_VERSION}});
+  co_await process_->run();
+}
+
+asio::awaitable<kube::Result<void>> Daemon::run() {
+  auto health_options = listen_at(options_.metrics_address);
+  if (!health_options) co_return std::unexpected(std::move(health_options.error()));
+  kube::net::HttpServer health(executor_, clock_, std::move(*health_options),
+                               serve_health(metrics_, [this] { return waiting_for(); }));
+  if (auto port = health.listen(); !port)
+    co_return kube::fail(std::move(port.error()), "metrics address " + options_.metrics_address);
+
+  // Metrics and health answer to the last; the controllers go first.
+  kube::async::TaskGroup servers(executor_);
+  kube::async::TaskGroup cluster(executor_);
+  servers.spawn(health.serve());
+  cluster.spawn(serve_cluster());
+  co_await wait_for_signal();
+  if (!co_await kube::async::with_timeout(clock_, cluster.stop(), stop_grace)) log_.error("did not stop in time");
+  process_.reset();
+  co_await servers.stop();
+  co_await home_.stop();
+  log_.info("stopped");
+  co_return kube::Result<void>();
+}
+
+}  // namespace
+
+int run_daemon(const Options& options) {
+  kube::configure_logging(options.log_level, options.log_format);
+  auto config = read_home_config(options);
+  if (!config) {
+    std::cerr << "liqod: " << config.error().text() << "\n";
+    return 1;
+  }
+  asio::io_context io(1);
+  kube::async::RealClock clock;
+  auto credentials = kube::net::Credentials::make(std::move(*config), clock);
+  if (!credentials) {
+    std::cerr << "liqod: " << credentials.error().text() << "\n";
+    return 1;
+  }
+  kube::Metrics metrics;
+  kube::Histogram turns = metrics.histogram("liqod_loop_turn_seconds",
+                                            "CPU time of one turn of the loop: while it lasts, nothing else happens.",
+                                            {}, {0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5});
+  Daemon daemon(io.get_executor(), options, metrics, std::move(*credentials));
+  std::exception_ptr thrown;
+  kube::Result<void> ended;
+  asio::co_spawn(io, daemon.run(), [&](std::exception_ptr exception, kube::Result<void> result) {
+    thrown = std::move(exception);
+    ended = std::move(result);
+  });
+  for (double start = thread_cpu_seconds(); io.run_one() > 0;) {
+    const double now = thread_cpu_seconds();
+    turns.observe(now - start);
+    start = now;
+  }
+  if (!thrown && ended) return 0;
+  std::cerr << "liqod: " << (thrown ? kube::async::describe(thrown) : ended.error().text()) << "\n";
+  return 1;
+}
+
+}  // namespace liqod

@@ -1,0 +1,16 @@
+// liqod as a whole: the real network, clock and signals around the controllers.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+
+#include "kube/base/failure.hpp"
+#include "options.hpp"
+
+namespace liqod {
+
+/// Runs until SIGTERM or SIGINT and answers the exit code: 0 after a graceful stop, 1 when it could not start, told in
+/// one line.
+int run_daemon(const Options& options);
+
+}  // namespace liqod

@@ -1,0 +1,8 @@
+// liqod: resource sharing and workload offloading between Kubernetes clusters.
+#include "daemon.hpp"
+#include "options.hpp"
+
+int main(int argc, char** argv) {
+  const liqod::ParsedOptions parsed = liqod::parse_options(argc, argv);
+  return parsed.options ? liqod::run_daemon(*parsed.options) : parsed.exit_code;
+}

@@ -1,0 +1,151 @@
+#include "options.hpp"
+
+#include <arpa/inet.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <iostream>
+
+#include "liqo/core/mapping/names.hpp"
+
+namespace liqod {
+namespace {
+
+std::string check_ip(const std::string& text) {
+  unsigned char bytes[16];
+  const bool valid = inet_pton(AF_INET, text.c_str(), bytes) == 1 || inet_pton(AF_INET6, text.c_str(), bytes) == 1;
+  return valid ? "" : "is not an IP address: " + text;
+}
+
+std::string check_label(const std::string& text) {
+  return liqo::core::is_dns_label(text) ? "" : "is not a DNS label (a-z, 0-9 and '-', at most 63): " + text;
+}
+
+/// Seconds, with a unit as Go writes durations ("10s", "1500ms", "2m"), or without one.
+std::string read_duration(const std::string& text, kube::Duration& out) {
+  std::size_t used = 0;
+  double number = 0;
+  try {
+    number = std::stod(text, &used);
+  } catch (const std::exception&) {
+    return "is not a duration such as 10s: " + text;
+  }
+  const std::string unit = text.substr(used);
+  const double scale = unit == "ms"                  ? 1e-3
+                       : unit.empty() || unit == "s" ? 1
+                       : unit == "m"                 ? 60
+                       : unit == "h"                 ? 3600
+                                                     : 0;
+  if (scale == 0 || !(number > 0) || number * scale > 1e7) return "is not a duration such as 10s: " + text;
+  out = kube::Duration(std::int64_t(number * scale * 1e9));
+  return "";
+}
+
+}  // namespace
+
+ParsedOptions parse_options(int argc, char** argv) {
+  Options options;
+  auto& settings = options.settings;
+  std::string lease_duration = "40s", ping_interval = "10s", ping_timeout = "5s";
+
+  CLI::App app{
+      "liqod lends and borrows capacity between Kubernetes clusters: one process per cluster, consumer and provider "
+      "at\n"
+      "once. For each VirtualNode it keeps a Node whose pods run in the provider's cluster; for each ShadowPod it runs "
+      "a\n"
+      "Pod of a consumer. It serves the kubelet API of its nodes, so that kubectl logs and exec reach those pods.",
+      "liqod"};
+  app.set_version_flag("--version", std::string("liqod ") + LIQOD_VERSION);
+  app.set_config("--config", "", "File with these options, one 'name = value' a line; the command line wins");
+
+  app.add_option("--kubeconfig", options.kubeconfig,
+                 "Kubeconfig of the cluster to serve; in a pod, none is needed: its service account is used")
+      ->check(CLI::ExistingFile);
+  app.add_option("--context", options.context, "Context of the kubeconfig; by default its current-context");
+  app.add_option("--cluster-id", settings.cluster_id, "ID of the cluster to serve, as its peers know it")
+      ->required()
+      ->check(check_label);
+  app.add_option("--liqo-namespace", settings.liqo_namespace, "Namespace of Liqo's own objects")
+      ->check(check_label)
+      ->capture_default_str();
+  app.add_option("--node-ip", settings.node_ip,
+                 "Address of the virtual nodes: where the API server of the cluster reaches this process")
+      ->required()
+      ->check(check_ip);
+  app.add_option("--listen-port", settings.kubelet_port, "Port of the kubelet API")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
+  app.add_option("--metrics-address", options.metrics_address, "host:port of /metrics, /healthz and /readyz")
+      ->capture_default_str();
+
+  app.add_option("--node-ping-interval", ping_interval, "Time between two probes of a provider")->capture_default_str();
+  app.add_option("--node-ping-timeout", ping_timeout, "Time that a provider has to answer a probe")
+      ->capture_default_str();
+  app.add_option("--node-ping-failures", settings.probe_failures,
+                 "Probes that must fail in a row until a virtual node is not Ready")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_option("--node-lease-duration", lease_duration, "Validity of the heartbeat of virtual nodes")
+      ->capture_default_str();
+  app.add_option("--pod-reflection-workers", settings.pod_workers, "Pods worked on at a time, per provider")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_flag("--disable-ip-reflection{false}", settings.reflect_ips, "Pods at home show no addresses");
+  app.add_flag("--enable-apiserver-support", settings.api_server_support,
+               "Offloaded pods get service-account tokens for the API server of this cluster");
+  app.add_option("--home-api-server-host", settings.api_server_host,
+                 "Host by which offloaded pods reach that API server; by default kubernetes.default");
+  app.add_option("--home-api-server-port", settings.api_server_port, "Port of that API server");
+
+  app.add_option("--certificate-type", options.certificate_type,
+                 "Serving certificate of the kubelet API: kubelet (signed by the cluster) or self-signed")
+      ->check(CLI::IsMember({"kubelet", "self-signed"}))
+      ->capture_default_str();
+  app.add_option(
+         "--kubelet-client-ca-file", options.kubelet_client_ca_file,
+         "CA of the callers of the kubelet API; by default that of kube-system/extension-apiserver-authentication")
+      ->check(CLI::ExistingFile);
+  app.add_flag("--leader-elect", options.leader_elect, "Several replicas run: only the holder of the lease writes");
+  app.add_option("--identity", options.identity, "Name of this replica in the lease; by default POD_NAME, or the host");
+
+  const std::map<std::string, kube::LogLevel> levels{{"debug", kube::LogLevel::debug},
+                                                     {"info", kube::LogLevel::info},
+                                                     {"warn", kube::LogLevel::warn},
+                                                     {"error", kube::LogLevel::error}};
+  const std::map<std::string, kube::LogFormat> formats{{"text", kube::LogFormat::text},
+                                                       {"json", kube::LogFormat::json}};
+  app.add_option("--log-level", options.log_level, "debug, info (default), warn or error")
+      ->transform(CLI::CheckedTransformer(levels));
+  app.add_option("--log-format", options.log_format, "text (default) or json")
+      ->transform(CLI::CheckedTransformer(formats));
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    app.exit(asked);
+    return {.exit_code = 0};
+  } catch (const CLI::ParseError& mistake) {
+    std::cerr << "liqod: " << mistake.what() << " (liqod --help tells the options)\n";
+    return {.exit_code = 2};
+  }
+  kube::Duration lease{};
+  for (const auto& [name, text, out] : {std::tuple{"--node-ping-interval", ping_interval, &settings.probe_interval},
+                                        std::tuple{"--node-ping-timeout", ping_timeout, &settings.probe_timeout},
+                                        std::tuple{"--node-lease-duration", lease_duration, &lease}}) {
+    if (const std::string mistake = read_duration(text, *out); !mistake.empty()) {
+      std::cerr << "liqod: " << name << " " << mistake << " (liqod --help tells the options)\n";
+      return {.exit_code = 2};
+    }
+  }
+  settings.lease_seconds = std::chrono::ceil<std::chrono::seconds>(lease).count();
+  settings.lease_interval = lease / 4;
+  if (options.identity.empty()) {
+    const char* pod = std::getenv("POD_NAME");
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    options.identity = pod ? pod : std::string(host) + "-" + std::to_string(getpid());
+  }
+  return {.options = std::move(options)};
+}
+
+}  // namespace liqod

@@ -1,0 +1,33 @@
+// The command line of liqod.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kube/telemetry/log.hpp"
+#include "liqo/controllers/settings.hpp"
+
+namespace liqod {
+
+struct Options {
+  std::string kubeconfig;  ///< "" = the service account of the pod that this runs in
+  std::string context;
+  liqo::controllers::Settings settings;
+  std::string metrics_address = "0.0.0.0:8082";  ///< host:port of /metrics, /healthz and /readyz
+  std::string certificate_type = "kubelet";      ///< or "self-signed"
+  std::string kubelet_client_ca_file;            ///< "" = kube-system/extension-apiserver-authentication
+  bool leader_elect = false;
+  std::string identity;  ///< in the lease; "" = host name and process ID
+  kube::LogLevel log_level = kube::LogLevel::info;
+  kube::LogFormat log_format = kube::LogFormat::text;
+};
+
+/// What the command line asks for: options to run with, or the exit code (0 after --help, 2 after a mistake, which has
+/// been told in one line on standard error).
+struct ParsedOptions {
+  std::optional<Options> options;
+  int exit_code = 0;
+};
+ParsedOptions parse_options(int argc, char** argv);
+
+}  // namespace liqod

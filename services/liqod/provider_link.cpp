@@ -1,0 +1,41 @@
+#include "provider_link.hpp"
+
+#include "kube/base/base64.hpp"
+#include "kube/net/http_client.hpp"
+
+namespace liqod {
+namespace {
+
+class NetworkLink final : public liqo::controllers::ProviderLink {
+ public:
+  NetworkLink(boost::asio::any_io_executor executor, kube::async::Clock& clock,
+              std::shared_ptr<kube::net::Credentials> credentials)
+      : client_(std::move(executor), clock, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}) {}
+
+  kube::net::Transport& transport() override { return client_; }
+  kube::net::Upgrader* upgrader() override { return &client_; }
+  boost::asio::awaitable<void> stop() override { co_await client_.stop(); }
+
+ private:
+  kube::net::HttpClient client_;
+};
+
+}  // namespace
+
+liqo::controllers::ConnectProvider connect_over_network(boost::asio::any_io_executor executor,
+                                                        kube::async::Clock& clock) {
+  using Link = std::unique_ptr<liqo::controllers::ProviderLink>;
+  return [executor, &clock](const kube::Object& secret) -> kube::Result<Link> {
+    const std::string_view encoded = kube::string_at(secret.tree(), {"data", "kubeconfig"});
+    if (encoded.empty()) return kube::fail(kube::Errc::missing, "it has no key \"kubeconfig\"");
+    auto text = kube::decode_base64(encoded);
+    if (!text) return kube::fail(std::move(text.error()), "key \"kubeconfig\"");
+    auto config = kube::wire::parse_kubeconfig(*text, {.origin = kube::wire::KubeconfigOrigin::secret});
+    if (!config) return kube::fail(std::move(config.error()), "key \"kubeconfig\"");
+    auto credentials = kube::net::Credentials::make(std::move(*config), clock);
+    if (!credentials) return kube::fail(std::move(credentials.error()), "key \"kubeconfig\"");
+    return std::make_unique<NetworkLink>(executor, clock, std::move(*credentials));
+  };
+}
+
+}  // namespace liqod

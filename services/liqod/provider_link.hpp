@@ -1,0 +1,16 @@
+// From the kubeconfig Secret of a provider to a connection.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "kube/async/clock.hpp"
+#include "liqo/controllers/provider_link.hpp"
+
+namespace liqod {
+
+/// Makes links over HTTP/2 and TLS. What is in the Secret is another cluster's word: it may name no file and run no
+/// program.
+liqo::controllers::ConnectProvider connect_over_network(boost::asio::any_io_executor executor,
+                                                        kube::async::Clock& clock);
+
+}  // namespace liqod
