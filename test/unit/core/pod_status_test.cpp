@@ -83,6 +83,9 @@ TEST_CASE("both families of addresses are remapped, and what is no address is le
       remote(R"({"phase": "Running", "podIP": "10.0.0.5", "podIPs": [{"ip": "10.0.0.5"}, {"ip": "fd00:1::5"}]})"),
       {.ips = &ips});
   CHECK(json::serialize(both.status.at("podIPs")) == R"([{"ip":"10.1.0.5"},{"ip":"fd00:2::5"}])");
+  const auto twice =
+      status_of(local, remote(R"({"phase": "Running", "podIPs": [{"ip": "10.0.0.5"}, {"ip": "10.0.0.6"}]})"));
+  CHECK(json::serialize(twice.status.at("podIPs")) == R"([{"ip":"10.0.0.5"}])");
   const auto garbage =
       status_of(local, remote(R"({"phase": "Running", "podIP": "rm -rf", "podIPs": [{"ip": 5}, "x"]})"));
   CHECK_FALSE(garbage.status.contains("podIP"));
