@@ -92,6 +92,24 @@ json::array container_statuses(const json::array& remote, std::int64_t offset) {
   return copied;
 }
 
+/// Debug containers exist only at home: nothing runs them, and whoever waits for one is told at once.
+json::array debug_statuses(const kube::Object& local) {
+  json::array statuses;
+  for (const json::value& container : kube::array_at(local.spec(), {"ephemeralContainers"})) {
+    if (statuses.size() >= max_containers) break;
+    json::object ended{{"exitCode", 1},
+                       {"reason", "OffloadingUnsupported"},
+                       {"message", "Debug containers cannot be added to a pod that runs in another cluster."}};
+    statuses.push_back(json::object{{"name", kube::string_at(container, {"name"})},
+                                    {"image", kube::string_at(container, {"image"})},
+                                    {"imageID", ""},
+                                    {"ready", false},
+                                    {"restartCount", 0},
+                                    {"state", json::object{{"terminated", std::move(ended)}}}});
+  }
+  return statuses;
+}
+
 void set_addresses(const kube::Object& local, const kube::Object& remote, const StatusContext& ctx,
                    json::object& status) {
   if (ctx.node_ip.empty()) {
@@ -194,6 +212,10 @@ WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, 
     status["containerStatuses"] = std::move(all);
   if (json::array all = container_statuses(kube::array_at(from, {"initContainerStatuses"}), 0); !all.empty())
     status["initContainerStatuses"] = std::move(all);
+  // Those that are told already keep their words, in the server's form.
+  if (json::array all = debug_statuses(local);
+      all.size() > kube::array_at(local.status(), {"ephemeralContainerStatuses"}).size())
+    status["ephemeralContainerStatuses"] = std::move(all);
   set_addresses(local, remote, ctx, status);
   status["conditions"] = wanted_conditions(local, remote, now);
   wanted.labels[api::labels::local_pod] = "true";

@@ -206,6 +206,19 @@ TEST_CASE("without a remote pod the ShadowPod's record decides") {
   CHECK_FALSE(forge_local_status(written(ready, *missing), nullptr, &alive, {}, at()).has_value());
 }
 
+TEST_CASE("a debug container is told that it cannot run, once") {
+  const kube::Object local =
+      local_pod(R"({"phase": "Running"})", R"({"ephemeralContainers": [{"name": "debug", "image": "sh"}]})");
+  const auto wanted = status_of(local, remote(running));
+  const json::array& statuses = kube::array_at(wanted.status, {"ephemeralContainerStatuses"});
+  REQUIRE(statuses.size() == 1);
+  CHECK(kube::string_at(statuses[0], {"name"}) == "debug");
+  CHECK(kube::string_at(statuses[0], {"state", "terminated", "reason"}) == "OffloadingUnsupported");
+  kube::Object told = written(local, wanted);
+  told.mutable_status()["ephemeralContainerStatuses"].as_array()[0].as_object()["lastState"] = json::object();
+  CHECK_FALSE(status_patch(told, status_of(told, remote(running))).has_value());
+}
+
 TEST_CASE("the pod of another UID says nothing about this one") {
   const kube::Object pending = local_pod(R"({"phase": "Pending"})");
   const kube::Object other = reflected("Pod", "r0", "u0", running);
