@@ -94,13 +94,16 @@ asio::awaitable<void> TaskGroup::join() {
 }
 
 asio::awaitable<void> TaskGroup::stop() {
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  // A cancellation of the caller meanwhile waits, too, but is not forgotten: it throws at the caller's next wait.
+  const bool throwing = co_await asio::this_coro::throw_if_cancelled();
+  co_await asio::this_coro::throw_if_cancelled(false);
   cancel();
   while (!children_.empty()) {
     boost::system::error_code ignored;
     co_await idle_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
   first_failure_ = nullptr;
+  co_await asio::this_coro::throw_if_cancelled(throwing);
 }
 
 void TaskGroup::finished(Children::iterator self, const std::exception_ptr& failure) {

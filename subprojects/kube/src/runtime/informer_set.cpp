@@ -81,7 +81,6 @@ asio::awaitable<void> InformerSet::run() {
           continue;
         }
         co_await slot->group.stop();
-        co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
         // A reader may have come back while the informer was stopping; acquire() gave it a new slot then.
         slot = slots_.erase(slot);
       }

@@ -27,10 +27,10 @@ asio::awaitable<void> run_while_leading(Leadership& leadership, std::function<as
     } catch (...) {
       ended = std::current_exception();
     }
-    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    // After a lost leadership a cancellation must still be heard; after a cancellation there is nothing more to hear.
+    if (ended) co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     co_await group.stop();
     if (ended) std::rethrow_exception(ended);
-    co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
   }
 }
 
