@@ -184,6 +184,7 @@ std::unique_ptr<net::Body> SimLink::make_body(FakeAnswer answer) {
 }
 
 asio::awaitable<Result<net::Response>> SimTransport::send(HttpRequest request, Deadline deadline) {
+  if (killed_ && *killed_) co_return kube::fail(Errc::closed, "this process has been killed");
   if (link_.clock_.now() >= deadline.at) co_return kube::fail(Errc::timeout, "no answer in time");
   auto exchange = link_.dispatch(std::move(request));
   struct Abandon {

@@ -85,14 +85,18 @@ class SimLink {
   std::list<class SimWatchBody*> watches_;
 };
 
-/// A process's connection over a link.
+/// A process's connection over a link. Several may share a link, as one connection carries many streams.
 class SimTransport final : public net::Transport {
  public:
-  explicit SimTransport(SimLink& link) : link_(link) {}
+  /// `killed`, where given and set, stops all sending at once, as the end of a process does: what was sent before is
+  /// on its way.
+  explicit SimTransport(SimLink& link, std::shared_ptr<const bool> killed = nullptr)
+      : link_(link), killed_(std::move(killed)) {}
   asio::awaitable<Result<net::Response>> send(HttpRequest request, Deadline deadline) override;
 
  private:
   SimLink& link_;
+  std::shared_ptr<const bool> killed_;
 };
 
 }  // namespace kube::testing
