@@ -120,7 +120,7 @@ def test_a_configmap_of_home_is_there_for_the_pod(story: Story) -> None:
     story.consumer.api.create(
         "configmaps",
         story.namespace,
-        {"kind": "ConfigMap", "metadata": {"name": "words"}, "data": {"greeting": "ciao"}},
+        {"kind": "ConfigMap", "metadata": {"name": "words"}, "data": {"greeting": "ciao\n"}},
     )
     pod = busybox(
         "one", "cat /words/greeting; sleep 1000000", volumes=[{"name": "words", "configMap": {"name": "words"}}]
@@ -128,7 +128,7 @@ def test_a_configmap_of_home_is_there_for_the_pod(story: Story) -> None:
     pod["spec"]["containers"][0]["volumeMounts"] = [{"name": "words", "mountPath": "/words"}]
     story.create(pod)
     story.wait_ready("one")
-    wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "ciao", 10, "the pod to greet")
+    wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "ciao\n", 10, "the pod to greet")
 
 
 def test_a_deployment_of_20_is_scaled_up_and_down(story: Story) -> None:
@@ -243,7 +243,10 @@ def test_what_the_provider_refuses_stands_in_its_words_at_home(story: Story) -> 
         }
     )
     wait_for(
-        lambda: "hard" in story.provider.kubectl("-n", story.twin, "get", "quota", "none", "-o", "jsonpath={.status}"),
+        lambda: (
+            "hard"
+            in story.provider.kubectl("-n", story.twin, "get", "resourcequota", "none", "-o", "jsonpath={.status}")
+        ),
         20,
         "the quota to count",
     )
