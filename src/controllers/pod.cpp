@@ -37,22 +37,21 @@ PodController::PodController(const asio::any_io_executor& executor, core::Forgin
       status_context_{.node_ip = context.settings.node_ip, .reflect_ips = context.settings.reflect_ips},
       local_pods_(context.home.acquire(
           {.resource = kube::resources::pods, .selection = {.field_selector = "spec.nodeName=" + forging_.node_name}})),
-      controller_(executor, context.clock, context.random, context.metrics,
-                  {.name = "pod",
-                   .limits = {.workers = context.settings.pod_workers, .workers_per_group = context.settings.pod_workers}},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+      controller_(
+          executor, context.clock, context.random, context.metrics,
+          {.name = "pod",
+           .limits = {.workers = context.settings.pod_workers, .workers_per_group = context.settings.pod_workers}},
+          [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   local_pods_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
-  const kube::Labels labels{{"cluster_id", forging_.clusters.remote},
-                            {"node_name", forging_.node_name},
-                            {"reflector_resource", "pods"}};
+  const kube::Labels labels{
+      {"cluster_id", forging_.clusters.remote}, {"node_name", forging_.node_name}, {"reflector_resource", "pods"}};
   reflected_ = context.metrics.counter("liqo_virtual_kubelet_reflection_item_counter", "Objects reflected.", labels);
-  failed_ = context.metrics.counter("liqo_virtual_kubelet_reflection_error_counter", "Reflections that failed.", labels);
+  failed_ =
+      context.metrics.counter("liqo_virtual_kubelet_reflection_error_counter", "Reflections that failed.", labels);
   for (const kube::ObjectKey& key : local_pods_->store().keys()) enqueue(key);
 }
 
-void PodController::enqueue(const kube::ObjectKey& local_key) {
-  controller_.enqueue({forging_.node_name, local_key});
-}
+void PodController::enqueue(const kube::ObjectKey& local_key) { controller_.enqueue({forging_.node_name, local_key}); }
 
 PodController::Twin* PodController::find_twin(const std::string& local_namespace) {
   const auto found = twins_.find(local_namespace);
@@ -80,16 +79,15 @@ void PodController::start_twin(const std::string& local, const std::string& remo
   Twin& twin = twins_[local];
   twin.remote = remote;
   twin.shadows = context_.provider.acquire({.resource = api::kinds::shadow_pods, .ns = remote});
-  twin.pods = context_.provider.acquire(
-      {.resource = kube::resources::pods, .ns = remote, .prune = prune_remote_pod});
+  twin.pods = context_.provider.acquire({.resource = kube::resources::pods, .ns = remote, .prune = prune_remote_pod});
   const auto enqueue_twin = [this, local](const kube::ObjectKey& key) { enqueue({local, key.name}); };
   twin.shadows.subscribe(enqueue_twin);
   twin.pods.subscribe(enqueue_twin);
   if (context_.settings.api_server_support) {
-    twin.tokens = context_.provider.acquire(
-        {.resource = kube::resources::secrets,
-         .ns = remote,
-         .selection = {.label_selector = std::string(api::labels::service_account_name)}});
+    twin.tokens =
+        context_.provider.acquire({.resource = kube::resources::secrets,
+                                   .ns = remote,
+                                   .selection = {.label_selector = std::string(api::labels::service_account_name)}});
   }
   for (const kube::ObjectKey& key : twin.shadows->store().keys()) enqueue({local, key.name});
   for (const kube::ObjectKey& key : twin.pods->store().keys()) enqueue({local, key.name});
@@ -201,8 +199,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     done = co_await delete_shadow(key, remote_key, *remove);
   } else if (const auto* remove_it = std::get_if<action::RemoveLocal>(&plan.action)) {
     done = co_await remove_local(key, remove_it->uid);
-    if (!done)
-      context_.events.warning(*local, kube::resources::pods, reasons::failed_deletion, done.error().text());
+    if (!done) context_.events.warning(*local, kube::resources::pods, reasons::failed_deletion, done.error().text());
   } else if (const auto* fail = std::get_if<action::FailLocal>(&plan.action)) {
     auto wanted = core::forge_rejection(*local, "Failed", fail->reason, fail->message, context_.clock.wall());
     done = co_await write_status(*local, std::move(wanted));
@@ -306,13 +303,12 @@ asio::awaitable<kube::Result<void>> PodController::remove_local(kube::ObjectKey 
   co_return kube::Result<void>();
 }
 
-asio::awaitable<kube::Result<void>> PodController::write_status(const kube::Object& local,
-                                                                core::WantedStatus wanted) {
+asio::awaitable<kube::Result<void>> PodController::write_status(const kube::Object& local, core::WantedStatus wanted) {
   auto patch = core::status_patch(local, wanted);
   if (!patch) co_return kube::Result<void>();
-  auto patched = co_await context_.home.api().patch(kube::resources::pods, local.key(),
-                                                    kube::PatchType::strategic_merge, kube::json::serialize(*patch),
-                                                    {.subresource = "status"});
+  auto patched =
+      co_await context_.home.api().patch(kube::resources::pods, local.key(), kube::PatchType::strategic_merge,
+                                         kube::json::serialize(*patch), {.subresource = "status"});
   if (patched) {
     local_pods_->observe(std::move(*patched));
     co_return kube::Result<void>();
@@ -328,8 +324,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
   if (Twin* twin = find_twin(key.ns)) secret = twin->tokens->find(secret_key);
   core::IssuedTokens issued;
   if (local) issued = memory_of(key, local->uid()).tokens;
-  core::TokenPlan plan =
-      core::plan_tokens(local, secret ? &*secret : nullptr, issued, forging_, context_.clock.wall());
+  core::TokenPlan plan = core::plan_tokens(local, secret ? &*secret : nullptr, issued, forging_, context_.clock.wall());
   if (plan.refuse_foreign) {
     if (local)
       context_.events.warning(*local, kube::resources::pods, reasons::failed_tokens,
@@ -338,7 +333,8 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
     co_return std::optional<kube::Duration>();
   }
   if (!plan.delete_uid.empty()) {
-    auto removed = co_await context_.provider.api().remove(kube::resources::secrets, secret_key, {.uid = plan.delete_uid});
+    auto removed =
+        co_await context_.provider.api().remove(kube::resources::secrets, secret_key, {.uid = plan.delete_uid});
     if (!removed && !removed.error().is_not_found())
       co_return kube::fail(std::move(removed.error()), "deleting the token Secret");
     if (Twin* twin = find_twin(key.ns); twin && twin->tokens) twin->tokens->observe_gone(secret_key, plan.delete_uid);

@@ -19,7 +19,8 @@ std::unique_ptr<kube::Leadership> make_leadership(const asio::any_io_executor& e
 Process::Process(const asio::any_io_executor& executor, ProcessContext context)
     : context_(std::move(context)),
       executor_(executor),
-      open_api_(context_.home, context_.clock, context_.random, context_.metrics, {.cluster = context_.settings.cluster_id}),
+      open_api_(context_.home, context_.clock, context_.random, context_.metrics,
+                {.cluster = context_.settings.cluster_id}),
       leadership_(make_leadership(executor, open_api_, context_.election, elector_)),
       api_(context_.home, context_.clock, context_.random, context_.metrics,
            {.cluster = context_.settings.cluster_id, .may_write = [this] { return leadership_->may_write(); }}),

@@ -12,14 +12,15 @@ ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::str
                                  SessionContext context)
     : context_(context),
       link_(std::move(link)),
-      api_(link_->transport(), context.clock, context.random, context.metrics,
-           {.cluster = forging.clusters.remote, .may_write = [&lead = context.leadership] { return lead.may_write(); }}),
+      api_(
+          link_->transport(), context.clock, context.random, context.metrics,
+          {.cluster = forging.clusters.remote, .may_write = [&lead = context.leadership] { return lead.may_write(); }}),
       provider_(executor, api_, context.metrics),
-      namespace_maps_(context.home.acquire(
-          {.resource = api::kinds::namespace_maps,
-           .ns = std::move(tenant_namespace),
-           .selection = {.label_selector =
-                             std::string(api::labels::remote_cluster_id) + "=" + forging.clusters.remote}})),
+      namespace_maps_(
+          context.home.acquire({.resource = api::kinds::namespace_maps,
+                                .ns = std::move(tenant_namespace),
+                                .selection = {.label_selector = std::string(api::labels::remote_cluster_id) + "=" +
+                                                                forging.clusters.remote}})),
       pods_(executor, forging,
             {.home = context.home,
              .provider = provider_,

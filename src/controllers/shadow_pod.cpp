@@ -17,10 +17,9 @@ constexpr kube::Duration unseen_time = 5s;
 ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, ShadowPodContext context)
     : context_(context),
       shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
-      pods_(context.home.acquire(
-          {.resource = kube::resources::pods,
-           .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
-                                           std::string(api::labels::managed_by_shadow_pod)}})),
+      pods_(context.home.acquire({.resource = kube::resources::pods,
+                                  .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
+                                                                  std::string(api::labels::managed_by_shadow_pod)}})),
       controller_(executor, context.clock, context.random, context.metrics,
                   {.name = "shadowpod", .limits = {.workers = 128, .workers_per_group = 64}},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {

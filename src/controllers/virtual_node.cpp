@@ -10,17 +10,15 @@ namespace liqo::controllers {
 namespace {
 
 using namespace std::chrono_literals;
-using kube::Outcome;
 using api::VirtualNode;
+using kube::Outcome;
 
 constexpr kube::Duration drain_pause = 2s;
 /// kube-controller-manager expects a node's status at least this often besides its lease.
 constexpr kube::Duration node_refresh = 5min;
 constexpr kube::Resource evictions{"policy", "v1", "evictions", "Eviction"};
 
-bool is_virtual(const kube::Object& node) {
-  return node.label(api::labels::type) == api::labels::type_virtual_node;
-}
+bool is_virtual(const kube::Object& node) { return node.label(api::labels::type) == api::labels::type_virtual_node; }
 
 /// Everything that a session is made from, as one short text.
 std::string digest_of(const kube::Object& virtual_node, const kube::Object& secret) {
@@ -39,19 +37,17 @@ VirtualNodeController::VirtualNodeController(const asio::any_io_executor& execut
       connect_(std::move(connect)),
       context_(context),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
-      nodes_(context.home.acquire(
-          {.resource = kube::resources::nodes,
-           .selection = {.label_selector = std::string(api::labels::type) + "=" +
-                                           std::string(api::labels::type_virtual_node)}})),
+      nodes_(context.home.acquire({.resource = kube::resources::nodes,
+                                   .selection = {.label_selector = std::string(api::labels::type) + "=" +
+                                                                   std::string(api::labels::type_virtual_node)}})),
       sessions_(executor, context.clock, context.random, context.metrics, {.name = "provider-session"},
                 [this](kube::WorkKey key) { return reconcile_session(std::move(key)); }),
       node_controller_(executor, context.clock, context.random, context.metrics, {.name = "virtual-node"},
                        [this](kube::WorkKey key) { return reconcile_node(std::move(key)); }),
       log_("virtual-node") {
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
-  virtual_nodes_->add_index("name", [](const kube::Object& object, std::vector<std::string>& out) {
-    out.emplace_back(object.name());
-  });
+  virtual_nodes_->add_index(
+      "name", [](const kube::Object& object, std::vector<std::string>& out) { out.emplace_back(object.name()); });
   nodes_.subscribe([this](const kube::ObjectKey& node) {
     for (const kube::ObjectKey& key : virtual_nodes_->store().keys("name", node.name))
       node_controller_.enqueue({key.text(), key});
@@ -173,7 +169,8 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_session(kube::WorkKey 
   if (!secret) {
     // A session that has its credentials goes on without the Secret.
     if (!entry.session)
-      refuse(kube::Failure(kube::Errc::missing, "Secret " + secret_name + " of namespace " + key.ns + " does not exist"));
+      refuse(
+          kube::Failure(kube::Errc::missing, "Secret " + secret_name + " of namespace " + key.ns + " does not exist"));
     co_return Outcome::done();
   }
   const std::string digest = digest_of(*object, *secret);
@@ -189,8 +186,8 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_session(kube::WorkKey 
       .clusters = {.local = context_.settings.cluster_id, .remote = cluster},
       .node_name = key.name,
       .patch = virtual_node.offloading_patch(),
-      .api_server_support = context_.settings.api_server_support ? core::ApiServerSupport::token_api
-                                                                 : core::ApiServerSupport::disabled,
+      .api_server_support =
+          context_.settings.api_server_support ? core::ApiServerSupport::token_api : core::ApiServerSupport::disabled,
       .api_server_host = context_.settings.api_server_host,
       .api_server_port = context_.settings.api_server_port,
   };
@@ -307,16 +304,16 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
   co_return kube::Result<void>();
 }
 
-asio::awaitable<kube::Result<void>> VirtualNodeController::set_finalizer(const kube::Object& virtual_node, bool wanted) {
+asio::awaitable<kube::Result<void>> VirtualNodeController::set_finalizer(const kube::Object& virtual_node,
+                                                                         bool wanted) {
   if (virtual_node.has_finalizer(api::finalizers::virtual_node) == wanted) co_return kube::Result<void>();
   kube::json::array finalizers;
   for (const kube::json::value& entry : kube::array_at(virtual_node.tree(), {"metadata", "finalizers"}))
     if (!entry.is_string() || entry.get_string() != api::finalizers::virtual_node) finalizers.push_back(entry);
   if (wanted) finalizers.emplace_back(api::finalizers::virtual_node);
   // With the resourceVersion, so that a finalizer that somebody else sets meanwhile is not lost.
-  const kube::json::object patch{
-      {"metadata",
-       kube::json::object{{"resourceVersion", virtual_node.resource_version()}, {"finalizers", std::move(finalizers)}}}};
+  const kube::json::object patch{{"metadata", kube::json::object{{"resourceVersion", virtual_node.resource_version()},
+                                                                 {"finalizers", std::move(finalizers)}}}};
   auto patched = co_await context_.home.api().patch(api::kinds::virtual_nodes, virtual_node.key(),
                                                     kube::PatchType::merge, kube::json::serialize(patch));
   if (!patched && !patched.error().is_not_found())
@@ -331,8 +328,8 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::set_condition(const k
                                                                          std::string_view reason, std::string message) {
   const auto object = virtual_nodes_->find(key);
   if (!object) co_return kube::Result<void>();
-  auto wanted = api::with_condition(
-      *object, {.type = type, .status = status, .reason = reason, .message = message}, context_.clock.wall());
+  auto wanted = api::with_condition(*object, {.type = type, .status = status, .reason = reason, .message = message},
+                                    context_.clock.wall());
   if (!wanted) co_return kube::Result<void>();
   const kube::json::object patch{{"metadata", kube::json::object{{"resourceVersion", object->resource_version()}}},
                                  {"status", std::move(*wanted)}};
@@ -355,7 +352,8 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
     auto drained = co_await drain(*node);
     if (!drained) co_return Outcome::retry(std::move(drained.error()));
     if (!*drained) co_return Outcome::again_after(drain_pause);
-    auto removed = co_await context_.home.api().remove(kube::resources::nodes, node_key, {.uid = std::string(node->uid())});
+    auto removed =
+        co_await context_.home.api().remove(kube::resources::nodes, node_key, {.uid = std::string(node->uid())});
     if (!removed && !removed.error().is_not_found())
       co_return Outcome::retry(std::move(removed.error()).in("deleting the Node"));
     log_.info("Node deleted", {{"node", node_key}});
@@ -371,8 +369,8 @@ asio::awaitable<kube::Result<bool>> VirtualNodeController::drain(const kube::Obj
   kube::Api& home = context_.home.api();
   if (!kube::bool_at(node.tree(), {"spec", "unschedulable"})) {
     const kube::json::object patch{{"spec", kube::json::object{{"unschedulable", true}}}};
-    auto cordoned = co_await home.patch(kube::resources::nodes, node.key(), kube::PatchType::merge,
-                                        kube::json::serialize(patch));
+    auto cordoned =
+        co_await home.patch(kube::resources::nodes, node.key(), kube::PatchType::merge, kube::json::serialize(patch));
     if (!cordoned) co_return kube::fail(std::move(cordoned.error()), "cordoning the Node");
     nodes_->observe(std::move(*cordoned));
   }

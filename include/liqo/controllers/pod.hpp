@@ -52,9 +52,7 @@ class PodController {
   struct Twin {
     std::string remote;
     kube::InformerHandle shadows, pods, tokens;
-    bool has_synced() const {
-      return shadows->has_synced() && pods->has_synced() && (!tokens || tokens->has_synced());
-    }
+    bool has_synced() const { return shadows->has_synced() && pods->has_synced() && (!tokens || tokens->has_synced()); }
   };
   /// What is remembered of one local pod.
   struct Memory {

@@ -10,23 +10,23 @@
 namespace liqo::controllers {
 
 struct Settings {
-  std::string cluster_id;            ///< of the cluster that this process serves
+  std::string cluster_id;  ///< of the cluster that this process serves
   std::string liqo_namespace = "liqo";
-  std::string node_ip;               ///< InternalIP of every virtual node; where the kubelet API is served
+  std::string node_ip;  ///< InternalIP of every virtual node; where the kubelet API is served
   std::uint16_t kubelet_port = 10250;
-  std::string kubelet_version;       ///< of virtual nodes: that of the home API server
+  std::string kubelet_version;  ///< of virtual nodes: that of the home API server
 
   kube::Duration probe_interval = std::chrono::seconds(10);
   kube::Duration probe_timeout = std::chrono::seconds(5);
-  int probe_failures = 3;            ///< in a row, until a node is no longer Ready
+  int probe_failures = 3;  ///< in a row, until a node is no longer Ready
   kube::Duration lease_interval = std::chrono::seconds(10);
   std::int64_t lease_seconds = 40;
 
-  bool api_server_support = false;   ///< offloaded pods get tokens for the home API server
-  std::string api_server_host;       ///< as offloaded pods reach it; "" = kubernetes.default
+  bool api_server_support = false;  ///< offloaded pods get tokens for the home API server
+  std::string api_server_host;      ///< as offloaded pods reach it; "" = kubernetes.default
   std::string api_server_port;
-  bool reflect_ips = true;           ///< false: pods at home show no addresses
-  int pod_workers = 64;              ///< pods reconciled at a time, per provider
+  bool reflect_ips = true;  ///< false: pods at home show no addresses
+  int pod_workers = 64;     ///< pods reconciled at a time, per provider
 };
 
 }  // namespace liqo::controllers

@@ -4,18 +4,30 @@ namespace kube {
 
 std::string_view to_string(Errc code) {
   switch (code) {
-    case Errc::invalid_input: return "invalid_input";
-    case Errc::parse: return "parse";
-    case Errc::too_large: return "too_large";
-    case Errc::protocol: return "protocol";
-    case Errc::connect: return "connect";
-    case Errc::tls: return "tls";
-    case Errc::timeout: return "timeout";
-    case Errc::closed: return "closed";
-    case Errc::api: return "api";
-    case Errc::unsupported: return "unsupported";
-    case Errc::missing: return "missing";
-    case Errc::stopped: return "stopped";
+    case Errc::invalid_input:
+      return "invalid_input";
+    case Errc::parse:
+      return "parse";
+    case Errc::too_large:
+      return "too_large";
+    case Errc::protocol:
+      return "protocol";
+    case Errc::connect:
+      return "connect";
+    case Errc::tls:
+      return "tls";
+    case Errc::timeout:
+      return "timeout";
+    case Errc::closed:
+      return "closed";
+    case Errc::api:
+      return "api";
+    case Errc::unsupported:
+      return "unsupported";
+    case Errc::missing:
+      return "missing";
+    case Errc::stopped:
+      return "stopped";
   }
   return "unknown";
 }

@@ -52,8 +52,8 @@ Result<WallTime> parse_time(std::string_view text) {
   };
   int y = 0, mo = 0, d = 0, h = 0, mi = 0, s = 0;
   if (!digits(text, 4, y) || !literal(text, '-') || !digits(text, 2, mo) || !literal(text, '-') ||
-      !digits(text, 2, d) || !(literal(text, 'T') || literal(text, 't')) || !digits(text, 2, h) || !literal(text, ':') ||
-      !digits(text, 2, mi) || !literal(text, ':') || !digits(text, 2, s))
+      !digits(text, 2, d) || !(literal(text, 'T') || literal(text, 't')) || !digits(text, 2, h) ||
+      !literal(text, ':') || !digits(text, 2, mi) || !literal(text, ':') || !digits(text, 2, s))
     return bad();
   const year_month_day date{year{y}, month{unsigned(mo)}, day{unsigned(d)}};
   if (!date.ok() || h > 23 || mi > 59 || s > 60) return bad();

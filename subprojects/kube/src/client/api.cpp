@@ -162,8 +162,8 @@ asio::awaitable<Result<void>> Api::remove(const Resource& resource, ObjectKey ke
   co_return Result<void>();
 }
 
-asio::awaitable<Result<void>> Api::remove_collection(const Resource& resource, std::string_view ns,
-                                                     Selection selection, DeleteOptions options) {
+asio::awaitable<Result<void>> Api::remove_collection(const Resource& resource, std::string_view ns, Selection selection,
+                                                     DeleteOptions options) {
   HttpRequest remove = request::remove_collection(resource, ns, selection, options);
   auto body = co_await exchange(std::move(remove), clock_.deadline_in(settings_.timeout));
   if (!body) co_return std::unexpected(std::move(body.error()));
@@ -172,8 +172,9 @@ asio::awaitable<Result<void>> Api::remove_collection(const Resource& resource, s
 
 asio::awaitable<Result<json::value>> Api::post(const Resource& resource, ObjectKey key, std::string_view subresource,
                                                json::object body) {
-  HttpRequest post = subresource.empty() ? request::create(resource, Object(std::move(body)))
-                                         : request::create_subresource(resource, key, subresource, json::serialize(body));
+  HttpRequest post = subresource.empty()
+                         ? request::create(resource, Object(std::move(body)))
+                         : request::create_subresource(resource, key, subresource, json::serialize(body));
   const std::string what = describe(post, settings_.cluster);
   auto answer = co_await exchange(std::move(post), clock_.deadline_in(settings_.timeout));
   if (!answer) co_return std::unexpected(std::move(answer.error()));

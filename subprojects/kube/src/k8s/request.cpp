@@ -47,10 +47,17 @@ std::string delete_body(const DeleteOptions& options) {
   if (options.grace_period_seconds) body["gracePeriodSeconds"] = *options.grace_period_seconds;
   if (options.dry_run) body["dryRun"] = json::array{"All"};
   switch (options.propagation) {
-    case Propagation::server_default: break;
-    case Propagation::background: body["propagationPolicy"] = "Background"; break;
-    case Propagation::foreground: body["propagationPolicy"] = "Foreground"; break;
-    case Propagation::orphan: body["propagationPolicy"] = "Orphan"; break;
+    case Propagation::server_default:
+      break;
+    case Propagation::background:
+      body["propagationPolicy"] = "Background";
+      break;
+    case Propagation::foreground:
+      body["propagationPolicy"] = "Foreground";
+      break;
+    case Propagation::orphan:
+      body["propagationPolicy"] = "Orphan";
+      break;
   }
   return json::serialize(body);
 }
@@ -97,8 +104,7 @@ HttpRequest watch(const Resource& resource, std::string_view ns, const WatchOpti
   target.add("watch", "true");
   add_selection(target, options.selection);
   if (options.bookmarks) target.add("allowWatchBookmarks", "true");
-  if (options.send_initial_events)
-    target.add("sendInitialEvents", "true").add("resourceVersionMatch", "NotOlderThan");
+  if (options.send_initial_events) target.add("sendInitialEvents", "true").add("resourceVersionMatch", "NotOlderThan");
   target.add_if("resourceVersion", options.resource_version);
   target.add("timeoutSeconds", std::to_string(options.timeout.count()));
   // Opening is repeatable; once events flow, the watcher itself resumes from the last version.
@@ -133,9 +139,14 @@ HttpRequest patch(const Resource& resource, const ObjectKey& key, PatchType type
   std::string target = write_target(resource.path(key.ns, key.name), options);
   std::string_view media = "application/json-patch+json";
   switch (type) {
-    case PatchType::json: break;
-    case PatchType::merge: media = "application/merge-patch+json"; break;
-    case PatchType::strategic_merge: media = "application/strategic-merge-patch+json"; break;
+    case PatchType::json:
+      break;
+    case PatchType::merge:
+      media = "application/merge-patch+json";
+      break;
+    case PatchType::strategic_merge:
+      media = "application/strategic-merge-patch+json";
+      break;
     case PatchType::apply:
       media = "application/apply-patch+yaml";
       if (force) target.append(target.find('?') == std::string::npos ? "?" : "&").append("force=true");

@@ -31,8 +31,10 @@ Controller::Controller(const asio::any_io_executor& executor, async::Clock& cloc
   adds_ = metrics.counter("workqueue_adds_total", "Keys added.", queue);
   retries_ = metrics.counter("workqueue_retries_total", "Keys added again after a failure.", queue);
   depth_ = metrics.gauge("workqueue_depth", "Keys that are due.", queue);
-  queue_time_ = metrics.histogram("workqueue_queue_duration_seconds", "Time from due to started.", queue, time_bounds());
-  work_time_ = metrics.histogram("controller_runtime_reconcile_time_seconds", "Time of one reconcile.", name, time_bounds());
+  queue_time_ =
+      metrics.histogram("workqueue_queue_duration_seconds", "Time from due to started.", queue, time_bounds());
+  work_time_ =
+      metrics.histogram("controller_runtime_reconcile_time_seconds", "Time of one reconcile.", name, time_bounds());
   active_ = metrics.gauge("controller_runtime_active_workers", "Reconciles under way.", name);
   successes_ = result("success");
   requeues_ = result("requeue_after");

@@ -57,9 +57,11 @@ void EventRecorder::record(const Object& object, const Resource& resource, Event
   series.queued = true;
   series.last_write = now;
   Object event = Object::make(resources::events, series.event);
-  event.tree()["involvedObject"] = json::object{
-      {"apiVersion", resource.api_version()}, {"kind", resource.kind}, {"namespace", object.ns()},
-      {"name", object.name()},                {"uid", object.uid()}};
+  event.tree()["involvedObject"] = json::object{{"apiVersion", resource.api_version()},
+                                                {"kind", resource.kind},
+                                                {"namespace", object.ns()},
+                                                {"name", object.name()},
+                                                {"uid", object.uid()}};
   event.tree()["reason"] = reason;
   event.tree()["message"] = message;
   event.tree()["type"] = type == EventType::warning ? "Warning" : "Normal";
@@ -76,9 +78,8 @@ void EventRecorder::record(const Object& object, const Resource& resource, Event
 
 void EventRecorder::prune() {
   const TimePoint now = api_.clock().now();
-  std::erase_if(series_, [&](const auto& entry) {
-    return !entry.second.queued && now - entry.second.last_write >= fold_time;
-  });
+  std::erase_if(series_,
+                [&](const auto& entry) { return !entry.second.queued && now - entry.second.last_write >= fold_time; });
   // Still full: forget what is written, whatever its age. A repeat then becomes an Event of its own.
   if (series_.size() >= max_series) std::erase_if(series_, [](const auto& entry) { return !entry.second.queued; });
 }

@@ -22,8 +22,7 @@ void Histogram::observe(double value) {
   if (series_) series_->Observe(value);
 }
 
-Metrics::Metrics()
-    : registry_(std::make_unique<prometheus::Registry>(prometheus::Registry::InsertBehavior::Merge)) {}
+Metrics::Metrics() : registry_(std::make_unique<prometheus::Registry>(prometheus::Registry::InsertBehavior::Merge)) {}
 Metrics::~Metrics() = default;
 
 Counter Metrics::counter(const std::string& name, const std::string& help, const Labels& labels) {
@@ -34,8 +33,11 @@ Gauge Metrics::gauge(const std::string& name, const std::string& help, const Lab
 }
 Histogram Metrics::histogram(const std::string& name, const std::string& help, const Labels& labels,
                              const std::vector<double>& bounds) {
-  return Histogram(&prometheus::BuildHistogram().Name(name).Help(help).Register(*registry_).Add(
-      labels, prometheus::Histogram::BucketBoundaries(bounds.begin(), bounds.end())));
+  return Histogram(&prometheus::BuildHistogram()
+                        .Name(name)
+                        .Help(help)
+                        .Register(*registry_)
+                        .Add(labels, prometheus::Histogram::BucketBoundaries(bounds.begin(), bounds.end())));
 }
 
 std::string Metrics::text() const { return prometheus::TextSerializer().Serialize(registry_->Collect()); }

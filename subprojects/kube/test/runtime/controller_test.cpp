@@ -37,7 +37,8 @@ TEST_CASE("a failing key is retried until it succeeds, and an exception counts a
     World world;
     auto executor = co_await asio::this_coro::executor;
     async::Event finished(executor);
-    Controller controller(executor, world.clock, world.random, world.metrics, {.name = "test", .limits = {.backoff = {1ms, 5ms}}},
+    Controller controller(executor, world.clock, world.random, world.metrics,
+                          {.name = "test", .limits = {.backoff = {1ms, 5ms}}},
                           [&](WorkKey key) -> asio::awaitable<Outcome> {
                             const int turn = ++world.runs[key.object.name];
                             if (turn == 1) throw std::runtime_error("a bug");

@@ -6,13 +6,12 @@ using namespace kube::wire;
 
 namespace {
 
-constexpr std::string_view stream =
-    R"({"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"5"}}})"
-    "\n"
-    R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}})"
-    "\n\r\n"
-    R"({"type":"ERROR","object":{"kind":"Status","code":410}})"
-    "\n";
+constexpr std::string_view stream = R"({"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"5"}}})"
+                                    "\n"
+                                    R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}})"
+                                    "\n\r\n"
+                                    R"({"type":"ERROR","object":{"kind":"Status","code":410}})"
+                                    "\n";
 
 std::vector<WatchEventType> decode_in_pieces(std::string_view bytes, std::size_t split) {
   WatchDecoder decoder;
@@ -44,9 +43,14 @@ TEST_CASE("what is not an event is refused") {
     const char* title;
     const char* line;
   };
-  for (const Case& c : {Case{"not JSON", "nonsense\n"}, Case{"no type", R"({"object":{}})""\n"},
-                        Case{"unknown type", R"({"type":"MOVED","object":{}})""\n"},
-                        Case{"object is a string", R"({"type":"ADDED","object":"x"})""\n"}, Case{"an array", "[]\n"}}) {
+  for (const Case& c : {Case{"not JSON", "nonsense\n"},
+                        Case{"no type", R"({"object":{}})"
+                                        "\n"},
+                        Case{"unknown type", R"({"type":"MOVED","object":{}})"
+                                             "\n"},
+                        Case{"object is a string", R"({"type":"ADDED","object":"x"})"
+                                                   "\n"},
+                        Case{"an array", "[]\n"}}) {
     CAPTURE(c.title);
     WatchDecoder decoder;
     decoder.feed(c.line);

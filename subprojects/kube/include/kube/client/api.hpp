@@ -19,9 +19,9 @@ namespace asio = boost::asio;
 
 /// How one Api behaves.
 struct ApiSettings {
-  std::string cluster;                         ///< the name that failures, logs and metrics give this server
-  Duration timeout = std::chrono::seconds(30); ///< for one verb, retries included; a watch has this for its head only
-  int attempts = 4;                            ///< sendings of a request that the server put off (429, 503)
+  std::string cluster;                          ///< the name that failures, logs and metrics give this server
+  Duration timeout = std::chrono::seconds(30);  ///< for one verb, retries included; a watch has this for its head only
+  int attempts = 4;                             ///< sendings of a request that the server put off (429, 503)
   /// The fence: asked right before each sending of a verb that writes; false answers Errc::stopped. Null = none.
   std::function<bool()> may_write = nullptr;
 };
@@ -30,7 +30,8 @@ struct ApiSettings {
 class WatchStream {
  public:
   WatchStream(std::unique_ptr<net::Body> body) : body_(std::move(body)) {}
-  /// The next event; an empty optional is the end that every watch has. Failures: closed, parse, too_large. Cancellable.
+  /// The next event; an empty optional is the end that every watch has. Failures: closed, parse, too_large.
+  /// Cancellable.
   asio::awaitable<Result<std::optional<wire::WatchEvent>>> next();
   /// An event that has already arrived, without waiting.
   Result<std::optional<wire::WatchEvent>> buffered() { return decoder_.next(); }

@@ -15,7 +15,7 @@ namespace kube {
 /// One HTTP request, independent of the protocol version that carries it.
 struct HttpRequest {
   std::string method = "GET";
-  std::string target;  ///< path and query, percent-encoded
+  std::string target;                                        ///< path and query, percent-encoded
   std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case; no hop-by-hop headers
   std::string body;
   /// The verb of Kubernetes for metrics ("get", "list", "watch", "create", ...) and the resource's plural.
@@ -34,24 +34,24 @@ struct Selection {
 
 struct ListOptions {
   Selection selection;
-  std::int64_t limit = 0;           ///< page size; 0 = everything at once
-  std::string continue_token;       ///< of the page before
-  std::string resource_version;     ///< "" = consistent read, "0" = any version of the server's cache
+  std::int64_t limit = 0;        ///< page size; 0 = everything at once
+  std::string continue_token;    ///< of the page before
+  std::string resource_version;  ///< "" = consistent read, "0" = any version of the server's cache
 };
 
 struct WatchOptions {
   Selection selection;
-  std::string resource_version;          ///< where to start; "" together with send_initial_events
-  std::chrono::seconds timeout{300};     ///< the server ends the watch after this time
+  std::string resource_version;       ///< where to start; "" together with send_initial_events
+  std::chrono::seconds timeout{300};  ///< the server ends the watch after this time
   bool bookmarks = true;
-  bool send_initial_events = false;      ///< KEP-3157: the list arrives as events, ended by an annotated bookmark
+  bool send_initial_events = false;  ///< KEP-3157: the list arrives as events, ended by an annotated bookmark
 };
 
 /// How a write is to be done.
 struct WriteOptions {
   std::string_view field_manager;  ///< "" = the server derives it from the user agent
   bool dry_run = false;
-  std::string_view subresource;    ///< "" or e.g. "status"
+  std::string_view subresource;  ///< "" or e.g. "status"
 };
 
 enum class PatchType { json, merge, strategic_merge, apply };
@@ -73,7 +73,8 @@ HttpRequest get(const Resource& resource, const ObjectKey& key, std::string_view
 /// `ns` empty: all namespaces.
 HttpRequest list(const Resource& resource, std::string_view ns, const ListOptions& options);
 HttpRequest watch(const Resource& resource, std::string_view ns, const WatchOptions& options);
-/// POST to the collection of the object's namespace, or to `key`'s subresource where one is named (e.g. eviction, token).
+/// POST to the collection of the object's namespace, or to `key`'s subresource where one is named (e.g. eviction,
+/// token).
 HttpRequest create(const Resource& resource, const Object& object, const WriteOptions& options = {});
 HttpRequest create_subresource(const Resource& resource, const ObjectKey& key, std::string_view subresource,
                                std::string body);

@@ -33,8 +33,8 @@ class Body {
  public:
   virtual ~Body() = default;
   /// The next bytes, in the sizes in which they arrive; an empty string is the end. While nobody reads, at most one
-  /// flow-control window is buffered. Failures: Errc::closed when the connection broke, Errc::too_large, Errc::protocol.
-  /// Cancellation (terminal) throws operation_aborted and leaves the body usable.
+  /// flow-control window is buffered. Failures: Errc::closed when the connection broke, Errc::too_large,
+  /// Errc::protocol. Cancellation (terminal) throws operation_aborted and leaves the body usable.
   virtual asio::awaitable<Result<std::string>> read() = 0;
 };
 

@@ -56,8 +56,8 @@ class [[nodiscard]] Outcome {
 struct ControllerSettings {
   std::string name;  ///< as in logs and metrics, e.g. "pod"
   Schedule::Limits limits;
-  Duration guard = std::chrono::minutes(2);     ///< a reconcile that takes longer is cancelled and retried
-  Duration grace = std::chrono::seconds(10);    ///< for running reconciles when the controller stops
+  Duration guard = std::chrono::minutes(2);   ///< a reconcile that takes longer is cancelled and retried
+  Duration grace = std::chrono::seconds(10);  ///< for running reconciles when the controller stops
 };
 
 /// Level-triggered: a reconcile is told which key, never what happened. One reconcile per key at a time; failures are

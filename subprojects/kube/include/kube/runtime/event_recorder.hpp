@@ -37,11 +37,11 @@ class EventRecorder {
 
  private:
   struct Series {
-    ObjectKey event;       ///< where it was written, name "" until then
+    ObjectKey event;  ///< where it was written, name "" until then
     std::int64_t count = 0, written = 0;
     TimePoint last_write{};
     bool queued = false;
-    json::object body;     ///< of the first write
+    json::object body;  ///< of the first write
   };
   asio::awaitable<void> write(const std::string& id);
   void prune();

@@ -46,7 +46,9 @@ class Informer {
   std::optional<Object> find(const ObjectKey& key) const { return store_.find(key); }
   const Store& store() const { return store_; }
   /// Adds an index; before run().
-  void add_index(std::string name, Store::IndexFunction values_of) { store_.add_index(std::move(name), std::move(values_of)); }
+  void add_index(std::string name, Store::IndexFunction values_of) {
+    store_.add_index(std::move(name), std::move(values_of));
+  }
   const InformerScope& scope() const { return scope_; }
 
   /// True once a complete list has been taken. Stays true afterwards.
@@ -87,8 +89,8 @@ class Informer {
   Store store_;
   async::Event synced_;
   std::list<Handler> handlers_;
-  std::string resource_version_;       ///< where the next watch starts; "" = list first
-  bool streaming_list_ = true;         ///< until the server refuses it
+  std::string resource_version_;               ///< where the next watch starts; "" = list first
+  bool streaming_list_ = true;                 ///< until the server refuses it
   std::optional<std::set<ObjectKey>> listed_;  ///< keys of the list that is under way
   std::optional<Failure> trouble_;
   int failures_ = 0;

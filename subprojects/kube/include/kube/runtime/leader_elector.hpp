@@ -13,7 +13,7 @@ namespace kube {
 
 struct LeaderElectionSettings {
   ObjectKey lease;
-  std::string identity;                       ///< unique per process, e.g. the pod's name and UID
+  std::string identity;  ///< unique per process, e.g. the pod's name and UID
   Duration lease_duration = std::chrono::seconds(15);
   Duration renew_deadline = std::chrono::seconds(10);  ///< gives up leading when renewals fail this long
   Duration retry_period = std::chrono::seconds(2);

@@ -59,9 +59,9 @@ class Schedule {
   enum class State { idle, ready, running };
   struct Item {
     State state = State::idle;
-    bool again = false;                  ///< added while running
+    bool again = false;  ///< added while running
     int failures = 0;
-    TimePoint since{};                   ///< when it became ready
+    TimePoint since{};  ///< when it became ready
     std::optional<TimePoint> delayed_to;
   };
   struct Group {
