@@ -46,6 +46,7 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
   if (memory.uid != shadow->uid()) memory = Memory{.uid = std::string(shadow->uid())};
   if (pod) {
     memory.plan.pod_created = false;
+    memory.plan.pod_seen = true;
     if (core::has_started(*pod)) memory.plan.pod_started = true;
   }
   kube::Api& home = context_.home.api();
@@ -63,6 +64,13 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
       co_return Outcome::retry(std::move(live.error()));
     }
     co_return Outcome::again_after(0ms);
+  }
+  if (plan.create && plan.confirm_first) {
+    auto live = co_await home.get(api::kinds::shadow_pods, key);
+    if (!live && !live.error().is_not_found())
+      co_return Outcome::retry(std::move(live.error()).in("reading the ShadowPod"));
+    // Its own event will bring it back, or take it from the cache.
+    if (!live || live->uid() != shadow->uid() || live->is_deleting()) co_return Outcome::done();
   }
   if (plan.create) {
     auto created = co_await home.create(kube::resources::pods, *plan.create);

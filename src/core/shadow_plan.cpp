@@ -86,6 +86,7 @@ ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, 
     return plan;
   }
   plan.create = forge_provider_pod(shadow, api_server_ips);
+  plan.confirm_first = memory.pod_seen || memory.pod_started || view.phase() != "Unknown";
   return plan;
 }
 

@@ -13,12 +13,16 @@ namespace liqo::core {
 /// `status.phase`.
 struct ShadowMemory {
   bool pod_created = false;  ///< we created the pod and the cache has not shown it yet
+  bool pod_seen = false;     ///< its pod was in the cache
   bool pod_started = false;  ///< a container of its pod was seen to run or end (`has_started`)
 };
 
 /// At most one of `create` and `patch`; each part may be absent.
 struct ShadowPlan {
-  std::optional<kube::Object> create;        ///< POST this Pod
+  std::optional<kube::Object> create;  ///< POST this Pod
+  /// It is not the first pod. When a ShadowPod is deleted, the news that its pod is gone may come first: read the
+  /// ShadowPod live, and create only if it has the same UID and is not being deleted.
+  bool confirm_first = false;
   std::optional<kube::json::object> patch;   ///< strategic merge patch for the Pod, with its UID
   std::optional<kube::json::object> status;  ///< merge patch for shadowpods/<name>/status, with its UID
   std::string refusal;                       ///< why nothing can be done, for a Warning Event; "" = none

@@ -30,7 +30,7 @@ kube::Object pod_of(const kube::Object& owner, std::string_view status, bool del
 
 std::string summary(const ShadowPlan& plan) {
   std::string text;
-  if (plan.create) text += "create ";
+  if (plan.create) text += plan.confirm_first ? "confirm create " : "create ";
   if (plan.patch) text += "patch ";
   if (plan.status) text += "phase=" + std::string(kube::string_at(*plan.status, {"status", "phase"})) + " ";
   if (!plan.refusal.empty()) text += "refuse ";
@@ -64,13 +64,14 @@ TEST_CASE("a lost pod is made again until it has finished") {
     const char* expected;
   };
   for (const Case& c :
-       {Case{"new", "Unknown", "Always", {}, "create "}, Case{"lost", "Running", "Always", {}, "create "},
+       {Case{"new", "Unknown", "Always", {}, "create "}, Case{"lost", "Running", "Always", {}, "confirm create "},
         Case{"succeeded", "Succeeded", "Always", {}, ""}, Case{"failed", "Failed", "Never", {}, ""},
-        Case{"Never, not started", "Pending", "Never", {}, "create "},
+        Case{"Never, not started", "Pending", "Never", {}, "confirm create "},
         Case{"Never, recorded as running", "Running", "Never", {}, "phase=Failed "},
         Case{"OnFailure, recorded as running", "Running", "OnFailure", {}, "phase=Failed "},
         Case{"Never, seen to run", "Unknown", "Never", {.pod_started = true}, "phase=Failed "},
-        Case{"Always, seen to run", "Unknown", "Always", {.pod_started = true}, "create "},
+        Case{"Always, seen to run", "Unknown", "Always", {.pod_started = true}, "confirm create "},
+        Case{"seen", "Unknown", "Never", {.pod_seen = true}, "confirm create "},
         Case{"created, not seen yet", "Unknown", "Always", {.pod_created = true}, "await "},
         Case{"finished, created", "Failed", "Always", {.pod_created = true}, ""}}) {
     CAPTURE(c.title);
