@@ -1,0 +1,34 @@
+// The decoders of watches and lists against any bytes, in pieces of any size.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "kube/wire/list_decoder.hpp"
+#include "kube/wire/watch_decoder.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  // The first byte says in which pieces the rest arrives.
+  const std::size_t piece = std::size_t(data[0]) + 1;
+  std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  kube::wire::WatchDecoder watch(1 << 16);
+  kube::wire::ListDecoder list(1 << 16);
+  bool watching = true, listing = true;
+  while (!rest.empty()) {
+    const std::string_view bytes = rest.substr(0, piece);
+    rest.remove_prefix(bytes.size());
+    if (watching) watch.feed(bytes);
+    while (watching) {
+      auto event = watch.next();
+      if (!event) watching = false;
+      if (!event || !event->has_value()) break;
+      const kube::Object object(std::move((*event)->object));
+      static_cast<void>(object.key());
+      static_cast<void>(object.owner_references());
+      static_cast<void>(object.is_deleting());
+    }
+    if (listing && !list.feed(bytes)) listing = false;
+  }
+  if (listing) static_cast<void>(list.finish());
+  return 0;
+}
