@@ -97,34 +97,80 @@ std::string format_address(std::string_view bytes) {
   return text;
 }
 
-}  // namespace
-
-CertificateSubject subject_of(const X509* certificate) {
-  CertificateSubject subject;
-  const X509_NAME* name = X509_get_subject_name(certificate);
+/// Adds the fields of a name to the subject; true if there is one besides O and a single CN.
+bool read_name(const X509_NAME* name, CertificateSubject& subject) {
+  bool others = false;
   for (int i = 0; i < X509_NAME_entry_count(name); ++i) {
     const X509_NAME_ENTRY* entry = X509_NAME_get_entry(name, i);
     const int kind = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
     std::string text = text_of(X509_NAME_ENTRY_get_data(entry));
-    if (kind == NID_commonName)
+    if (kind == NID_commonName) {
+      others = others || !subject.common_name.empty();
       subject.common_name = std::move(text);
-    else if (kind == NID_organizationName)
+    } else if (kind == NID_organizationName) {
       subject.organizations.push_back(std::move(text));
+    } else {
+      others = true;
+    }
   }
-  auto* names = static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
-  const std::unique_ptr<GENERAL_NAMES, openssl::Deleter<GENERAL_NAMES_free>> owner(names);
+  return others;
+}
+
+/// Adds alternative names to the subject; true if there is one that is neither an IP address nor a DNS name.
+bool read_alternative_names(const GENERAL_NAMES* names, CertificateSubject& subject) {
+  bool others = false;
   for (int i = 0; names != nullptr && i < sk_GENERAL_NAME_num(names); ++i) {
     int kind = 0;
     const auto* value =
         static_cast<const ASN1_STRING*>(GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(names, i), &kind));
-    const std::string_view bytes(
-        reinterpret_cast<const char*>(ASN1_STRING_get0_data(value)),
-        kind == GEN_DNS || kind == GEN_IPADD ? static_cast<std::size_t>(ASN1_STRING_length(value)) : 0);
+    if (kind != GEN_DNS && kind != GEN_IPADD) {
+      others = true;
+      continue;
+    }
+    const std::string_view bytes(reinterpret_cast<const char*>(ASN1_STRING_get0_data(value)),
+                                 static_cast<std::size_t>(ASN1_STRING_length(value)));
     if (kind == GEN_DNS) subject.dns_names.emplace_back(bytes);
     if (kind == GEN_IPADD) subject.ip_addresses.push_back(format_address(bytes));
   }
+  return others;
+}
+
+using GeneralNames = std::unique_ptr<GENERAL_NAMES, openssl::Deleter<GENERAL_NAMES_free>>;
+
+}  // namespace
+
+CertificateSubject subject_of(const X509* certificate) {
+  CertificateSubject subject;
+  read_name(X509_get_subject_name(certificate), subject);
+  const GeneralNames names(
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
+  read_alternative_names(names.get(), subject);
   ERR_clear_error();
   return subject;
+}
+
+Result<CertificateRequestInfo> read_certificate_request(std::string_view request_pem) {
+  ERR_clear_error();
+  const openssl::Bio bio = openssl::bio_of(request_pem);
+  const openssl::CertificateRequest request(PEM_read_bio_X509_REQ(bio.get(), nullptr, nullptr, nullptr));
+  if (!request) return fail(Errc::parse, "certificate request: " + openssl::take_error());
+  // Whoever asks must hold the key.
+  if (X509_REQ_verify(request.get(), X509_REQ_get0_pubkey(request.get())) != 1)
+    return fail(Errc::parse, "certificate request: its signature is not by its own key");
+  CertificateRequestInfo info;
+  info.has_other_names = read_name(X509_REQ_get_subject_name(request.get()), info.subject);
+  struct FreeExtensions {
+    void operator()(STACK_OF(X509_EXTENSION) * all) const { sk_X509_EXTENSION_pop_free(all, X509_EXTENSION_free); }
+  };
+  const std::unique_ptr<STACK_OF(X509_EXTENSION), FreeExtensions> extensions(X509_REQ_get_extensions(request.get()));
+  int found = 0;
+  const GeneralNames names(
+      static_cast<GENERAL_NAMES*>(X509V3_get_d2i(extensions.get(), NID_subject_alt_name, &found, nullptr)));
+  ERR_clear_error();
+  // -1: there are none. Anything else without names is a second list, or one that cannot be read.
+  if (!names && found != -1) return fail(Errc::parse, "certificate request: bad subject alternative names");
+  info.has_other_names = read_alternative_names(names.get(), info.subject) || info.has_other_names;
+  return info;
 }
 
 Result<std::string> make_key() {

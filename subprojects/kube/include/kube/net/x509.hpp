@@ -26,6 +26,13 @@ struct CertificateInfo {
   WallTime not_after;
 };
 
+/// What a certificate request asks for.
+struct CertificateRequestInfo {
+  CertificateSubject subject;
+  /// Also other fields of the subject than O and one CN, or alternative names that are neither IP address nor DNS name.
+  bool has_other_names = false;
+};
+
 struct KeyAndCertificate {
   std::string key_pem;
   std::string certificate_pem;
@@ -40,6 +47,8 @@ Result<std::string> make_certificate_request(std::string_view key_pem, const Cer
 Result<KeyAndCertificate> make_self_signed(const CertificateSubject& subject, WallTime now, Duration validity);
 /// Reads the first certificate of a PEM text. Errors: Errc::parse.
 Result<CertificateInfo> read_certificate(std::string_view certificate_pem);
+/// Reads a PKCS#10 request and checks that its sender holds its key. Errors: Errc::parse.
+Result<CertificateRequestInfo> read_certificate_request(std::string_view request_pem);
 /// True if the key belongs to the first certificate. Errors: Errc::parse.
 Result<bool> key_matches(std::string_view key_pem, std::string_view certificate_pem);
 

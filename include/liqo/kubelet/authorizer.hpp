@@ -1,0 +1,78 @@
+// Who calls the kubelet API, and whether they may: client certificates and TokenReviews, then SubjectAccessReviews on
+// the sub-resources of nodes, as kubelets do it (authentication and authorisation webhooks).
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <expected>
+#include <list>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kube/client/api.hpp"
+#include "kube/net/http_server.hpp"
+#include "liqo/kubelet/routes.hpp"
+
+namespace liqo::kubelet {
+
+namespace asio = boost::asio;
+
+/// A caller, as API servers know it.
+struct Caller {
+  std::string name;
+  std::string uid;
+  std::vector<std::string> groups;
+  kube::json::object extra;  ///< of a TokenReview, handed on to the SubjectAccessReview as it is
+};
+
+/// What a caller wants to do with a node.
+struct NodeAccess {
+  std::string_view verb;         ///< "get", "create", ...
+  std::string_view subresource;  ///< "proxy", "stats", "metrics", "log", ...
+  std::string node;              ///< "" = every node
+};
+
+/// How long answers of the API server are believed, and how many are kept.
+struct AuthorizerSettings {
+  kube::Duration allowed_for = std::chrono::seconds(10);
+  kube::Duration denied_for = std::chrono::seconds(5);
+  std::size_t entries = 1024;
+};
+
+/// Asks the API server at home and remembers its answers for a short time. Tokens are kept as digests only. Nobody is
+/// let in while the API server cannot be asked. One thread; must outlive its coroutines.
+class Authorizer {
+ public:
+  explicit Authorizer(kube::Api& api, AuthorizerSettings settings = {}) : api_(api), settings_(settings) {}
+
+  /// The caller by a verified client certificate, else by a bearer token. Refusals: 401, 503 (the API server cannot be
+  /// asked).
+  asio::awaitable<std::expected<Caller, Refusal>> authenticate(const kube::net::ServerRequest& request);
+  /// Refusals: 403, 503.
+  asio::awaitable<std::expected<void, Refusal>> authorize(const Caller& caller, NodeAccess access);
+
+ private:
+  /// Answers by key, the oldest first in `order`.
+  template <class Value>
+  struct Cache {
+    struct Entry {
+      Value value;
+      kube::TimePoint until;
+      std::list<std::string>::iterator place;
+    };
+    std::map<std::string, Entry> entries;
+    std::list<std::string> order;
+  };
+  template <class Value>
+  const Value* find(Cache<Value>& cache, const std::string& key);
+  template <class Value>
+  void remember(Cache<Value>& cache, const std::string& key, Value value, bool allowed);
+
+  kube::Api& api_;
+  AuthorizerSettings settings_;
+  Cache<std::expected<Caller, Refusal>> tokens_;
+  Cache<std::expected<void, Refusal>> decisions_;
+};
+
+}  // namespace liqo::kubelet

@@ -1,0 +1,58 @@
+// Approves the signing requests of this program's own serving certificates, and nobody else's: Kubernetes leaves
+// requests for kubelet-serving to people or to whoever knows the nodes.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/runtime/controller.hpp"
+#include "kube/runtime/informer_set.hpp"
+
+namespace liqo::kubelet {
+
+namespace asio = boost::asio;
+
+/// Whether a CertificateSigningRequest may be approved: requested by `own_username`, for the signer
+/// kubernetes.io/kubelet-serving, with O exactly `system:nodes`, CN `system:node:<one of nodes>`, `node_ip` as the only
+/// alternative name, the usages "digital signature" and "server auth" and at most "key encipherment" besides, and
+/// signed by its own key. Pure.
+bool may_approve(const kube::Object& request, std::string_view own_username, std::span<const std::string> nodes,
+                 std::string_view node_ip);
+
+/// True once the request was approved, denied or has failed.
+bool is_decided(const kube::Object& request);
+
+/// Who this process is to the API server: a SelfSubjectReview.
+asio::awaitable<kube::Result<std::string>> own_username(kube::Api& api);
+
+struct ApproverContext {
+  kube::InformerSet& home;
+  kube::Api& api;  ///< writes only while this process leads
+  kube::Random& random;
+  kube::Metrics& metrics;
+  std::function<std::vector<std::string>()> nodes;  ///< names of the VirtualNodes that exist
+  std::string node_ip;
+};
+
+/// Watches signing requests and approves ours; run() where this process leads. Ends when cancelled. One thread.
+class CertificateApprover {
+ public:
+  CertificateApprover(const asio::any_io_executor& executor, ApproverContext context);
+  asio::awaitable<void> run() { return controller_.run(); }
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
+
+  ApproverContext context_;
+  kube::InformerHandle requests_;
+  kube::Controller controller_;
+  std::string username_;
+  kube::Log log_;
+};
+
+}  // namespace liqo::kubelet

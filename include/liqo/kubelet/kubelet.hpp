@@ -1,0 +1,76 @@
+// Everything behind the kubelet port of a process: the server, who may call it, its certificate and the approval of
+// that.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/runtime/informer_set.hpp"
+#include "kube/runtime/leadership.hpp"
+#include "liqo/kubelet/certificate_approver.hpp"
+#include "liqo/kubelet/kubelet_server.hpp"
+#include "liqo/kubelet/serving_certificate.hpp"
+
+namespace liqo::kubelet {
+
+/// What the operator sets.
+struct KubeletSettings {
+  std::string node_ip;         ///< where the API server reaches this process: the certificate is for it
+  std::uint16_t port = 10250;  ///< 0 = the system picks one
+  bool self_signed = false;    ///< no signing requests
+  std::string client_ca_file;  ///< CA of callers; "" = ConfigMap kube-system/extension-apiserver-authentication
+};
+
+/// What the process gives. Everything outlives the Kubelet.
+struct KubeletContext {
+  kube::InformerSet& home;
+  kube::Api& api;       ///< to the cluster at home; writes only while this process leads
+  kube::Api& open_api;  ///< the same without that fence: every replica serves, and asks for a certificate
+  kube::Leadership& leadership;
+  kube::async::Clock& clock;
+  kube::Random& random;
+  kube::Metrics& metrics;
+  FindPod find;
+  std::function<std::vector<std::string>()> nodes;  ///< names of the VirtualNodes that exist
+};
+
+/// Serves on every replica; only the leader approves certificates. Until its certificate is issued the port shows a
+/// temporary one. A changed client CA takes effect for new connections. Order of use: listen(), then run(), which ends
+/// only by cancellation and ends every session then. One thread.
+class Kubelet {
+ public:
+  Kubelet(const asio::any_io_executor& executor, KubeletContext context, KubeletSettings settings);
+
+  /// Opens the port on every address and returns its number. Errors: Errc::connect ("address in use"), Errc::missing
+  /// (the client CA file cannot be read), Errc::tls.
+  kube::Result<std::uint16_t> listen();
+  asio::awaitable<void> run();
+  /// True once callers can verify the certificate.
+  bool has_certificate() const { return certificate_.is_issued(); }
+
+ private:
+  kube::Result<kube::net::TlsContext> make_tls(const kube::net::KeyAndCertificate& pair,
+                                               std::string_view client_ca) const;
+  kube::Result<std::string> read_client_ca_file() const;
+  void use_certificate(const kube::net::KeyAndCertificate& pair);
+  void use_client_ca(std::string pem);
+  asio::awaitable<void> watch_client_ca_file();
+
+  asio::any_io_executor executor_;
+  KubeletContext context_;
+  KubeletSettings settings_;
+  kube::Log log_;
+  Authorizer authorizer_;
+  ServingCertificate certificate_;
+  std::optional<CertificateApprover> approver_;  // none where certificates are self-signed
+  kube::InformerHandle client_ca_map_;
+  kube::net::KeyAndCertificate pair_;
+  std::string client_ca_;
+  std::unique_ptr<KubeletServer> server_;
+};
+
+}  // namespace liqo::kubelet

@@ -1,0 +1,77 @@
+// The HTTPS port of all virtual nodes of this process: logs and exec of offloaded pods, as API servers expect them of a
+// kubelet, served from the provider's API server.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "kube/net/http_server.hpp"
+#include "kube/telemetry/log.hpp"
+#include "liqo/kubelet/authorizer.hpp"
+#include "liqo/kubelet/routes.hpp"
+
+namespace liqo::kubelet {
+
+/// Where a local pod runs. The pointers are used for one send() or upgrade(), which outlives its client; streams that
+/// are open already end by themselves when the client stops.
+struct PodRoute {
+  kube::net::Transport* transport = nullptr;  ///< to the provider's API server
+  kube::net::Upgrader* upgrader = nullptr;    ///< for exec; null where there is none
+  std::string remote_namespace;
+  std::string remote_pod;
+  std::string node;  ///< the virtual node, for authorisation
+};
+
+/// Finds the way to a local pod. Failures: one sentence, answered with 404.
+using FindPod = std::function<kube::Result<PodRoute>(const std::string& ns, const std::string& pod)>;
+
+struct KubeletServerSettings {
+  std::string address;         ///< IP to listen on; "" = every address
+  std::uint16_t port = 10250;  ///< 0 = the system picks one
+  std::size_t max_connections = 1024;
+  kube::Duration provider_timeout = std::chrono::seconds(30);  ///< until the provider answers a request for logs
+};
+
+/// Every request is authenticated, then authorised on the node in question, before anything is said about what exists.
+/// Order of use: listen(), run() in a task of the owner; cancelling run() ends every session. One thread.
+class KubeletServer {
+ public:
+  /// `tls` must ask for client certificates if callers are to be known by them.
+  KubeletServer(const asio::any_io_executor& executor, kube::async::Clock& clock, Authorizer& authorizer, FindPod find,
+                kube::net::TlsContext tls, KubeletServerSettings settings = {});
+
+  /// Opens the port and returns its number. Errors: Errc::invalid_input, Errc::connect ("address in use").
+  kube::Result<std::uint16_t> listen() { return server_.listen(); }
+  asio::awaitable<void> run() { return server_.serve(); }
+  /// No new requests; those under way have `grace` to end.
+  asio::awaitable<void> stop(kube::Duration grace) { return server_.stop(grace); }
+  /// New connections use the new certificate and client CA.
+  void replace_tls(kube::net::TlsContext tls) { server_.replace_tls(std::move(tls)); }
+  kube::net::HttpServerCounters counters() const { return server_.counters(); }
+
+  /// Answers one request; public for tests without sockets.
+  asio::awaitable<void> handle(const kube::net::ServerRequest& request, kube::net::ServerResponse& response);
+
+ private:
+  asio::awaitable<std::expected<void, Refusal>> admit(const kube::net::ServerRequest& request, const Route& route,
+                                                      const kube::Result<PodRoute>& pod);
+  asio::awaitable<void> serve_logs(const Route& route, PodRoute pod, kube::net::ServerResponse& response);
+  asio::awaitable<void> serve_exec_request(const kube::net::ServerRequest& request, const Route& route, PodRoute pod,
+                                           kube::net::ServerResponse& response);
+
+  kube::async::Clock& clock_;
+  Authorizer& authorizer_;
+  FindPod find_;
+  KubeletServerSettings settings_;
+  kube::Log log_;
+  kube::net::HttpServer server_;
+};
+
+/// The answer for a provider that did not give what was asked for: 400, 404 and 500 stay what they are, everything else
+/// is 502; always in the provider's words.
+Refusal provider_refusal(const kube::Failure& failure);
+
+}  // namespace liqo::kubelet

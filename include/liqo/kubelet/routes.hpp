@@ -1,0 +1,76 @@
+// What a request to the kubelet API asks for: paths and queries read and checked, nothing done about them. Pure.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kube/k8s/request.hpp"
+#include "kube/wire/remote_command.hpp"
+
+namespace liqo::kubelet {
+
+/// An answer other than success: an HTTP status and one sentence for people.
+struct Refusal {
+  int status = 500;
+  std::string sentence;
+  bool operator==(const Refusal&) const = default;
+};
+
+/// What the path of a request names.
+enum class Endpoint : std::uint8_t {
+  logs,           ///< GET /containerLogs/{namespace}/{pod}/{container}
+  exec,           ///< GET or POST /exec/{namespace}/{pod}/{container}
+  not_served_yet  ///< known to kubelets, and not offered here: `sentence` says so
+};
+
+/// A path, understood. Names are decoded and have the form of Kubernetes names.
+struct Route {
+  Endpoint endpoint = Endpoint::not_served_yet;
+  std::string ns, pod, container;  ///< of logs and exec
+  std::string query;               ///< as sent, without '?'
+  std::string_view subresource;    ///< of `nodes`, for authorisation: as kubelets name it
+  std::string_view verb;           ///< for authorisation
+  std::string_view sentence;       ///< of not_served_yet
+};
+
+/// Reads method and path. Refusals: 404 for paths that no kubelet has, 405 for methods that a path does not take, 400
+/// for names that cannot be.
+std::expected<Route, Refusal> read_route(std::string_view method, std::string_view target);
+
+/// Query parameters in order, decoded ('+' is a space).
+using Query = std::vector<std::pair<std::string, std::string>>;
+/// Refusals: 400 for broken percent-encoding, 414 for more than 64 KiB.
+std::expected<Query, Refusal> read_query(std::string_view query);
+
+/// Options of a log, as in core/v1 PodLogOptions. What is absent is absent: zero lines is not all lines.
+struct LogOptions {
+  bool follow = false;
+  bool previous = false;
+  bool timestamps = false;
+  std::optional<std::int64_t> tail_lines;     ///< >= 0
+  std::optional<std::int64_t> limit_bytes;    ///< >= 1
+  std::optional<std::int64_t> since_seconds;  ///< >= 1; not together with since_time
+  std::string since_time;                     ///< RFC 3339, as sent; "" = none
+  std::string stream;                         ///< "", "All", "Stdout" or "Stderr"
+  bool operator==(const LogOptions&) const = default;
+};
+/// Unknown parameters are ignored. Refusals: 400.
+std::expected<LogOptions, Refusal> read_log_options(const Query& query);
+/// The request that asks an API server for the same.
+kube::HttpRequest log_request(std::string_view ns, std::string_view pod, std::string_view container,
+                              const LogOptions& options);
+
+/// What exec asks for.
+struct ExecOptions {
+  std::vector<std::string> command;
+  kube::wire::CommandStreams streams;
+};
+/// stderr is dropped where there is a terminal, as kubelets do. Refusals: 400 where no stream or no command is named.
+std::expected<ExecOptions, Refusal> read_exec_options(const Query& query);
+
+}  // namespace liqo::kubelet

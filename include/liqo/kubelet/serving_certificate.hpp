@@ -1,0 +1,70 @@
+// The serving certificate of the kubelet API: asked for by a CertificateSigningRequest of the signer
+// kubernetes.io/kubelet-serving and renewed in time, or self-signed where the operator wants that.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "kube/client/api.hpp"
+#include "kube/net/x509.hpp"
+#include "kube/telemetry/log.hpp"
+
+namespace liqo::kubelet {
+
+namespace asio = boost::asio;
+
+inline constexpr std::string_view serving_signer = "kubernetes.io/kubelet-serving";
+
+/// Whom the certificate is for: CN `system:node:<node>`, O `system:nodes`, one IP address; what that signer demands.
+kube::net::CertificateSubject serving_subject(std::string_view node, std::string_view node_ip);
+
+/// The CertificateSigningRequest for a PKCS#10 request in PEM.
+kube::Object make_signing_request(std::string_view request_pem);
+
+/// When to renew a certificate received at `received`: at 2/3 of the time that is left.
+kube::WallTime renewal_time(kube::WallTime received, kube::WallTime not_after);
+
+struct ServingCertificateSettings {
+  std::string node_ip;
+  bool self_signed = false;
+  /// The name of one of our VirtualNodes, "" while there is none: one certificate serves them all, because API servers
+  /// check its address only.
+  std::function<std::string()> node;
+  /// Called with each new key and certificate.
+  std::function<void(const kube::net::KeyAndCertificate&)> use;
+
+  kube::Duration look_for_node = std::chrono::seconds(5);
+  kube::Duration retry = std::chrono::seconds(30);  ///< between two requests, at least
+  kube::Duration poll = std::chrono::seconds(1);    ///< between two looks at a pending request
+  kube::Duration issuance_limit = std::chrono::minutes(15);
+};
+
+/// A self-signed certificate for a year: what the port shows until the real one is there, so that callers that do not
+/// verify it are served from the start.
+kube::Result<kube::net::KeyAndCertificate> make_temporary_certificate(std::string_view node_ip, kube::WallTime now);
+
+/// Keeps the certificate fresh; on every replica. run() ends only by cancellation. One thread.
+class ServingCertificate {
+ public:
+  ServingCertificate(kube::Api& api, ServingCertificateSettings settings)
+      : api_(api), settings_(std::move(settings)), log_("serving-certificate") {}
+
+  asio::awaitable<void> run();
+  /// True once `use` was called with a certificate that callers may verify.
+  bool is_issued() const { return issued_; }
+
+ private:
+  asio::awaitable<std::string> wait_for_node();
+  asio::awaitable<kube::Result<kube::net::KeyAndCertificate>> request(std::string node);
+  asio::awaitable<kube::Result<std::string>> wait_for_issuance(kube::ObjectKey key);
+  asio::awaitable<void> wait_until(kube::WallTime time);
+
+  kube::Api& api_;
+  ServingCertificateSettings settings_;
+  kube::Log log_;
+  bool issued_ = false;
+};
+
+}  // namespace liqo::kubelet

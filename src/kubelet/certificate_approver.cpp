@@ -1,0 +1,104 @@
+#include "liqo/kubelet/certificate_approver.hpp"
+
+#include <algorithm>
+
+#include "kube/base/base64.hpp"
+#include "kube/net/x509.hpp"
+#include "liqo/kubelet/serving_certificate.hpp"
+
+namespace liqo::kubelet {
+namespace {
+
+namespace json = kube::json;
+using namespace std::chrono_literals;
+
+constexpr kube::Resource requests = kube::resources::certificate_signing_requests;
+constexpr kube::Resource self_subject_reviews{"authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview",
+                                              false};
+// VirtualNodes may become known after the request for one of them.
+constexpr kube::Duration look_again = 10s;
+
+bool has_right_usages(const kube::Object& request) {
+  bool signature = false;
+  bool server = false;
+  for (const json::value& usage : kube::array_at(request.spec(), {"usages"})) {
+    if (!usage.is_string()) return false;
+    const std::string_view name = usage.get_string();
+    signature = signature || name == "digital signature";
+    server = server || name == "server auth";
+    if (name != "digital signature" && name != "server auth" && name != "key encipherment") return false;
+  }
+  return signature && server;
+}
+
+}  // namespace
+
+bool may_approve(const kube::Object& request, std::string_view own_username, std::span<const std::string> nodes,
+                 std::string_view node_ip) {
+  if (own_username.empty() || kube::string_at(request.spec(), {"username"}) != own_username) return false;
+  if (kube::string_at(request.spec(), {"signerName"}) != serving_signer) return false;
+  if (!has_right_usages(request)) return false;
+  const auto pem = kube::decode_base64(kube::string_at(request.spec(), {"request"}));
+  if (!pem) return false;
+  const auto info = kube::net::read_certificate_request(*pem);
+  if (!info || info->has_other_names) return false;
+  return std::any_of(nodes.begin(), nodes.end(), [&info, node_ip](const std::string& node) {
+    return info->subject == serving_subject(node, node_ip);
+  });
+}
+
+bool is_decided(const kube::Object& request) {
+  return !kube::array_at(request.status(), {"conditions"}).empty() ||
+         !kube::string_at(request.status(), {"certificate"}).empty();
+}
+
+asio::awaitable<kube::Result<std::string>> own_username(kube::Api& api) {
+  json::object review;
+  review["apiVersion"] = self_subject_reviews.api_version();
+  review["kind"] = json::string(self_subject_reviews.kind);
+  auto answer = co_await api.post(self_subject_reviews, {}, {}, std::move(review));
+  if (!answer) co_return kube::fail(std::move(answer.error()), "asking who we are");
+  std::string name(kube::string_at(*answer, {"status", "userInfo", "username"}));
+  if (name.empty()) co_return kube::fail(kube::Errc::protocol, "asking who we are: the answer has no user name");
+  co_return name;
+}
+
+CertificateApprover::CertificateApprover(const asio::any_io_executor& executor, ApproverContext context)
+    : context_(std::move(context)),
+      requests_(context_.home.acquire(
+          {.resource = requests, .selection = {.field_selector = "spec.signerName=" + std::string(serving_signer)}})),
+      controller_(executor, context_.api.clock(), context_.random, context_.metrics, {.name = "certificate-approver"},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      log_("certificate-approver") {
+  requests_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({.object = key}); });
+}
+
+asio::awaitable<kube::Outcome> CertificateApprover::reconcile(kube::WorkKey key) {
+  const auto request = requests_->find(key.object);
+  if (!request || is_decided(*request)) co_return kube::Outcome::done();
+  if (username_.empty()) {
+    auto username = co_await own_username(context_.api);
+    if (!username) co_return kube::Outcome::retry(std::move(username.error()));
+    username_ = std::move(*username);
+  }
+  if (kube::string_at(request->spec(), {"username"}) != username_) co_return kube::Outcome::done();
+  const std::vector<std::string> nodes = context_.nodes();
+  if (!may_approve(*request, username_, nodes, context_.node_ip)) {
+    log_.warn("Left a signing request of ours undecided: it is not for a virtual node of this process",
+              {{"name", request->name()}});
+    co_return kube::Outcome::again_after(look_again);
+  }
+  kube::Object approved = *request;
+  json::object condition;
+  condition["type"] = "Approved";
+  condition["status"] = "True";
+  condition["reason"] = "LiqoApproval";
+  condition["message"] = "Requested by liqod for the kubelet API of its own virtual nodes";
+  approved.mutable_status()["conditions"] = json::array{std::move(condition)};
+  auto written = co_await context_.api.replace(requests, approved, {.subresource = "approval"});
+  if (!written) co_return kube::Outcome::retry(std::move(written.error()).in("approving a signing request"));
+  log_.info("Approved the signing request of a serving certificate", {{"name", request->name()}});
+  co_return kube::Outcome::done();
+}
+
+}  // namespace liqo::kubelet

@@ -1,0 +1,128 @@
+#include "liqo/kubelet/kubelet.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include "kube/async/task_group.hpp"
+
+namespace liqo::kubelet {
+namespace {
+
+using namespace std::chrono_literals;
+
+const kube::ObjectKey client_ca_map{"kube-system", "extension-apiserver-authentication"};
+constexpr kube::Duration look_at_file = 30s;
+constexpr std::size_t file_limit = 1 << 20;
+
+}  // namespace
+
+Kubelet::Kubelet(const asio::any_io_executor& executor, KubeletContext context, KubeletSettings settings)
+    : executor_(executor),
+      context_(std::move(context)),
+      settings_(std::move(settings)),
+      log_("kubelet"),
+      authorizer_(context_.open_api),
+      certificate_(context_.open_api, {.node_ip = settings_.node_ip,
+                                       .self_signed = settings_.self_signed,
+                                       .node =
+                                           [this] {
+                                             const auto nodes = context_.nodes();
+                                             return nodes.empty() ? std::string() : nodes.front();
+                                           },
+                                       .use = [this](const auto& pair) { use_certificate(pair); }}) {
+  if (!settings_.self_signed) {
+    approver_.emplace(executor, ApproverContext{.home = context_.home,
+                                                .api = context_.api,
+                                                .random = context_.random,
+                                                .metrics = context_.metrics,
+                                                .nodes = context_.nodes,
+                                                .node_ip = settings_.node_ip});
+  }
+  if (!settings_.client_ca_file.empty()) return;
+  client_ca_map_ = context_.home.acquire({.resource = kube::resources::config_maps,
+                                          .ns = client_ca_map.ns,
+                                          .selection = {.field_selector = "metadata.name=" + client_ca_map.name}});
+  client_ca_map_.subscribe([this](const kube::ObjectKey& key) {
+    const auto map = client_ca_map_->find(key);
+    // A ConfigMap that is gone takes no rights away that were checked by it: the CA stays.
+    if (map) use_client_ca(std::string(kube::string_at(map->tree(), {"data", "client-ca-file"})));
+  });
+}
+
+kube::Result<kube::net::TlsContext> Kubelet::make_tls(const kube::net::KeyAndCertificate& pair,
+                                                      std::string_view client_ca) const {
+  return kube::net::TlsContext::server(
+      {.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem, .client_ca_pem = client_ca});
+}
+
+kube::Result<std::string> Kubelet::read_client_ca_file() const {
+  std::ifstream file(settings_.client_ca_file, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file || text.empty()) return kube::fail(kube::Errc::missing, settings_.client_ca_file + " cannot be read");
+  if (text.size() > file_limit) return kube::fail(kube::Errc::too_large, settings_.client_ca_file + " is too large");
+  return text;
+}
+
+kube::Result<std::uint16_t> Kubelet::listen() {
+  auto pair = make_temporary_certificate(settings_.node_ip, context_.clock.wall());
+  if (!pair) return kube::fail(std::move(pair.error()), "kubelet API");
+  pair_ = std::move(*pair);
+  if (!settings_.client_ca_file.empty()) {
+    auto ca = read_client_ca_file();
+    if (!ca) return kube::fail(std::move(ca.error()), "kubelet API: client CA");
+    client_ca_ = std::move(*ca);
+  }
+  auto tls = make_tls(pair_, client_ca_);
+  if (!tls) return kube::fail(std::move(tls.error()), "kubelet API");
+  server_ = std::make_unique<KubeletServer>(executor_, context_.clock, authorizer_, context_.find, std::move(*tls),
+                                            KubeletServerSettings{.port = settings_.port});
+  auto port = server_->listen();
+  if (!port) return kube::fail(std::move(port.error()), "kubelet API: port " + std::to_string(settings_.port));
+  return port;
+}
+
+asio::awaitable<void> Kubelet::run() {
+  kube::async::TaskGroup group(executor_);
+  group.spawn(server_->run());
+  group.spawn(certificate_.run());
+  if (approver_) group.spawn(kube::run_while_leading(context_.leadership, [this] { return approver_->run(); }));
+  if (!settings_.client_ca_file.empty()) group.spawn(watch_client_ca_file());
+  co_await group.join();
+}
+
+void Kubelet::use_certificate(const kube::net::KeyAndCertificate& pair) {
+  auto tls = make_tls(pair, client_ca_);
+  if (!tls) {
+    log_.error("A new serving certificate cannot be used", {{"error", tls.error()}});
+    return;
+  }
+  pair_ = pair;
+  server_->replace_tls(std::move(*tls));
+}
+
+void Kubelet::use_client_ca(std::string pem) {
+  if (pem == client_ca_) return;
+  if (!server_) {
+    client_ca_ = std::move(pem);
+    return;
+  }
+  auto tls = make_tls(pair_, pem);
+  if (!tls) {
+    log_.error("A new client CA cannot be used", {{"error", tls.error()}});
+    return;
+  }
+  client_ca_ = std::move(pem);
+  server_->replace_tls(std::move(*tls));
+  log_.info("Callers of the kubelet API are known by a new client CA");
+}
+
+asio::awaitable<void> Kubelet::watch_client_ca_file() {
+  for (;;) {
+    co_await context_.clock.sleep(look_at_file);
+    auto ca = read_client_ca_file();
+    // A file that is being replaced may be away for a moment.
+    if (ca) use_client_ca(std::move(*ca));
+  }
+}
+
+}  // namespace liqo::kubelet

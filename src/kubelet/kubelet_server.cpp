@@ -1,0 +1,169 @@
+#include "liqo/kubelet/kubelet_server.hpp"
+
+#include "kube/client/remote_command.hpp"
+#include "kube/k8s/status.hpp"
+#include "liqo/kubelet/exec_server.hpp"
+
+namespace liqo::kubelet {
+namespace {
+
+using kube::net::ServerRequest;
+using kube::net::ServerResponse;
+using Headers = ServerResponse::Headers;
+
+constexpr std::size_t error_body_limit = 16 * 1024;
+
+Headers text_headers(Headers more = {}) {
+  more.emplace_back("content-type", "text/plain; charset=utf-8");
+  more.emplace_back("x-content-type-options", "nosniff");
+  return more;
+}
+
+asio::awaitable<void> answer(ServerResponse& response, Refusal refusal, Headers more = {}) {
+  Headers headers = text_headers(std::move(more));
+  if (refusal.status == 401) headers.emplace_back("www-authenticate", "Bearer");
+  // Who has gone needs no answer.
+  static_cast<void>(co_await response.send(refusal.status, std::move(headers), refusal.sentence + "\n"));
+}
+
+// What the provider said instead of a log.
+asio::awaitable<kube::Failure> read_failure(kube::net::Response& response) {
+  std::string body;
+  while (body.size() < error_body_limit) {
+    auto piece = co_await response.body->read();
+    if (!piece || piece->empty()) break;
+    body += *piece;
+  }
+  co_return kube::Failure::from_status(
+      kube::read_status(response.head.status, body, response.head.header("retry-after")));
+}
+
+}  // namespace
+
+Refusal provider_refusal(const kube::Failure& failure) {
+  const int code = failure.http_code();
+  if (code == 400 || code == 404 || code == 500) return {code, failure.text()};
+  return {502, "the provider cannot serve the request: " + failure.text()};
+}
+
+KubeletServer::KubeletServer(const asio::any_io_executor& executor, kube::async::Clock& clock, Authorizer& authorizer,
+                             FindPod find, kube::net::TlsContext tls, KubeletServerSettings settings)
+    : clock_(clock),
+      authorizer_(authorizer),
+      find_(std::move(find)),
+      settings_(std::move(settings)),
+      log_("kubelet"),
+      server_(executor, clock,
+              {.address = settings_.address,
+               .port = settings_.port,
+               .tls = std::move(tls),
+               .max_connections = settings_.max_connections,
+               .on_handler_failure =
+                   [this](std::string_view line, std::string_view what) {
+                     log_.error("A request failed unexpectedly", {{"request", line}, {"error", what}});
+                   }},
+              [this](const ServerRequest& request, ServerResponse& response) { return handle(request, response); }) {}
+
+asio::awaitable<std::expected<void, Refusal>> KubeletServer::admit(const ServerRequest& request, const Route& route,
+                                                                   const kube::Result<PodRoute>& pod) {
+  auto caller = co_await authorizer_.authenticate(request);
+  if (!caller) co_return std::unexpected(std::move(caller.error()));
+  NodeAccess access{.verb = route.verb, .subresource = route.subresource};
+  // Of pods that do not exist only those may hear who have the right on every node.
+  if (pod) access.node = pod->node;
+  co_return co_await authorizer_.authorize(*caller, std::move(access));
+}
+
+asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, ServerResponse& response) {
+  const auto route = read_route(request.method, request.target);
+  // What is at no path is authorised as kubelets do it, so that nobody unknown hears even that.
+  Route nowhere;
+  nowhere.verb = "get";
+  nowhere.subresource = "proxy";
+  const bool has_pod = route && route->endpoint != Endpoint::not_served_yet;
+  auto pod = has_pod ? find_(route->ns, route->pod) : kube::fail(kube::Errc::missing, "no pod is named");
+  auto admitted = co_await admit(request, route ? *route : nowhere, pod);
+  if (!admitted) {
+    log_.warn("Refused a request", {{"path", std::string_view(request.target).substr(0, request.target.find('?'))},
+                                    {"method", request.method},
+                                    {"peer", request.peer_address},
+                                    {"status", admitted.error().status},
+                                    {"reason", admitted.error().sentence}});
+    co_await answer(response, std::move(admitted.error()));
+    co_return;
+  }
+  if (!route) {
+    co_await answer(response, route.error());
+  } else if (!has_pod) {
+    co_await answer(response, {501, std::string(route->sentence)});
+  } else if (!pod) {
+    co_await answer(response, {404, pod.error().text()});
+  } else if (route->endpoint == Endpoint::logs) {
+    co_await serve_logs(*route, std::move(*pod), response);
+  } else {
+    co_await serve_exec_request(request, *route, std::move(*pod), response);
+  }
+}
+
+asio::awaitable<void> KubeletServer::serve_logs(const Route& route, PodRoute pod, ServerResponse& response) {
+  const auto query = read_query(route.query);
+  const auto options = query ? read_log_options(*query) : std::unexpected(query.error());
+  if (!options) {
+    co_await answer(response, options.error());
+    co_return;
+  }
+  kube::HttpRequest request = log_request(pod.remote_namespace, pod.remote_pod, route.container, *options);
+  auto remote = co_await pod.transport->send(std::move(request), clock_.deadline_in(settings_.provider_timeout));
+  if (!remote) {
+    co_await answer(response, provider_refusal(remote.error()));
+    co_return;
+  }
+  if (remote->head.status < 200 || remote->head.status > 299) {
+    const kube::Failure failure = co_await read_failure(*remote);
+    co_await answer(response, provider_refusal(failure));
+    co_return;
+  }
+  // From here on a caller that goes away cancels this, and with the body the provider's stream.
+  Headers headers = text_headers();
+  auto sent = co_await response.start(200, std::move(headers));
+  while (sent) {
+    auto piece = co_await remote->body->read();
+    // A log that breaks ends here: nothing can be said any more behind the bytes of a log.
+    if (!piece) log_.warn("A log ended early", {{"pod", route.ns + "/" + route.pod}, {"error", piece.error()}});
+    if (!piece || piece->empty()) co_return;
+    sent = co_await response.write(*piece);
+  }
+}
+
+asio::awaitable<void> KubeletServer::serve_exec_request(const ServerRequest& request, const Route& route, PodRoute pod,
+                                                        ServerResponse& response) {
+  const auto query = read_query(route.query);
+  const auto options = query ? read_exec_options(*query) : std::unexpected(query.error());
+  if (!options) {
+    co_await answer(response, options.error());
+    co_return;
+  }
+  auto upgrade = read_exec_upgrade(request);
+  if (!upgrade) {
+    co_await answer(response, std::move(upgrade.error().refusal), std::move(upgrade.error().headers));
+    co_return;
+  }
+  if (!pod.upgrader) {
+    co_await answer(response, {502, "the connection to the provider cannot carry exec"});
+    co_return;
+  }
+  auto stream = co_await response.upgrade(std::move(upgrade->headers));
+  if (!stream) co_return;
+  kube::RemoteCommandRequest command{.ns = pod.remote_namespace,
+                                     .pod = pod.remote_pod,
+                                     .container = route.container,
+                                     .command = options->command,
+                                     .streams = options->streams};
+  ConnectCommand connect = [this, &pod, &command] {
+    return kube::connect_remote_command(*pod.upgrader, clock_, command, {});
+  };
+  auto codec = upgrade->make_codec(options->streams);
+  co_await serve_exec(std::move(*stream), std::move(codec), options->streams, std::move(connect), clock_);
+}
+
+}  // namespace liqo::kubelet

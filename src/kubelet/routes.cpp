@@ -1,0 +1,239 @@
+#include "liqo/kubelet/routes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "kube/base/time.hpp"
+
+namespace liqo::kubelet {
+namespace {
+
+constexpr std::size_t query_limit = 64 * 1024;
+constexpr std::size_t name_limit = 253;
+
+std::unexpected<Refusal> refuse(int status, std::string sentence) {
+  return std::unexpected(Refusal{status, std::move(sentence)});
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '+' && plus_is_space) {
+      out.push_back(' ');
+    } else if (text[i] != '%') {
+      out.push_back(text[i]);
+    } else {
+      if (i + 2 >= text.size()) return std::nullopt;
+      const int high = hex_digit(text[i + 1]);
+      const int low = hex_digit(text[i + 2]);
+      if (high < 0 || low < 0) return std::nullopt;
+      out.push_back(static_cast<char>(high * 16 + low));
+      i += 2;
+    }
+  }
+  return out;
+}
+
+// The characters of names of pods, namespaces and containers; whoever has such a name is looked up later.
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= name_limit && text.front() != '.' &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.'; });
+}
+
+std::vector<std::string_view> split_path(std::string_view path) {
+  std::vector<std::string_view> segments;
+  if (path.starts_with('/')) path.remove_prefix(1);
+  for (;;) {
+    const std::size_t slash = path.find('/');
+    segments.push_back(path.substr(0, slash));
+    if (slash == std::string_view::npos) return segments;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+// As kubelets derive it from the method (pkg/kubelet/server/auth.go).
+std::string_view verb_of(std::string_view method) {
+  if (method == "GET" || method == "HEAD") return "get";
+  if (method == "POST") return "create";
+  if (method == "PUT") return "update";
+  if (method == "PATCH") return "patch";
+  if (method == "DELETE") return "delete";
+  return "";
+}
+
+struct Unserved {
+  std::string_view first;  // segment of the path
+  std::string_view subresource;
+  std::string_view sentence;
+};
+constexpr std::array<Unserved, 10> unserved = {{
+    {"attach", "proxy", "attach is not served by virtual nodes yet"},
+    {"portForward", "proxy", "port-forward is not served by virtual nodes yet"},
+    {"run", "proxy", "run is not served by virtual nodes yet"},
+    {"stats", "stats", "stats are not served by virtual nodes yet"},
+    {"metrics", "metrics", "metrics of pods are not served by virtual nodes yet"},
+    {"pods", "proxy", "the list of pods is not served by virtual nodes yet"},
+    {"runningpods", "proxy", "the list of running pods is not served by virtual nodes yet"},
+    {"logs", "log", "logs of the node are not served by virtual nodes: it has none"},
+    {"checkpoint", "checkpoint", "checkpoints are not served by virtual nodes yet"},
+    {"configz", "proxy", "the configuration is not served by virtual nodes: they have none"},
+}};
+
+std::optional<bool> read_bool(std::string_view text) {
+  // The spellings that Go's strconv takes.
+  constexpr std::array<std::string_view, 6> yes = {"1", "t", "T", "true", "TRUE", "True"};
+  constexpr std::array<std::string_view, 6> no = {"0", "f", "F", "false", "FALSE", "False"};
+  if (std::find(yes.begin(), yes.end(), text) != yes.end()) return true;
+  if (std::find(no.begin(), no.end(), text) != no.end()) return false;
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> read_number(std::string_view text) {
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::expected<Route, Refusal> read_route(std::string_view method, std::string_view target) {
+  const std::size_t mark = target.find('?');
+  const std::string_view path = target.substr(0, mark);
+  Route route;
+  if (mark != std::string_view::npos) route.query = std::string(target.substr(mark + 1));
+  route.verb = verb_of(method);
+  const auto segments = split_path(path);
+  const std::string_view first = segments.front();
+
+  const bool logs = first == "containerLogs";
+  if (logs || first == "exec") {
+    // With the pod's UID as one more segment, too, in kubelets; API servers never send it.
+    if (segments.size() != 4) return refuse(404, "there is nothing at this path");
+    std::array<std::string*, 3> names = {&route.ns, &route.pod, &route.container};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      auto name = decode(segments[i + 1], false);
+      if (!name || !is_name(*name)) return refuse(400, "the path names no namespace, pod and container");
+      *names[i] = std::move(*name);
+    }
+    if (method != "GET" && (logs || method != "POST")) return refuse(405, "the method is not allowed here");
+    route.endpoint = logs ? Endpoint::logs : Endpoint::exec;
+    // Kubelets' sub-resource "log" is for the logs of the node itself.
+    route.subresource = "proxy";
+    return route;
+  }
+  for (const Unserved& entry : unserved) {
+    if (first != entry.first) continue;
+    route.subresource = entry.subresource;
+    route.sentence = entry.sentence;
+    return route;
+  }
+  return refuse(404, "there is nothing at this path");
+}
+
+std::expected<Query, Refusal> read_query(std::string_view query) {
+  if (query.size() > query_limit) return refuse(414, "the query is longer than 64 KiB");
+  Query out;
+  while (!query.empty()) {
+    const std::size_t end = query.find('&');
+    const std::string_view pair = query.substr(0, end);
+    query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
+    if (pair.empty()) continue;
+    const std::size_t equals = pair.find('=');
+    auto name = decode(pair.substr(0, equals), true);
+    auto value = decode(equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1), true);
+    if (!name || !value) return refuse(400, "the query is not percent-encoded as it should be");
+    out.emplace_back(std::move(*name), std::move(*value));
+  }
+  return out;
+}
+
+std::expected<LogOptions, Refusal> read_log_options(const Query& query) {
+  LogOptions options;
+  for (const auto& [name, value] : query) {
+    bool* flag = name == "follow"       ? &options.follow
+                 : name == "previous"   ? &options.previous
+                 : name == "timestamps" ? &options.timestamps
+                                        : nullptr;
+    if (flag) {
+      const auto read = read_bool(value);
+      if (!read) return refuse(400, "the parameter " + name + " is neither true nor false");
+      *flag = *read;
+      continue;
+    }
+    std::optional<std::int64_t>* number = name == "tailLines"      ? &options.tail_lines
+                                          : name == "limitBytes"   ? &options.limit_bytes
+                                          : name == "sinceSeconds" ? &options.since_seconds
+                                                                   : nullptr;
+    if (number) {
+      const std::int64_t least = name == "tailLines" ? 0 : 1;
+      *number = read_number(value);
+      if (!*number || **number < least) {
+        return refuse(400, "the parameter " + name + " is not a number of at least " + std::to_string(least));
+      }
+    } else if (name == "sinceTime") {
+      if (!kube::parse_time(value)) return refuse(400, "the parameter sinceTime is not a time as in RFC 3339");
+      options.since_time = value;
+    } else if (name == "stream") {
+      if (value != "All" && value != "Stdout" && value != "Stderr") {
+        return refuse(400, "the parameter stream is none of All, Stdout and Stderr");
+      }
+      options.stream = value;
+    }
+  }
+  if (options.since_seconds && !options.since_time.empty()) {
+    return refuse(400, "only one of sinceSeconds and sinceTime may be given");
+  }
+  return options;
+}
+
+kube::HttpRequest log_request(std::string_view ns, std::string_view pod, std::string_view container,
+                              const LogOptions& options) {
+  kube::HttpRequest request;
+  request.target = kube::resources::pods.path(ns, pod) + "/log?container=" + kube::percent_encode(container);
+  const auto add = [&request](std::string_view name, std::string_view value) {
+    request.target.append("&").append(name).append("=").append(kube::percent_encode(value));
+  };
+  if (options.follow) add("follow", "true");
+  if (options.previous) add("previous", "true");
+  if (options.timestamps) add("timestamps", "true");
+  if (options.tail_lines) add("tailLines", std::to_string(*options.tail_lines));
+  if (options.limit_bytes) add("limitBytes", std::to_string(*options.limit_bytes));
+  if (options.since_seconds) add("sinceSeconds", std::to_string(*options.since_seconds));
+  if (!options.since_time.empty()) add("sinceTime", options.since_time);
+  if (!options.stream.empty()) add("stream", options.stream);
+  request.verb = "get";
+  request.resource = kube::resources::pods.plural;
+  request.repeatable = true;
+  return request;
+}
+
+std::expected<ExecOptions, Refusal> read_exec_options(const Query& query) {
+  ExecOptions options;
+  for (const auto& [name, value] : query) {
+    const bool on = value == "1";
+    if (name == "command") options.command.push_back(value);
+    if (name == "input") options.streams.in = on;
+    if (name == "output") options.streams.out = on;
+    if (name == "error") options.streams.err = on;
+    if (name == "tty") options.streams.tty = on;
+  }
+  if (options.streams.tty) options.streams.err = false;
+  if (!options.streams.in && !options.streams.out && !options.streams.err) {
+    return refuse(400, "you must specify at least one of stdin, stdout and stderr");
+  }
+  if (options.command.empty()) return refuse(400, "you must specify a command");
+  return options;
+}
+
+}  // namespace liqo::kubelet

@@ -1,0 +1,144 @@
+#include "liqo/kubelet/serving_certificate.hpp"
+
+#include <algorithm>
+
+#include "kube/base/base64.hpp"
+
+namespace liqo::kubelet {
+namespace {
+
+namespace json = kube::json;
+using namespace std::chrono_literals;
+
+constexpr kube::Resource requests = kube::resources::certificate_signing_requests;
+constexpr kube::Duration self_signed_validity = 24h * 365;
+// Sleeps are cut into pieces: the monotonic clock stands still while a machine is suspended, certificates age.
+constexpr kube::Duration longest_sleep = 1h;
+
+// Whether the request was denied or could not be carried out, in the words of its conditions.
+std::optional<kube::Failure> refusal(const kube::Object& request) {
+  for (const json::value& condition : kube::array_at(request.status(), {"conditions"})) {
+    const std::string_view type = kube::string_at(condition, {"type"});
+    if (type != "Denied" && type != "Failed") continue;
+    return kube::Failure(kube::Errc::unsupported, "the request was " +
+                                                      std::string(type == "Denied" ? "denied" : "not signed") + ": " +
+                                                      std::string(kube::string_at(condition, {"message"})));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+kube::net::CertificateSubject serving_subject(std::string_view node, std::string_view node_ip) {
+  return {.common_name = "system:node:" + std::string(node),
+          .organizations = {"system:nodes"},
+          .ip_addresses = {std::string(node_ip)}};
+}
+
+kube::Object make_signing_request(std::string_view request_pem) {
+  json::object metadata;
+  metadata["generateName"] = "liqo-kubelet-serving-";
+  json::object spec;
+  spec["request"] = kube::encode_base64(request_pem);
+  spec["signerName"] = json::string(serving_signer);
+  // An ECDSA key encrypts nothing, so the optional "key encipherment" is left out.
+  spec["usages"] = json::array{"digital signature", "server auth"};
+  json::object tree;
+  tree["apiVersion"] = requests.api_version();
+  tree["kind"] = json::string(requests.kind);
+  tree["metadata"] = std::move(metadata);
+  tree["spec"] = std::move(spec);
+  return kube::Object(std::move(tree));
+}
+
+kube::WallTime renewal_time(kube::WallTime received, kube::WallTime not_after) {
+  return received + std::max(not_after - received, kube::WallTime::duration::zero()) * 2 / 3;
+}
+
+kube::Result<kube::net::KeyAndCertificate> make_temporary_certificate(std::string_view node_ip, kube::WallTime now) {
+  kube::net::CertificateSubject subject = serving_subject("liqo", node_ip);
+  // Nothing that could be taken for a certificate of the cluster.
+  subject.organizations = {"liqo.io"};
+  return kube::net::make_self_signed(subject, now, self_signed_validity);
+}
+
+asio::awaitable<void> ServingCertificate::run() {
+  for (;;) {
+    const std::string node = co_await wait_for_node();
+    const kube::TimePoint tried = api_.clock().now();
+    kube::Result<kube::net::KeyAndCertificate> pair = kube::fail(kube::Errc::missing, "");
+    if (settings_.self_signed) {
+      kube::net::CertificateSubject subject = serving_subject(node, settings_.node_ip);
+      subject.organizations = {"liqo.io"};
+      pair = kube::net::make_self_signed(subject, api_.clock().wall(), self_signed_validity);
+    } else {
+      pair = co_await request(node);
+    }
+    const auto info = pair ? kube::net::read_certificate(pair->certificate_pem) : std::unexpected(pair.error());
+    if (!info) {
+      log_.warn("No serving certificate for the kubelet API yet", {{"node", node}, {"error", info.error()}});
+    } else {
+      settings_.use(*pair);
+      issued_ = true;
+      const kube::WallTime renewal = renewal_time(api_.clock().wall(), info->not_after);
+      log_.info(
+          "The kubelet API has a serving certificate",
+          {{"node", node}, {"until", kube::format_time(info->not_after)}, {"renewal", kube::format_time(renewal)}});
+      co_await wait_until(renewal);
+    }
+    co_await api_.clock().sleep_until(tried + settings_.retry);
+  }
+}
+
+asio::awaitable<std::string> ServingCertificate::wait_for_node() {
+  for (;;) {
+    std::string node = settings_.node();
+    if (!node.empty()) co_return node;
+    co_await api_.clock().sleep(settings_.look_for_node);
+  }
+}
+
+asio::awaitable<void> ServingCertificate::wait_until(kube::WallTime time) {
+  for (;;) {
+    const auto left = time - api_.clock().wall();
+    if (left <= kube::WallTime::duration::zero()) co_return;
+    co_await api_.clock().sleep(std::min<kube::Duration>(left, longest_sleep));
+  }
+}
+
+asio::awaitable<kube::Result<kube::net::KeyAndCertificate>> ServingCertificate::request(std::string node) {
+  auto key = kube::net::make_key();
+  if (!key) co_return std::unexpected(std::move(key.error()));
+  const kube::net::CertificateSubject subject = serving_subject(node, settings_.node_ip);
+  auto pem = kube::net::make_certificate_request(*key, subject);
+  if (!pem) co_return std::unexpected(std::move(pem.error()));
+  const kube::Object wanted = make_signing_request(*pem);
+  auto created = co_await api_.create(requests, wanted);
+  if (!created) co_return std::unexpected(std::move(created.error()));
+  auto certificate = co_await wait_for_issuance(created->key());
+  // What was served is cleared away; what was not may still tell an operator why.
+  if (!certificate) co_return std::unexpected(std::move(certificate.error()));
+  static_cast<void>(co_await api_.remove(requests, created->key()));
+  const auto ours = kube::net::key_matches(*key, *certificate);
+  if (!ours || !*ours) co_return kube::fail(kube::Errc::tls, "the issued certificate is not for our key");
+  co_return kube::net::KeyAndCertificate{.key_pem = std::move(*key), .certificate_pem = std::move(*certificate)};
+}
+
+asio::awaitable<kube::Result<std::string>> ServingCertificate::wait_for_issuance(kube::ObjectKey key) {
+  const kube::TimePoint end = api_.clock().now() + settings_.issuance_limit;
+  while (api_.clock().now() < end) {
+    co_await api_.clock().sleep(settings_.poll);
+    auto request = co_await api_.get(requests, key);
+    if (!request) {
+      // Whatever else fails may pass; an object that is gone will not come back.
+      if (request.error().is_not_found()) co_return std::unexpected(std::move(request.error()));
+      continue;
+    }
+    if (auto refused = refusal(*request)) co_return std::unexpected(std::move(*refused));
+    const std::string_view encoded = kube::string_at(request->tree(), {"status", "certificate"});
+    if (!encoded.empty()) co_return kube::decode_base64(encoded);
+  }
+  co_return kube::fail(kube::Errc::timeout, "the request " + key.name + " was not approved or not signed in time");
+}
+
+}  // namespace liqo::kubelet

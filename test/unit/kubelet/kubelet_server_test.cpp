@@ -1,0 +1,159 @@
+#include "liqo/kubelet/kubelet_server.hpp"
+
+#include <doctest/doctest.h>
+
+#include "fakes.hpp"
+#include "kube/net/x509.hpp"
+#include "liqo/kubelet/serving_certificate.hpp"
+
+namespace {
+
+using namespace liqo::kubelet;
+using namespace std::chrono_literals;
+using liqo::test::FakeAnswer;
+using liqo::test::FakeHome;
+using liqo::test::FakeResponse;
+using liqo::test::FakeTransport;
+namespace asio = boost::asio;
+
+/// Lets "admin" do everything to every node, and "local" everything to the node milan.
+kube::Result<FakeAnswer> review(const kube::HttpRequest& request) {
+  const auto body = kube::parse_json(request.body).value();
+  const std::string_view user = kube::string_at(body, {"spec", "user"});
+  const bool milan = kube::string_at(body, {"spec", "resourceAttributes", "name"}) == "milan";
+  const bool allowed = user == "admin" || (user == "local" && milan);
+  return FakeAnswer{.status = 201,
+                    .pieces = {allowed ? R"({"status":{"allowed":true}})" : R"({"status":{"allowed":false}})"}};
+}
+
+kube::net::TlsContext make_tls() {
+  static const auto pair =
+      make_temporary_certificate("127.0.0.1", kube::WallTime(std::chrono::seconds(1767225600))).value();
+  return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
+}
+
+struct World {
+  FakeHome home{review};
+  Authorizer authorizer{home.api};
+  FakeTransport provider;
+  KubeletServer server;
+  FakeResponse response;
+
+  explicit World(FakeTransport::Answer answer =
+                     [](const kube::HttpRequest&) { return FakeAnswer{.pieces = {"line 1\n", "line 2\n"}}; })
+      : provider(std::move(answer)),
+        server(home.io.get_executor(), home.clock, authorizer,
+               [this](const std::string& ns, const std::string& pod) -> kube::Result<PodRoute> {
+                 if (ns != "rome" || pod != "web")
+                   return kube::fail(kube::Errc::missing, "pod " + ns + "/" + pod + " does not run on a virtual node");
+                 return PodRoute{
+                     .transport = &provider, .remote_namespace = "rome-milan", .remote_pod = "web", .node = "milan"};
+               },
+               make_tls(), {.address = "127.0.0.1", .port = 0}) {}
+
+  void handle(std::string user, std::string method, std::string target) {
+    kube::net::ServerRequest request;
+    request.method = std::move(method);
+    request.target = std::move(target);
+    if (!user.empty()) request.peer = kube::net::PeerIdentity{std::move(user), {}};
+    home.clock.run(home.io, server.handle(request, response));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a log of an offloaded pod comes from the provider, piece by piece") {
+  World world;
+  world.handle("local", "GET", "/containerLogs/rome/web/main?follow=true&tailLines=5");
+  CHECK(world.response.status == 200);
+  CHECK(world.response.writes == std::vector<std::string>{"line 1\n", "line 2\n"});
+  REQUIRE(world.provider.requests.size() == 1);
+  CHECK(world.provider.requests[0].method == "GET");
+  CHECK(world.provider.requests[0].target ==
+        "/api/v1/namespaces/rome-milan/pods/web/log?container=main&follow=true&tailLines=5");
+}
+
+TEST_CASE("a caller that goes away ends the log") {
+  World world;
+  world.response.gone = true;
+  world.handle("local", "GET", "/containerLogs/rome/web/main");
+  CHECK(world.response.writes.empty());
+}
+
+TEST_CASE("who may ask, and what everybody else hears") {
+  struct Case {
+    const char* title;
+    const char* user;
+    const char* method;
+    const char* target;
+    int status;
+  };
+  const Case cases[] = {
+      {"anonymous", "", "GET", "/containerLogs/rome/web/main", 401},
+      {"anonymous at no path", "", "GET", "/nowhere", 401},
+      {"without the right", "eve", "GET", "/containerLogs/rome/web/main", 403},
+      {"without the right, exec", "eve", "POST", "/exec/rome/web/main?command=sh&output=1", 403},
+      {"without the right, a pod that is not there", "eve", "GET", "/containerLogs/rome/nobody/main", 403},
+      {"with the right on one node, a pod that is not there", "local", "GET", "/containerLogs/rome/nobody/main", 403},
+      {"with the right on all nodes, a pod that is not there", "admin", "GET", "/containerLogs/rome/nobody/main", 404},
+      {"a path of nobody", "admin", "GET", "/nowhere", 404},
+      {"a path of nobody, without rights", "eve", "GET", "/nowhere", 403},
+      {"a wrong method", "admin", "DELETE", "/exec/rome/web/main", 405},
+      {"not served yet", "admin", "POST", "/portForward/rome/web", 501},
+      {"statistics", "admin", "GET", "/stats/summary", 501},
+      {"a bad option", "local", "GET", "/containerLogs/rome/web/main?tailLines=-1", 400},
+      {"a broken query", "local", "GET", "/containerLogs/rome/web/main?x=%", 400},
+      {"exec without an upgrade", "local", "GET", "/exec/rome/web/main?command=sh&output=1", 400},
+      {"exec without streams", "local", "POST", "/exec/rome/web/main?command=sh", 400},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.title);
+    World world;
+    world.handle(c.user, c.method, c.target);
+    CHECK(world.response.status == c.status);
+    CHECK(world.response.body.size() > 3);
+    CHECK(world.response.body.ends_with("\n"));
+    CHECK(world.provider.requests.empty());
+    CHECK((world.response.header("www-authenticate") == "Bearer") == (c.status == 401));
+  }
+}
+
+TEST_CASE("what the provider refuses is told in its words") {
+  struct Case {
+    const char* title;
+    kube::Result<FakeAnswer> answer;
+    int status;
+    const char* words;
+  };
+  const auto status_of = [](int code, const char* message) {
+    return FakeAnswer{.status = code,
+                      .pieces = {R"({"kind":"Status","code":)" + std::to_string(code),
+                                 std::string(R"(,"message":")") + message + "\"}"}};
+  };
+  const Case cases[] = {
+      {"no such pod", status_of(404, "pods web not found"), 404, "pods web not found\n"},
+      {"no such container", status_of(400, "container x is not valid"), 400, "container x is not valid\n"},
+      {"trouble there", status_of(500, "the kubelet is away"), 500, "the kubelet is away\n"},
+      {"our rights are missing", status_of(403, "you may not"), 502,
+       "the provider cannot serve the request: you may not\n"},
+      {"unreachable", kube::fail(kube::Errc::connect, "no way there"), 502,
+       "the provider cannot serve the request: no way there\n"},
+      {"slow", kube::fail(kube::Errc::timeout, "too late"), 502, "the provider cannot serve the request: too late\n"},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.title);
+    World world([&c](const kube::HttpRequest&) { return c.answer; });
+    world.handle("local", "GET", "/containerLogs/rome/web/main");
+    CHECK(world.response.status == c.status);
+    CHECK(world.response.body == c.words);
+  }
+}
+
+TEST_CASE("a log that breaks keeps what came before") {
+  World world([](const kube::HttpRequest&) {
+    return FakeAnswer{.pieces = {"line 1\n"}, .failure = kube::Failure(kube::Errc::closed, "gone")};
+  });
+  world.handle("local", "GET", "/containerLogs/rome/web/main");
+  CHECK(world.response.status == 200);
+  CHECK(world.response.body == "line 1\n");
+}

@@ -1,0 +1,165 @@
+#include "liqo/kubelet/routes.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace liqo::kubelet;
+
+/// The options of a query, or the status of its refusal.
+template <class Options, class Read>
+std::expected<Options, int> read(std::string_view query, Read read_options) {
+  const auto parameters = read_query(query);
+  if (!parameters) return std::unexpected(parameters.error().status);
+  auto options = read_options(*parameters);
+  if (!options) return std::unexpected(options.error().status);
+  return *options;
+}
+
+}  // namespace
+
+TEST_CASE("paths are read into what they name") {
+  const auto logs = read_route("GET", "/containerLogs/rome/web-0/main?follow=true");
+  REQUIRE(logs);
+  CHECK(logs->endpoint == Endpoint::logs);
+  CHECK(logs->ns == "rome");
+  CHECK(logs->pod == "web-0");
+  CHECK(logs->container == "main");
+  CHECK(logs->query == "follow=true");
+  CHECK(logs->subresource == "proxy");
+  CHECK(logs->verb == "get");
+
+  const auto exec = read_route("POST", "/exec/rome/web.0/main?command=a&command=b");
+  REQUIRE(exec);
+  CHECK(exec->endpoint == Endpoint::exec);
+  CHECK(exec->verb == "create");
+  CHECK(read_route("GET", "/exec/rome/web/main")->verb == "get");
+}
+
+TEST_CASE("what is known and not served is told apart from what is nowhere") {
+  struct Case {
+    const char* method;
+    const char* target;
+    int status;  // 501: an endpoint that is not served yet
+    const char* subresource;
+  };
+  const Case cases[] = {
+      {"POST", "/attach/ns/pod/main", 501, "proxy"},
+      {"POST", "/portForward/ns/pod", 501, "proxy"},
+      {"POST", "/run/ns/pod/main", 501, "proxy"},
+      {"GET", "/stats/summary", 501, "stats"},
+      {"GET", "/metrics", 501, "metrics"},
+      {"GET", "/metrics/resource", 501, "metrics"},
+      {"GET", "/pods", 501, "proxy"},
+      {"GET", "/runningpods/", 501, "proxy"},
+      {"GET", "/logs/syslog", 501, "log"},
+      {"GET", "/", 404, ""},
+      {"GET", "", 404, ""},
+      {"GET", "/healthz", 404, ""},
+      {"GET", "/containerLogs/ns/pod", 404, ""},
+      {"GET", "/containerLogs/ns/pod/main/", 404, ""},
+      {"GET", "/exec/ns/pod/uid/main", 404, ""},
+      {"POST", "/containerLogs/ns/pod/main", 405, ""},
+      {"DELETE", "/exec/ns/pod/main", 405, ""},
+      {"GET", "/exec//pod/main", 400, ""},
+      {"GET", "/exec/ns/../main", 400, ""},
+      {"GET", "/exec/ns/a%2fb/main", 400, ""},
+      {"GET", "/exec/ns/a%zz/main", 400, ""},
+      {"GET", "/exec/ns/Pod/main", 400, ""},
+      {"GET", "/exec/ns/a%00b/main", 400, ""},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.target);
+    const auto route = read_route(c.method, c.target);
+    if (c.status == 501) {
+      REQUIRE(route);
+      CHECK(route->endpoint == Endpoint::not_served_yet);
+      CHECK_FALSE(route->sentence.empty());
+      CHECK(route->subresource == c.subresource);
+    } else {
+      REQUIRE_FALSE(route.has_value());
+      CHECK(route.error().status == c.status);
+      CHECK_FALSE(route.error().sentence.empty());
+    }
+  }
+}
+
+TEST_CASE("queries are decoded, broken ones refused") {
+  CHECK(read_query("a=1&b=x+y%26z&c&&=d").value() == Query{{"a", "1"}, {"b", "x y&z"}, {"c", ""}, {"", "d"}});
+  CHECK(read_query("").value().empty());
+  CHECK(read_query("a=%").error().status == 400);
+  CHECK(read_query("a=%4").error().status == 400);
+  CHECK(read_query("%x1=").error().status == 400);
+  CHECK(read_query(std::string(70000, 'a')).error().status == 414);
+}
+
+TEST_CASE("options of logs: what is absent, what is zero, what cannot be") {
+  struct Case {
+    const char* query;
+    std::expected<LogOptions, int> options;
+    const char* forwarded;
+  };
+  const Case cases[] = {
+      {"", LogOptions{}, ""},
+      {"unknown=1", LogOptions{}, ""},
+      {"follow=true&limitBytes=123&previous=1&sinceSeconds=10&tailLines=99&timestamps=T",
+       LogOptions{.follow = true,
+                  .previous = true,
+                  .timestamps = true,
+                  .tail_lines = 99,
+                  .limit_bytes = 123,
+                  .since_seconds = 10},
+       "&follow=true&previous=true&timestamps=true&tailLines=99&limitBytes=123&sinceSeconds=10"},
+      {"sinceTime=2020-03-20T21%3A07%3A34Z", LogOptions{.since_time = "2020-03-20T21:07:34Z"},
+       "&sinceTime=2020-03-20T21%3A07%3A34Z"},
+      // Not the same as no tailLines: nothing old, then what is new.
+      {"tailLines=0&follow=true", LogOptions{.follow = true, .tail_lines = 0}, "&follow=true&tailLines=0"},
+      {"stream=Stderr", LogOptions{.stream = "Stderr"}, "&stream=Stderr"},
+      {"follow=false", LogOptions{}, ""},
+      {"sinceSeconds=1&sinceTime=2020-03-20T21:07:34Z", std::unexpected(400), ""},
+      {"tailLines=-1", std::unexpected(400), ""},
+      {"tailLines=", std::unexpected(400), ""},
+      {"tailLines=1x", std::unexpected(400), ""},
+      {"tailLines=99999999999999999999", std::unexpected(400), ""},
+      {"limitBytes=0", std::unexpected(400), ""},
+      {"sinceSeconds=-10", std::unexpected(400), ""},
+      {"sinceSeconds=0", std::unexpected(400), ""},
+      {"sinceTime=yesterday", std::unexpected(400), ""},
+      {"follow=yes", std::unexpected(400), ""},
+      {"stream=Both", std::unexpected(400), ""},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.query);
+    const auto options = read<LogOptions>(c.query, read_log_options);
+    CHECK(options.has_value() == c.options.has_value());
+    if (!options || !c.options) {
+      CHECK((options.has_value() ? 200 : options.error()) == (c.options.has_value() ? 200 : c.options.error()));
+      continue;
+    }
+    CHECK(*options == *c.options);
+    CHECK(log_request("milan", "web-0", "main", *options).target ==
+          "/api/v1/namespaces/milan/pods/web-0/log?container=main" + std::string(c.forwarded));
+  }
+}
+
+TEST_CASE("options of exec: streams, terminal and command") {
+  const auto plain =
+      read<ExecOptions>("command=sh&command=-c&command=echo+%22hi%22&input=1&output=1&error=1", read_exec_options);
+  REQUIRE(plain);
+  CHECK(plain->command == std::vector<std::string>{"sh", "-c", "echo \"hi\""});
+  CHECK(plain->streams.in);
+  CHECK(plain->streams.out);
+  CHECK(plain->streams.err);
+  CHECK_FALSE(plain->streams.tty);
+
+  // As kubelets do: a terminal has no stderr of its own.
+  const auto terminal = read<ExecOptions>("command=sh&output=1&error=1&tty=1", read_exec_options);
+  REQUIRE(terminal);
+  CHECK(terminal->streams.tty);
+  CHECK_FALSE(terminal->streams.err);
+
+  CHECK(read<ExecOptions>("command=sh", read_exec_options).error() == 400);
+  CHECK(read<ExecOptions>("command=sh&output=true", read_exec_options).error() == 400);
+  CHECK(read<ExecOptions>("command=sh&error=1&tty=1", read_exec_options).error() == 400);
+  CHECK(read<ExecOptions>("output=1", read_exec_options).error() == 400);
+}
