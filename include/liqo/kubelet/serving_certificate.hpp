@@ -35,7 +35,7 @@ struct ServingCertificateSettings {
   /// Called with each new key and certificate.
   std::function<void(const kube::net::KeyAndCertificate&)> use;
 
-  kube::Duration look_for_node = std::chrono::seconds(5);
+  kube::Duration look_for_node = std::chrono::seconds(1);
   kube::Duration retry = std::chrono::seconds(30);  ///< between two requests, at least
   kube::Duration poll = std::chrono::seconds(1);    ///< between two looks at a pending request
   kube::Duration issuance_limit = std::chrono::minutes(15);
