@@ -10,7 +10,7 @@ from pathlib import Path
 from . import settings
 from .cluster import Cluster
 from .namespace import Process
-from .wait import wait_for
+from .wait import TimedOut, wait_for
 
 METRICS_PORT = 9090
 
@@ -46,9 +46,14 @@ class Liqod:
         return self
 
     def ensure(self) -> None:
-        """Starts it where an earlier story left it dead."""
-        if self.process is None or not self.process.running():
-            self.start()
+        """Starts it where an earlier story left it dead, and anew where it hangs."""
+        if self.running:
+            try:
+                wait_for(self.ready, 10, "it to be ready")
+                return
+            except TimedOut:
+                self.kill()
+        self.start()
 
     @property
     def running(self) -> bool:
@@ -60,9 +65,13 @@ class Liqod:
         self.process.kill()
 
     def stop(self, timeout: float = 20) -> int:
-        """SIGTERM; returns the exit code."""
+        """SIGTERM; returns the exit code. What does not end in time is killed, and that is a failure."""
         assert self.process
-        return self.process.stop(timeout)
+        try:
+            return self.process.stop(timeout)
+        except TimedOut:
+            self.process.kill()
+            raise
 
     def restart(self) -> None:
         self.stop()
