@@ -16,8 +16,6 @@ namespace reasons = api::reasons;
 
 /// How long a created ShadowPod may stay unseen before it is read live.
 constexpr kube::Duration unseen_time = 5s;
-/// While caches are filling.
-constexpr kube::Duration cache_pause = 100ms;
 
 /// Of a provider's pod only what tells its state is needed here.
 void prune_remote_pod(kube::json::object& tree) {
@@ -42,13 +40,26 @@ PodController::PodController(const asio::any_io_executor& executor, core::Forgin
           {.name = "pod",
            .limits = {.workers = context.settings.pod_workers, .workers_per_group = context.settings.pod_workers}},
           [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  local_pods_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
+  local_pods_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); }, [this] { enqueue_all(); });
   const kube::Labels labels{
       {"cluster_id", forging_.clusters.remote}, {"node_name", forging_.node_name}, {"reflector_resource", "pods"}};
   reflected_ = context.metrics.counter("liqo_virtual_kubelet_reflection_item_counter", "Objects reflected.", labels);
   failed_ =
       context.metrics.counter("liqo_virtual_kubelet_reflection_error_counter", "Reflections that failed.", labels);
+  enqueue_all();
+}
+
+void PodController::enqueue_all() {
   for (const kube::ObjectKey& key : local_pods_->store().keys()) enqueue(key);
+  for (const auto& [local, twin] : twins_) enqueue_twin(local);
+}
+
+void PodController::enqueue_twin(const std::string& local) {
+  const Twin& twin = twins_.at(local);
+  for (const kube::ObjectKey& key : local_pods_->store().keys())
+    if (key.ns == local) enqueue(key);
+  for (const kube::ObjectKey& key : twin.shadows->store().keys()) enqueue({local, key.name});
+  for (const kube::ObjectKey& key : twin.pods->store().keys()) enqueue({local, key.name});
 }
 
 void PodController::enqueue(const kube::ObjectKey& local_key) { controller_.enqueue({forging_.node_name, local_key}); }
@@ -72,7 +83,7 @@ void PodController::set_mapping(core::NamespaceMapping mapping) {
   mapping_ = std::move(mapping);
   for (const auto& [local, remote] : mapping_.entries())
     if (!twins_.contains(local)) start_twin(local, remote);
-  for (const kube::ObjectKey& key : local_pods_->store().keys()) enqueue(key);
+  enqueue_all();
 }
 
 void PodController::start_twin(const std::string& local, const std::string& remote) {
@@ -80,17 +91,17 @@ void PodController::start_twin(const std::string& local, const std::string& remo
   twin.remote = remote;
   twin.shadows = context_.provider.acquire({.resource = api::kinds::shadow_pods, .ns = remote});
   twin.pods = context_.provider.acquire({.resource = kube::resources::pods, .ns = remote, .prune = prune_remote_pod});
-  const auto enqueue_twin = [this, local](const kube::ObjectKey& key) { enqueue({local, key.name}); };
-  twin.shadows.subscribe(enqueue_twin);
-  twin.pods.subscribe(enqueue_twin);
+  const auto changed = [this, local](const kube::ObjectKey& key) { enqueue({local, key.name}); };
+  const auto synced = [this, local] { enqueue_twin(local); };
+  twin.shadows.subscribe(changed, synced);
+  twin.pods.subscribe(changed, synced);
   if (context_.settings.api_server_support) {
     twin.tokens =
         context_.provider.acquire({.resource = kube::resources::secrets,
                                    .ns = remote,
                                    .selection = {.label_selector = std::string(api::labels::service_account_name)}});
+    twin.tokens.subscribe([](const kube::ObjectKey&) {}, synced);
   }
-  for (const kube::ObjectKey& key : twin.shadows->store().keys()) enqueue({local, key.name});
-  for (const kube::ObjectKey& key : twin.pods->store().keys()) enqueue({local, key.name});
 }
 
 PodController::Memory& PodController::memory_of(const kube::ObjectKey& key, std::string_view uid) {
@@ -100,9 +111,10 @@ PodController::Memory& PodController::memory_of(const kube::ObjectKey& key, std:
 }
 
 asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
-  if (!local_pods_->has_synced() || !mapping_known_) co_return Outcome::again_after(cache_pause);
+  // Nothing is decided before all caches are complete; their completion brings every key back here.
+  if (!local_pods_->has_synced() || !mapping_known_) co_return Outcome::done();
   const Twin* twin = find_twin(key.object.ns);
-  if (twin && !twin->has_synced()) co_return Outcome::again_after(cache_pause);
+  if (twin && !twin->has_synced()) co_return Outcome::done();
 
   std::optional<Outcome> outcome;
   if (twin) {
@@ -183,8 +195,9 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
       if (!tokens) co_return Outcome::retry(std::move(tokens.error()));
     }
     done = co_await create_shadow(*local, remote_key);
-    // Its own event brings the pod back here; this is for the case that the answer was lost.
-    if (done) outcome = Outcome::again_after(unseen_time);
+    // The ShadowPod's appearance brings the pod back here. Where it existed already, the cache may lag.
+    const Twin* twin = find_twin(key.ns);
+    if (done && twin && !twin->shadows->store().contains(remote_key)) outcome = Outcome::again_after(unseen_time);
   } else if (std::holds_alternative<action::KeepShadow>(plan.action)) {
     done = co_await update_shadow(*local, *shadow);
     if (done && context_.settings.api_server_support) {

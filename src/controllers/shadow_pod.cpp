@@ -23,8 +23,12 @@ ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, 
       controller_(executor, context.clock, context.random, context.metrics,
                   {.name = "shadowpod", .limits = {.workers = 128, .workers_per_group = 64}},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  shadows_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
-  pods_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
+  const auto changed = [this](const kube::ObjectKey& key) { enqueue(key); };
+  const auto synced = [this] {
+    for (const kube::ObjectKey& key : shadows_->store().keys()) enqueue(key);
+  };
+  shadows_.subscribe(changed, synced);
+  pods_.subscribe(changed, synced);
 }
 
 void ShadowPodController::enqueue(const kube::ObjectKey& key) {
@@ -34,7 +38,8 @@ void ShadowPodController::enqueue(const kube::ObjectKey& key) {
 
 asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  if (!has_synced()) co_return Outcome::again_after(100ms);
+  // The completion of the caches brings every key back here.
+  if (!has_synced()) co_return Outcome::done();
   const auto shadow = shadows_->find(key);
   if (!shadow) {
     // Its pod is the garbage collector's.

@@ -40,9 +40,10 @@ void Reflector::start_namespace(const std::string& local, const std::string& rem
   started.remote = remote;
   started.home = context_.home.acquire(scope(kind_.resource, local));
   started.provider = context_.provider.acquire(scope(kind_.resource, remote));
-  started.home.subscribe([this, local](const kube::ObjectKey& key) { enqueue(local, key.name); });
+  const auto synced = [this, local] { enqueue_all(local); };
+  started.home.subscribe([this, local](const kube::ObjectKey& key) { enqueue(local, key.name); }, synced);
   started.provider.subscribe(
-      [this, local](const kube::ObjectKey& key) { enqueue(local, kind_.local_name(key.name, forging_)); });
+      [this, local](const kube::ObjectKey& key) { enqueue(local, kind_.local_name(key.name, forging_)); }, synced);
   enqueue_all(local);
 }
 
@@ -63,7 +64,7 @@ asio::awaitable<kube::Outcome> Reflector::reconcile(kube::WorkKey key) {
   const auto found = namespaces_.find(key.object.ns);
   if (found == namespaces_.end()) co_return kube::Outcome::done();
   const Namespace& ns = found->second;
-  if (!ns.home->has_synced() || !ns.provider->has_synced()) co_return kube::Outcome::again_after(200ms);
+  if (!ns.home->has_synced() || !ns.provider->has_synced()) co_return kube::Outcome::done();
 
   const auto local = ns.home->find(key.object);
   const kube::ObjectKey remote_key{ns.remote, kind_.remote_name(key.object.name, forging_)};

@@ -80,6 +80,9 @@ class PodController {
   Twin* find_twin(const std::string& local_namespace);
   Memory& memory_of(const kube::ObjectKey& key, std::string_view uid);
   void enqueue(const kube::ObjectKey& local_key);
+  void enqueue_all();
+  /// Every key that local and remote objects of a mapped namespace have.
+  void enqueue_twin(const std::string& local_namespace);
   void start_twin(const std::string& local, const std::string& remote);
 
   core::ForgingContext forging_;

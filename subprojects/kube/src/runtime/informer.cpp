@@ -187,8 +187,12 @@ void Informer::complete_list(std::string_view resource_version) {
   failures_ = 0;
   if (trouble_) log_.info("reads again");
   trouble_.reset();
+  const bool first = !synced_.is_set();
   synced_.set();
   for (const ObjectKey& key : gone) notify(key);
+  if (!first) return;
+  for (const Reader& reader : readers_)
+    if (reader.synced) reader.synced();
 }
 
 void Informer::observe(Object object) {
@@ -206,7 +210,7 @@ void Informer::observe_gone(const ObjectKey& key, std::string_view uid) {
 void Informer::notify(const ObjectKey& key) {
   objects_.set(double(store_.size()));
   bytes_.set(double(store_.bytes()));
-  for (const Handler& handler : handlers_) handler(key);
+  for (const Reader& reader : readers_) reader.changed(key);
 }
 
 void Informer::report(const Failure& failure) {

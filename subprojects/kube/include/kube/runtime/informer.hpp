@@ -35,6 +35,8 @@ class Informer {
  public:
   /// Called with the key that changed. Must not suspend or throw; usually it adds the key to a queue.
   using Handler = std::function<void(const ObjectKey&)>;
+  /// Called once, when the first complete list has been taken.
+  using SyncedHandler = std::function<void()>;
 
   Informer(const asio::any_io_executor& executor, Api& api, InformerScope scope, Metrics& metrics);
   Informer(const Informer&) = delete;
@@ -63,10 +65,17 @@ class Informer {
   /// if the store still holds that UID.
   void observe_gone(const ObjectKey& key, std::string_view uid);
 
-  using Subscription = std::list<Handler>::iterator;
-  /// Adds a handler; it is called for changes from now on. Existing keys: see store().
-  Subscription subscribe(Handler handler) { return handlers_.insert(handlers_.end(), std::move(handler)); }
-  void unsubscribe(Subscription subscription) { handlers_.erase(subscription); }
+  struct Reader {
+    Handler changed;
+    SyncedHandler synced;
+  };
+  using Subscription = std::list<Reader>::iterator;
+  /// Adds a reader; `changed` is called for changes from now on (existing keys: see store()), `synced` when the first
+  /// list is complete, unless it is already.
+  Subscription subscribe(Handler changed, SyncedHandler synced = {}) {
+    return readers_.insert(readers_.end(), Reader{std::move(changed), std::move(synced)});
+  }
+  void unsubscribe(Subscription subscription) { readers_.erase(subscription); }
 
  private:
   /// What a watch left off with.
@@ -88,7 +97,7 @@ class Informer {
   InformerScope scope_;
   Store store_;
   async::Event synced_;
-  std::list<Handler> handlers_;
+  std::list<Reader> readers_;
   std::string resource_version_;               ///< where the next watch starts; "" = list first
   bool streaming_list_ = true;                 ///< until the server refuses it
   std::optional<std::set<ObjectKey>> listed_;  ///< keys of the list that is under way

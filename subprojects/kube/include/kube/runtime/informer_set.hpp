@@ -25,8 +25,10 @@ class InformerHandle {
   Informer* operator->() const { return informer_; }
   Informer& operator*() const { return *informer_; }
   explicit operator bool() const { return informer_ != nullptr; }
-  /// Adds a handler for as long as this handle lives.
-  void subscribe(Informer::Handler handler) { subscriptions_.push_back(informer_->subscribe(std::move(handler))); }
+  /// Adds a reader for as long as this handle lives.
+  void subscribe(Informer::Handler changed, Informer::SyncedHandler synced = {}) {
+    subscriptions_.push_back(informer_->subscribe(std::move(changed), std::move(synced)));
+  }
   void release();
 
  private:
