@@ -225,6 +225,9 @@ void Http2Connection::dispatch(std::vector<http2::Event> events) {
       }
     } else if (std::holds_alternative<http2::Settings>(event)) {
       ready_.set();
+    } else if (std::holds_alternative<http2::PingAck>(event)) {
+      ping_sent_.reset();
+      watch_.set();
     } else if (std::holds_alternative<http2::GoAway>(event)) {
       drain();
     }

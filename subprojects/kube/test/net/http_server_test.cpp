@@ -112,9 +112,9 @@ TEST_CASE("what breaks a limit or the protocol is answered with its status, and 
       {"a body that stops halfway", "POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 10\r\n\r\nabc", "HTTP/1.1 408 "},
   };
   run([&cases]() -> asio::awaitable<void> {
-    Served served(
-        co_await asio::this_coro::executor,
-        {.tls = {}, .max_body = 4096, .header_timeout = 200ms, .body_timeout = 200ms, .on_handler_failure = {}}, echo);
+    Served served(co_await asio::this_coro::executor,
+                  {.tls = {}, .max_body = 4096, .header_timeout = 1s, .body_timeout = 1s, .on_handler_failure = {}},
+                  echo);
     for (const Case& test : cases) {
       CAPTURE(test.title);
       const std::string answer = co_await talk(served.port, test.bytes);
