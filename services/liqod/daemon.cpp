@@ -15,9 +15,11 @@
 #include <sstream>
 
 #include "health.hpp"
+#include "kube/async/event.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/net/http_client.hpp"
 #include "kube/net/http_server.hpp"
+#include "kubelet_api.hpp"
 #include "liqo/controllers/process.hpp"
 #include "provider_link.hpp"
 
@@ -75,14 +77,15 @@ class Daemon {
         options_(options),
         random_(std::random_device{}()),
         metrics_(metrics),
-        home_(executor, clock_, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}) {}
+        home_(executor, clock_, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}),
+        stop_(executor) {}
 
   /// Runs until a signal. Failures are those of starting, e.g. a port that is taken.
   asio::awaitable<kube::Result<void>> run();
 
  private:
   std::string waiting_for() const;
-  asio::awaitable<void> serve_cluster();
+  asio::awaitable<void> serve_cluster(kube::async::TaskGroup& group);
   asio::awaitable<void> wait_for_signal();
   asio::awaitable<std::string> read_server_version();
 
@@ -93,6 +96,9 @@ class Daemon {
   kube::Metrics& metrics_;
   kube::net::HttpClient home_;
   std::unique_ptr<Process> process_;
+  std::unique_ptr<liqo::kubelet::Kubelet> kubelet_;
+  kube::async::Event stop_;
+  std::optional<kube::Failure> start_failure_;
   kube::Log log_{"liqod"};
 };
 
@@ -100,6 +106,7 @@ asio::awaitable<void> Daemon::wait_for_signal() {
   asio::signal_set signals(executor_, SIGTERM, SIGINT);
   const int signal = co_await signals.async_wait(asio::use_awaitable);
   log_.info("stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+  stop_.set();
 }
 
 asio::awaitable<std::string> Daemon::read_server_version() {
@@ -120,7 +127,7 @@ std::string Daemon::waiting_for() const {
   return process_ ? process_->waiting_for() : "cluster " + options_.settings.cluster_id + " has not answered yet";
 }
 
-asio::awaitable<void> Daemon::serve_cluster() {
+asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
   auto settings = options_.settings;
   settings.kubelet_version = co_await read_server_version();
   std::optional<kube::LeaderElectionSettings> election;
@@ -133,6 +140,13 @@ asio::awaitable<void> Daemon::serve_cluster() {
                                                    .metrics = metrics_,
                                                    .settings = settings,
                                                    .election = std::move(election)});
+  kubelet_ = make_kubelet(executor_, *process_, clock_, random_, metrics_, options_);
+  if (auto port = kubelet_->listen(); !port) {
+    start_failure_ = std::move(port.error());
+    stop_.set();
+    co_return;
+  }
+  group.spawn(kubelet_->run());
   log_.info("serving",
             {{"cluster", settings.cluster_id}, {"kubernetes", settings.kubelet_version}, {"version", LIQOD_VERSION}});
   co_await process_->run();
@@ -150,12 +164,15 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   kube::async::TaskGroup servers(executor_);
   kube::async::TaskGroup cluster(executor_);
   servers.spawn(health.serve());
-  cluster.spawn(serve_cluster());
-  co_await wait_for_signal();
+  cluster.spawn(serve_cluster(cluster));
+  servers.spawn(wait_for_signal());
+  co_await stop_.wait();
   if (!co_await kube::async::with_timeout(clock_, cluster.stop(), stop_grace)) log_.error("did not stop in time");
+  kubelet_.reset();
   process_.reset();
   co_await servers.stop();
   co_await home_.stop();
+  if (start_failure_) co_return std::unexpected(*start_failure_);
   log_.info("stopped");
   co_return kube::Result<void>();
 }

@@ -43,6 +43,8 @@ class Process {
   /// Reads and writes without the fence, for what every replica does (authentication of callers).
   kube::Api& open_api() { return open_api_; }
   kube::Api& api() { return api_; }
+  /// The caches of the cluster at home, for others that read it. Their handles must be gone before this process.
+  kube::InformerSet& home() { return home_; }
   kube::EventRecorder& events() { return events_; }
 
  private:

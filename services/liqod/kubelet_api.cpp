@@ -1,0 +1,48 @@
+#include "kubelet_api.hpp"
+
+namespace liqod {
+namespace {
+
+kube::Result<liqo::kubelet::PodRoute> find_pod(liqo::controllers::Process& process, const std::string& ns,
+                                               const std::string& pod) {
+  const kube::ObjectKey key{ns, pod};
+  auto* session = process.virtual_nodes().find_session(key);
+  if (!session) return kube::fail(kube::Errc::missing, "pod " + key.text() + " does not run on a virtual node");
+  const auto& pods = session->pods();
+  const std::string* remote = pods.mapping().to_remote(ns);
+  if (!remote) return kube::fail(kube::Errc::missing, "namespace " + ns + " has no twin at the provider of pod " + pod);
+  const auto local = pods.local_pods().find(key);
+  liqo::kubelet::PodRoute route;
+  route.transport = &session->link().transport();
+  route.upgrader = session->link().upgrader();
+  route.remote_namespace = *remote;
+  route.remote_pod = pod;
+  if (local) route.node = std::string(kube::string_at(local->spec(), {"nodeName"}));
+  return route;
+}
+
+}  // namespace
+
+std::unique_ptr<liqo::kubelet::Kubelet> make_kubelet(const boost::asio::any_io_executor& executor,
+                                                     liqo::controllers::Process& process, kube::async::Clock& clock,
+                                                     kube::Random& random, kube::Metrics& metrics,
+                                                     const Options& options) {
+  return std::make_unique<liqo::kubelet::Kubelet>(
+      executor,
+      liqo::kubelet::KubeletContext{
+          .home = process.home(),
+          .api = process.api(),
+          .open_api = process.open_api(),
+          .leadership = process.leadership(),
+          .clock = clock,
+          .random = random,
+          .metrics = metrics,
+          .find = [&process](const std::string& ns, const std::string& pod) { return find_pod(process, ns, pod); },
+          .nodes = [&process] { return process.virtual_nodes().node_names(); }},
+      liqo::kubelet::KubeletSettings{.node_ip = options.settings.node_ip,
+                                     .port = options.settings.kubelet_port,
+                                     .self_signed = options.certificate_type == "self-signed",
+                                     .client_ca_file = options.kubelet_client_ca_file});
+}
+
+}  // namespace liqod
