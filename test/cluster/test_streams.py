@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import audit
 from harness.api import Api
 from harness.cluster import busybox
 from harness.pki import Authority, Pair
@@ -82,6 +83,59 @@ def test_exec_gives_output_errors_and_the_exit_code(story: Story) -> None:
     assert done.stderr.startswith(b"err\n")
     assert run(executing(story, "true")).returncode == 0
     assert run(executing(story, "/no/such/program")).returncode != 0
+
+
+def exec_requests(story: Story, since: int) -> list[tuple[str, int]]:
+    """Verb and answer of each exec that milan was asked for by rome's liqod."""
+    entries = story.provider.audit.entries(since)
+    return [
+        (entry["verb"], audit.code(entry))
+        for entry in entries
+        if audit.user(entry) == story.peering.user and audit.resource(entry) == "pods/exec"
+        if entry.get("stage") in ("ResponseComplete", "ResponseStarted")
+    ]
+
+
+def test_exec_takes_spdy_where_the_provider_grants_only_create(story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    since = story.provider.audit.mark()
+    assert run(executing(story, "sh", "-c", "exit 7")).returncode == 7
+    wait_for(lambda: ("create", 101) in exec_requests(story, since), 10, "the exec in milan's audit log")
+    assert ("get", 403) in exec_requests(story, since)
+
+
+def test_exec_takes_websocket_where_the_provider_grants_get(story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    story.provider.apply(
+        [
+            {
+                "apiVersion": "rbac.authorization.k8s.io/v1",
+                "kind": "Role",
+                "metadata": {"name": "websocket", "namespace": story.twin},
+                "rules": [{"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["get"]}],
+            },
+            {
+                "apiVersion": "rbac.authorization.k8s.io/v1",
+                "kind": "RoleBinding",
+                "metadata": {"name": "websocket", "namespace": story.twin},
+                "subjects": [{"kind": "User", "name": story.peering.user, "apiGroup": "rbac.authorization.k8s.io"}],
+                "roleRef": {"kind": "Role", "name": "websocket", "apiGroup": "rbac.authorization.k8s.io"},
+            },
+        ]
+    )
+
+    def by_websocket() -> bool:
+        since = story.provider.audit.mark()
+        assert run(executing(story, "sh", "-c", "exit 7")).returncode == 7
+        wait_for(lambda: exec_requests(story, since), 10, "the exec in milan's audit log")
+        return all(verb == "get" for verb, _ in exec_requests(story, since))
+
+    wait_for(by_websocket, 20, "milan's authorizer to know the role")
+    data = os.urandom(3 << 20)
+    done = run(executing(story, "cat", options=("-i",)), data)
+    assert done.returncode == 0 and done.stdout == data
 
 
 def test_exec_passes_stdin_whole_and_its_end(story: Story) -> None:

@@ -91,6 +91,11 @@ def is_write(entry: Entry) -> bool:
     return entry["verb"] in WRITES and resource(entry) not in _REVIEWS
 
 
+def falls_back(entry: Entry) -> bool:
+    """Exec over WebSocket is a GET, which the role of a consumer does not grant: liqod asks, and takes SPDY instead."""
+    return entry["verb"] == "get" and resource(entry) == "pods/exec"
+
+
 def described(entry: Entry) -> str:
     reference = entry.get("objectRef", {})
     place = "/".join(part for part in (reference.get("namespace", ""), reference.get("name", "")) if part)
