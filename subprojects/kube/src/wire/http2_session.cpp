@@ -25,6 +25,7 @@ struct Stream {
   bool sent_head = false;
   bool ended = false;
   bool too_large = false;
+  bool bad_status = false;
 };
 
 std::string error_name(std::uint32_t code) { return nghttp2_http2_strerror(code); }
@@ -163,6 +164,9 @@ int Http2Session::Impl::on_header(const nghttp2_frame& frame, std::string_view n
   if (stream->head_done) return 0;  // trailers
   if (name == ":status") {
     std::from_chars(value.data(), value.data() + value.size(), stream->head.status);
+    // nghttp2 lets "051" pass, as a final answer.
+    stream->bad_status = stream->head.status < 100;
+    if (stream->bad_status) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
   } else {
     stream->head.fields.emplace_back(name, value);
   }
@@ -236,6 +240,8 @@ int Http2Session::Impl::on_close(StreamId id, std::uint32_t error) {
       reset(id, false,
             Failure(Errc::too_large,
                     "the answer's headers are larger than " + std::to_string(options.max_header_list) + " bytes"));
+    } else if (stream->bad_status) {
+      reset(id, false, Failure(Errc::protocol, "HTTP/2: the answer has no valid status"));
     } else if (error == NGHTTP2_REFUSED_STREAM) {
       reset(id, true, Failure(Errc::closed, "the server refused the stream"));
     } else if (error == NGHTTP2_PROTOCOL_ERROR && !last_error.empty()) {

@@ -1,5 +1,5 @@
-// Foreign bytes as the answers of an HTTP/2 server to three requests. The first byte says how the rest is cut and whether
-// bodies are read as they come; memory must stay bounded, and every stream must end at most once.
+// Foreign bytes as the answers of an HTTP/2 server to three requests. The first byte says how the rest is cut and
+// whether bodies are read as they come; memory must stay bounded, and every stream must end at most once.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -49,7 +49,8 @@ void take(Http2Session& session, std::map<http2::StreamId, Stream>& streams, boo
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
+  // Long inputs fed in small pieces cost time and find nothing that short ones do not.
+  if (size == 0 || size > 4096) return -1;
   const std::size_t piece = (data[0] & 0x7fU) + 1;
   const bool reading = (data[0] & 0x80U) != 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);

@@ -95,8 +95,7 @@ TEST_CASE("a request and its answer pass through, with prefix, headers and body"
   request.target = "/api/v1/pods";
   request.headers = {{"accept", "application/json"}};
   request.body = std::string(300'000, 'b');
-  const auto id =
-      pair.client.submit(request, "https", "rome:6443", "/prefix", {{"authorization", "Bearer t"}});
+  const auto id = pair.client.submit(request, "https", "rome:6443", "/prefix", {{"authorization", "Bearer t"}});
   REQUIRE(id.has_value());
   pair.settle();
   CHECK(seen.headers[":path"] == "/prefix/api/v1/pods");
@@ -335,6 +334,26 @@ TEST_CASE("what is not HTTP/2 is a protocol failure and never more") {
     CHECK(fed.error().code() == Errc::protocol);
     CHECK(fed.error().text().starts_with("HTTP/2: "));
   }
+}
+
+TEST_CASE("a status that is none resets its stream") {
+  Http2Session client;
+  REQUIRE(client.submit(get("/"), "https", "h", "").has_value());
+  std::string up;
+  REQUIRE(client.take_output(up).has_value());
+  // SETTINGS; HEADERS with ":status: 051"; HEADERS with "x: y" and END_STREAM, which would be trailers.
+  const std::string bytes(
+      "\0\0\0\4\0\0\0\0\0\0\0\5\1\4\0\0\0\1\x08\x03"
+      "051\0\0\5\1\5\0\0\0\1\x40\1x\1y",
+      37);
+  REQUIRE(client.feed(bytes).has_value());
+  REQUIRE(client.take_output(up).has_value());
+  bool reset = false;
+  for (const auto& event : client.take_events()) {
+    CHECK_FALSE(std::holds_alternative<http2::End>(event));
+    reset = reset || std::holds_alternative<http2::Reset>(event);
+  }
+  CHECK(reset);
 }
 
 TEST_CASE("half a frame is not a failure, it is not yet an event") {
