@@ -100,7 +100,13 @@ void PodController::start_twin(const std::string& local, const std::string& remo
         context_.provider.acquire({.resource = kube::resources::secrets,
                                    .ns = remote,
                                    .selection = {.label_selector = std::string(api::labels::service_account_name)}});
-    twin.tokens.subscribe([](const kube::ObjectKey&) {}, synced);
+    // Such a Secret may be all that is left of a pod: of one that went while this process was down.
+    twin.tokens.subscribe(
+        [this, local](const kube::ObjectKey& key) {
+          if (const std::string_view pod = core::token_secret_pod(key.name); !pod.empty())
+            enqueue({local, std::string(pod)});
+        },
+        synced);
   }
 }
 

@@ -57,6 +57,10 @@ std::string remote_root_ca_name(std::string_view local_cluster) {
 }
 
 std::string token_secret_name(std::string_view pod) { return std::string(pod) + "-token"; }
+std::string_view token_secret_pod(std::string_view secret) {
+  constexpr std::string_view suffix = "-token";
+  return secret.ends_with(suffix) ? secret.substr(0, secret.size() - suffix.size()) : std::string_view();
+}
 
 std::string token_key(std::string_view volume, std::string_view path) {
   return std::string(volume) + "-" + sha256_hex(path).substr(0, 6);

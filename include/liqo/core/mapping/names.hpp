@@ -25,6 +25,8 @@ std::string remote_root_ca_name(std::string_view local_cluster);
 
 /// The provider's Secret with the service-account tokens of a pod: `<pod>-token`.
 std::string token_secret_name(std::string_view pod);
+/// The pod that a Secret of that name is for, "" if it is no such name.
+std::string_view token_secret_pod(std::string_view secret);
 /// The key of one token in it: `<volume>-` and the first six hex digits of the SHA-256 of the path.
 std::string token_key(std::string_view volume, std::string_view path);
 
