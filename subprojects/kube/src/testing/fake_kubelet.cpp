@@ -148,7 +148,7 @@ void FakeKubelet::start(const ObjectKey& key, const std::string& uid) {
 void FakeKubelet::plan_end(const ObjectKey& key, const json::object& before, std::int64_t restarts) {
   const auto seconds = annotation(before, run_seconds);
   if (!seconds) return;
-  const std::int64_t code = annotation(before, exit_code).value_or(0);
+  const std::int64_t code = restarts == 0 ? annotation(before, exit_code).value_or(0) : 0;
   simulator_.clock().call_in(std::chrono::seconds(*seconds),
                              [this, key, uid = std::string(string_at(before, {"metadata", "uid"})), restarts, code] {
                                end(key, uid, restarts, code);

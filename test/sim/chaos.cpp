@@ -1,0 +1,283 @@
+#include "chaos.hpp"
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::sim {
+
+using namespace std::chrono_literals;
+using kube::DeleteOptions;
+using kube::ObjectKey;
+using kube::testing::FakeKubelet;
+using kube::testing::SimLink;
+namespace resources = kube::resources;
+
+namespace {
+
+constexpr std::string_view actor = "chaos";
+
+ObjectKey key_of(const json::object& object) {
+  return {std::string(kube::string_at(object, {"metadata", "namespace"})), std::string(name_of(object))};
+}
+
+bool has_started(const json::object& pod) { return !kube::array_at(pod, {"status", "containerStatuses"}).empty(); }
+
+bool restarts_always(const json::object& pod) { return kube::string_at(pod, {"spec", "restartPolicy"}) == "Always"; }
+
+}  // namespace
+
+Chaos::Chaos(World& world)
+    : world_(world),
+      random_(world.simulator.random().next()),
+      group_(world.simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others) {}
+
+void Chaos::note(std::string what) {
+  const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(world_.simulator.clock().wall() -
+                                                                        kube::testing::VirtualClock::default_start);
+  log_.push_back("+" + std::to_string(at.count()) + "ms " + std::move(what));
+}
+
+asio::awaitable<void> Chaos::run() {
+  kube::testing::VirtualClock& clock = world_.simulator.clock();
+  const kube::TimePoint end = clock.now() + world_.difficulty.duration;
+  while (world_.difficulty.actions_per_second > 0 && clock.now() < end) {
+    const double pause = -std::log(1.0 - random_.unit()) / world_.difficulty.actions_per_second;
+    co_await clock.sleep(std::min<kube::Duration>(kube::Duration(static_cast<std::int64_t>(pause * 1e9)), 20s));
+    act();
+  }
+  if (clock.now() < end) co_await clock.sleep_until(end);
+  co_await group_.join();
+  world_.set_faults({});
+  for (SimLink* link : world_.links()) link->heal();
+  note("everything heals");
+}
+
+void Chaos::act() {
+  static constexpr Action actions[] = {
+      {6, &Chaos::restart_daemon},
+      {4, &Chaos::break_link},
+      {2, &Chaos::restart_api_server},
+      {2, &Chaos::cut_watches},
+      {2, &Chaos::compact},
+      {4, &Chaos::delete_remote_pod},
+      {1, &Chaos::evict_remote_pod},
+      {2, &Chaos::end_containers},
+      {3, &Chaos::delete_shadow_pod},
+      {4, &Chaos::delete_local_pod},
+      {3, &Chaos::replace_local_pod},
+      {4, &Chaos::create_job},
+      {2, &Chaos::scale},
+      {2, &Chaos::edit_labels},
+      {1, &Chaos::edit_image},
+      {1, &Chaos::edit_config_map},
+      {1, &Chaos::edit_offloading_patch},
+  };
+  int total = 0;
+  for (const Action& action : actions) total += action.weight;
+  auto drawn = random_.between(0, total - 1);
+  for (const Action& action : actions) {
+    if (drawn < action.weight) return (this->*action.act)();
+    drawn -= action.weight;
+  }
+}
+
+Tree Chaos::pick(const std::vector<Tree>& from) {
+  if (from.empty()) return nullptr;
+  return from[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(from.size()) - 1))];
+}
+
+Cluster& Chaos::any_provider() {
+  auto at = world_.providers.begin();
+  std::advance(at, random_.between(0, static_cast<std::int64_t>(world_.providers.size()) - 1));
+  return *at->second;
+}
+
+std::vector<Tree> Chaos::local_pods() { return world_.home.server.list(resources::pods, home_namespace); }
+
+std::vector<Tree> Chaos::remote_pods(Cluster& provider) {
+  return provider.server.list(resources::pods, twin_namespace(world_.home.id));
+}
+
+void Chaos::restart_daemon() {
+  auto at = world_.daemons.begin();
+  std::advance(at, random_.between(0, static_cast<std::int64_t>(world_.daemons.size()) - 1));
+  if (!at->second->is_running()) return;
+  const bool killed = random_.chance(0.6);
+  const kube::Duration downtime(random_.chance(0.5) ? 0 : random_.between(0, kube::Duration(20s).count()));
+  group_.spawn(restart(at->first, killed, downtime));
+}
+
+asio::awaitable<void> Chaos::restart(std::string cluster, bool killed, kube::Duration downtime) {
+  ProcessBox& daemon = world_.daemon(cluster);
+  if (!daemon.is_running()) co_return;
+  note((killed ? "kill liqod of " : "stop liqod of ") + cluster);
+  co_await daemon.stop(killed);
+  co_await world_.simulator.clock().sleep(downtime);
+  note("start liqod of " + cluster);
+  daemon.start();
+}
+
+void Chaos::break_link() {
+  const auto links = world_.links();
+  SimLink* link = links[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(links.size()) - 1))];
+  note("partition of a link of " + link->actor());
+  group_.spawn(
+      outage({link}, false, kube::Duration(random_.between(kube::Duration(1s).count(), kube::Duration(60s).count()))));
+}
+
+void Chaos::restart_api_server() {
+  // All that talk to one server; the links of rome's daemon to the providers are the same server's as their own.
+  std::vector<SimLink*> links;
+  const bool at_home = random_.chance(0.5);
+  for (auto& [name, daemon] : world_.daemons)
+    for (std::size_t i = 0; SimLink * link : daemon->links()) {
+      const bool is_home_server = name == world_.home.id && i++ == 0;
+      if (is_home_server == at_home) links.push_back(link);
+    }
+  note(at_home ? "the API server at home restarts" : "the API servers of the providers restart");
+  group_.spawn(outage(std::move(links), true, kube::Duration(random_.between(0, kube::Duration(15s).count()))));
+}
+
+asio::awaitable<void> Chaos::outage(std::vector<SimLink*> links, bool refuses, kube::Duration length) {
+  for (SimLink* link : links) refuses ? link->refuse() : link->partition();
+  co_await world_.simulator.clock().sleep(length);
+  for (SimLink* link : links) link->heal();
+}
+
+void Chaos::cut_watches() {
+  note("all watches break");
+  for (SimLink* link : world_.links()) link->cut_watches();
+}
+
+void Chaos::compact() {
+  note("all servers compact");
+  world_.home.server.store().compact(world_.home.server.store().version());
+  for (auto& [name, provider] : world_.providers) provider->server.store().compact(provider->server.store().version());
+}
+
+bool Chaos::is_on_record(Cluster& provider, const json::object& remote) {
+  if (restarts_always(remote)) return true;
+  const Tree shadow = provider.server.get(api::kinds::shadow_pods, key_of(remote));
+  const std::string_view recorded = shadow ? phase_of(*shadow) : "";
+  const Tree local =
+      world_.home.server.get(resources::pods, {std::string(home_namespace), std::string(name_of(remote))});
+  const bool at_home = !local || uid_of(*local) != local_uid_of(remote) || has_started(*local);
+  return (recorded == "Running" || is_final(recorded)) && at_home;
+}
+
+void Chaos::delete_remote_pod() {
+  Cluster& provider = any_provider();
+  const Tree pod = pick(remote_pods(provider));
+  if (!pod || is_deleting(*pod) || (has_started(*pod) && !is_on_record(provider, *pod))) return;
+  DeleteOptions options;
+  if (random_.chance(0.3)) options.grace_period_seconds = 0;
+  note("remote pod " + std::string(name_of(*pod)) + " is deleted in " + provider.id);
+  ++world_.losses[std::string(local_uid_of(*pod))];
+  (void)provider.server.remove(resources::pods, key_of(*pod), options, actor);
+}
+
+void Chaos::evict_remote_pod() {
+  Cluster& provider = any_provider();
+  const Tree pod = pick(remote_pods(provider));
+  if (!pod || is_deleting(*pod) || !has_started(*pod)) return;
+  note("remote pod " + std::string(name_of(*pod)) + " is evicted in " + provider.id);
+  provider.kubelet.evict(key_of(*pod));
+}
+
+void Chaos::end_containers() {
+  Cluster& provider = any_provider();
+  const Tree pod = pick(remote_pods(provider));
+  if (!pod || is_deleting(*pod)) return;
+  note("containers of remote pod " + std::string(name_of(*pod)) + " end in " + provider.id);
+  provider.kubelet.end_containers(key_of(*pod), random_.between(0, 1));
+}
+
+void Chaos::delete_shadow_pod() {
+  Cluster& provider = any_provider();
+  const Tree shadow = pick(provider.server.list(api::kinds::shadow_pods));
+  if (!shadow || is_deleting(*shadow)) return;
+  const Tree remote = provider.server.get(resources::pods, key_of(*shadow));
+  const bool always = kube::string_at(*shadow, {"spec", "pod", "restartPolicy"}) == "Always";
+  // Its pod could start unseen between here and the garbage collector.
+  if (!always && (!remote || !has_started(*remote) || !is_on_record(provider, *remote))) return;
+  note("ShadowPod " + std::string(name_of(*shadow)) + " is deleted in " + provider.id);
+  ++world_.losses[std::string(local_uid_of(*shadow))];
+  (void)provider.server.remove(api::kinds::shadow_pods, key_of(*shadow), {}, actor);
+}
+
+void Chaos::delete_local_pod() {
+  const Tree pod = pick(local_pods());
+  if (!pod) return;
+  DeleteOptions options;
+  const bool force = random_.chance(0.3);
+  if (force) options.grace_period_seconds = 0;
+  note("local pod " + std::string(name_of(*pod)) + (force ? " is deleted by force" : " is deleted"));
+  (void)world_.home.server.remove(resources::pods, key_of(*pod), options, actor);
+}
+
+void Chaos::replace_local_pod() {
+  const ObjectKey key{std::string(home_namespace), "db-0"};
+  note("local pod db-0 is replaced by another of its name");
+  (void)world_.home.server.remove(resources::pods, key, {.grace_period_seconds = 0}, actor);
+  json::object pod = workload_pod("db-0", "Always");
+  if (random_.chance(0.5)) pod["metadata"].as_object()["annotations"].as_object()[pinned_to] = any_provider().id;
+  (void)world_.home.server.create(resources::pods, std::move(pod), actor);
+}
+
+void Chaos::create_job() {
+  json::object job = workload_pod("job-" + std::to_string(next_job_++), random_.chance(0.7) ? "Never" : "OnFailure");
+  json::object& annotations = job["metadata"].as_object()["annotations"].as_object();
+  annotations[FakeKubelet::run_seconds] = std::to_string(random_.between(0, 40));
+  annotations[FakeKubelet::exit_code] = std::to_string(random_.chance(0.3) ? 1 : 0);
+  note("job " + std::string(name_of(job)) + " is created");
+  (void)world_.home.server.create(resources::pods, std::move(job), actor);
+}
+
+void Chaos::scale() {
+  const int replicas = static_cast<int>(random_.between(0, 6));
+  note("web is scaled to " + std::to_string(replicas));
+  world_.replicas->scale(replicas);
+}
+
+void Chaos::edit_labels() {
+  const Tree pod = pick(local_pods());
+  if (!pod) return;
+  const std::string value = std::to_string(random_.between(1, 9));
+  note("label edit=" + value + " on local pod " + std::string(name_of(*pod)));
+  (void)world_.home.server.update(
+      resources::pods, key_of(*pod), "",
+      [&](json::object& next) { kube::ensure_object(next["metadata"].as_object(), "labels")["edit"] = value; }, actor);
+}
+
+void Chaos::edit_image() {
+  const Tree pod = pick(local_pods());
+  if (!pod || is_final(phase_of(*pod))) return;
+  const std::string image = "shop:" + std::to_string(random_.between(2, 9));
+  note("image " + image + " on local pod " + std::string(name_of(*pod)));
+  (void)world_.home.server.update(
+      resources::pods, key_of(*pod), "",
+      [&](json::object& next) { next["spec"].as_object()["containers"].as_array()[0].as_object()["image"] = image; },
+      actor);
+}
+
+void Chaos::edit_config_map() {
+  const std::string value = std::to_string(random_.between(0, 99));
+  note("config map settings: answer=" + value);
+  (void)world_.home.server.update(
+      resources::config_maps, {std::string(home_namespace), "settings"}, "",
+      [&](json::object& next) { next["data"] = json::object{{"answer", value}}; }, actor);
+}
+
+void Chaos::edit_offloading_patch() {
+  const std::string& provider = any_provider().id;
+  note("the offloading patch of " + provider + " changes");
+  (void)world_.home.server.update(
+      api::kinds::virtual_nodes, {tenant_namespace(provider), provider}, "",
+      [&](json::object& next) {
+        next["spec"].as_object()["offloadingPatch"] =
+            json::object{{"nodeSelector", json::object{{"pool", std::to_string(random_.between(0, 9))}}}};
+      },
+      actor);
+}
+
+}  // namespace liqo::sim

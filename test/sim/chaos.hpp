@@ -1,0 +1,63 @@
+// What happens to a simulated world besides the faults of its network: restarts, outages, and people.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kube/async/task_group.hpp"
+#include "world.hpp"
+
+namespace liqo::sim {
+
+/// Draws actions for a time; each that takes time runs as a coroutine of its own. Keeps a log for failing seeds.
+class Chaos {
+ public:
+  explicit Chaos(World& world);
+  /// Acts until the schedule's time is over, then undoes every outage and starts what is stopped.
+  asio::awaitable<void> run();
+  const std::vector<std::string>& log() const { return log_; }
+
+ private:
+  struct Action {
+    int weight;
+    void (Chaos::*act)();
+  };
+  void act();
+  void restart_daemon();
+  void break_link();
+  void restart_api_server();
+  void cut_watches();
+  void compact();
+  void delete_remote_pod();
+  void evict_remote_pod();
+  void end_containers();
+  void delete_shadow_pod();
+  void delete_local_pod();
+  void replace_local_pod();
+  void create_job();
+  void scale();
+  void edit_labels();
+  void edit_image();
+  void edit_config_map();
+  void edit_offloading_patch();
+
+  asio::awaitable<void> restart(std::string cluster, bool killed, kube::Duration downtime);
+  asio::awaitable<void> outage(std::vector<kube::testing::SimLink*> links, bool refuses, kube::Duration length);
+  void note(std::string what);
+  /// A random element, or null.
+  Tree pick(const std::vector<Tree>& from);
+  Cluster& any_provider();
+  std::vector<Tree> local_pods();
+  std::vector<Tree> remote_pods(Cluster& provider);
+  /// Whether what a pod without restartPolicy Always has run is on record, so that its loss cannot be overlooked.
+  bool is_on_record(Cluster& provider, const json::object& remote);
+
+  World& world_;
+  kube::Random random_;
+  kube::async::TaskGroup group_;
+  std::vector<std::string> log_;
+  int next_job_ = 10;
+};
+
+}  // namespace liqo::sim

@@ -1,0 +1,100 @@
+#include "cluster.hpp"
+
+#include "kube/base/base64.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::sim {
+
+namespace {
+
+constexpr std::string_view operator_actor = "operator";
+
+bool is_ready(const json::object& node) {
+  for (const json::value& condition : kube::array_at(node, {"status", "conditions"}))
+    if (kube::string_at(condition, {"type"}) == "Ready") return kube::string_at(condition, {"status"}) == "True";
+  return false;
+}
+
+}  // namespace
+
+Cluster::Cluster(kube::testing::Simulator& simulator, std::string cluster_id, std::uint64_t seed)
+    : id(std::move(cluster_id)),
+      server(simulator.clock(), seed),
+      collector(simulator, server),
+      kubelet(simulator, server, {.node_prefix = "worker-"}),
+      scheduler(simulator, server, [this](const json::object& pod) { return node_for(pod); }),
+      random_(seed) {
+  for (const kube::Resource& kind : {api::kinds::virtual_nodes, api::kinds::namespace_maps, api::kinds::shadow_pods})
+    server.serve(kind);
+}
+
+void Cluster::add_provider(const std::string& provider) {
+  const std::string tenant = tenant_namespace(provider);
+  const auto metadata = [&tenant](std::string_view name) {
+    return json::object{{"name", name}, {"namespace", tenant}};
+  };
+  (void)server.create(
+      kube::resources::secrets,
+      {{"metadata", metadata("kubeconfig")}, {"data", json::object{{"kubeconfig", kube::encode_base64(provider)}}}},
+      operator_actor);
+  json::object map{{"metadata", metadata(provider)}};
+  map["metadata"].as_object()["labels"] = json::object{{api::labels::remote_cluster_id, provider}};
+  (void)server.create(api::kinds::namespace_maps, std::move(map), operator_actor);
+  (void)server.update(
+      api::kinds::namespace_maps, {tenant, provider}, "status",
+      [this](json::object& next) {
+        next["status"] = json::object{
+            {"currentMapping", json::object{{home_namespace, json::object{{"remoteNamespace", twin_namespace(id)},
+                                                                          {"phase", "Accepted"}}}}}};
+      },
+      operator_actor);
+  const json::object hard{{"cpu", "64"}, {"memory", "256Gi"}, {"pods", "500"}};
+  (void)server.create(api::kinds::virtual_nodes,
+                      {{"metadata", metadata(provider)},
+                       {"spec", json::object{{"clusterID", provider},
+                                             {"createNode", true},
+                                             {"kubeconfigSecretRef", json::object{{"name", "kubeconfig"}}},
+                                             {"resourceQuota", json::object{{"hard", hard}}}}}},
+                      operator_actor);
+}
+
+std::string Cluster::node_for(const json::object& pod) {
+  // At a provider: pods of consumers run on real nodes.
+  if (!kube::string_at(pod, {"metadata", "labels", api::labels::managed_by}).empty()) return "worker-1";
+  const std::string_view pinned = kube::string_at(pod, {"metadata", "annotations", pinned_to});
+  std::vector<std::string> ready;
+  for (const Tree& node : server.list(kube::resources::nodes))
+    if (is_ready(*node) && !kube::bool_at(*node, {"spec", "unschedulable"}) &&
+        (pinned.empty() || name_of(*node) == pinned))
+      ready.emplace_back(name_of(*node));
+  if (ready.empty()) return "";
+  return ready[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(ready.size()) - 1))];
+}
+
+std::string twin_namespace(std::string_view home) { return std::string(home_namespace) + "-" + std::string(home); }
+
+std::string tenant_namespace(std::string_view provider) { return "liqo-tenant-" + std::string(provider); }
+
+json::object workload_pod(std::string_view name, std::string_view restart_policy) {
+  return {{"metadata", json::object{{"name", name},
+                                    {"namespace", home_namespace},
+                                    {"labels", json::object{{"app", "shop"}}},
+                                    {"annotations", json::object()}}},
+          {"spec", json::object{{"restartPolicy", restart_policy},
+                                {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}},
+                                                           json::object{{"name", "side"}, {"image", "side:1"}}}}}}};
+}
+
+std::string_view uid_of(const json::object& object) { return kube::string_at(object, {"metadata", "uid"}); }
+std::string_view name_of(const json::object& object) { return kube::string_at(object, {"metadata", "name"}); }
+std::string_view phase_of(const json::object& pod) { return kube::string_at(pod, {"status", "phase"}); }
+bool is_final(std::string_view phase) { return phase == "Succeeded" || phase == "Failed"; }
+bool is_deleting(const json::object& object) {
+  return !kube::string_at(object, {"metadata", "deletionTimestamp"}).empty();
+}
+std::string_view local_uid_of(const json::object& object) {
+  return kube::string_at(object, {"metadata", "annotations", api::annotations::local_pod_uid});
+}
+
+}  // namespace liqo::sim

@@ -1,0 +1,59 @@
+// One simulated Kubernetes cluster with its built-in processes, and the objects of Liqo that an operator would apply.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kube/testing/fake_api_server.hpp"
+#include "kube/testing/fake_garbage_collector.hpp"
+#include "kube/testing/fake_kubelet.hpp"
+#include "kube/testing/fake_scheduler.hpp"
+#include "kube/testing/simulator.hpp"
+
+namespace liqo::sim {
+
+namespace json = kube::json;
+using kube::testing::Tree;
+
+/// The namespace of the workload at home.
+inline constexpr std::string_view home_namespace = "shop";
+/// On pods of the workload: the only virtual node they may go to; absent = any.
+inline constexpr std::string_view pinned_to = "sim.liqo/node";
+
+/// API server, garbage collector, scheduler and kubelets. Real nodes are named "worker-…"; what is scheduled goes to a
+/// ready virtual node where there is one, else to a worker.
+class Cluster {
+ public:
+  Cluster(kube::testing::Simulator& simulator, std::string id, std::uint64_t seed);
+
+  /// Applies what a peering leaves at the consumer: Secret, VirtualNode, and the NamespaceMap with the twin of the
+  /// home namespace.
+  void add_provider(const std::string& provider);
+  std::string node_for(const json::object& pod);
+
+  const std::string id;
+  kube::testing::FakeApiServer server;
+  kube::testing::FakeGarbageCollector collector;
+  kube::testing::FakeKubelet kubelet;
+  kube::testing::FakeScheduler scheduler;
+
+ private:
+  kube::Random random_;
+};
+
+/// The twin of the home namespace at every provider.
+std::string twin_namespace(std::string_view home);
+std::string tenant_namespace(std::string_view provider);
+
+/// A pod of the workload.
+json::object workload_pod(std::string_view name, std::string_view restart_policy);
+
+std::string_view uid_of(const json::object& object);
+std::string_view name_of(const json::object& object);
+std::string_view phase_of(const json::object& pod);
+bool is_final(std::string_view phase);
+bool is_deleting(const json::object& object);
+/// UID of the consumer's pod that an object at a provider stands for.
+std::string_view local_uid_of(const json::object& object);
+
+}  // namespace liqo::sim

@@ -1,0 +1,169 @@
+// Invariants over the merged histories of the simulated servers.
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "invariants.hpp"
+#include "liqo/api/kinds.hpp"
+
+namespace liqo::sim {
+
+using kube::testing::ChangeType;
+using kube::testing::FakeChange;
+
+namespace {
+
+/// One change and where it happened.
+struct Step {
+  const FakeChange* change;
+  bool at_home;
+  const std::string* cluster;
+};
+
+bool is_by_daemon(const FakeChange& change) { return change.actor.starts_with("liqod-"); }
+
+bool is_running(const json::object& pod) {
+  for (const json::value& status : kube::array_at(pod, {"status", "containerStatuses"}))
+    if (!kube::object_at(status, {"state", "running"}).empty()) return true;
+  return false;
+}
+
+bool restarts_always(const json::object& pod) { return kube::string_at(pod, {"spec", "restartPolicy"}) == "Always"; }
+
+class HistoryCheck {
+ public:
+  explicit HistoryCheck(World& world) : world_(world) {}
+  std::vector<Violation> run();
+
+ private:
+  /// What is known of one pod at home, by its UID.
+  struct Local {
+    std::string name;
+    bool exists = false, deleting = false, always = false;
+    std::string phase;
+    std::set<std::string> active;  ///< remote pods that are neither ended nor gone, by UID
+    std::set<std::string> created, started;
+    std::string finished_phase;  ///< of a remote pod that ended by itself
+    bool any_end = false;        ///< a remote pod ended, also by being deleted
+  };
+  void see_local(const FakeChange& change);
+  void see_remote(const FakeChange& change, const std::string& cluster);
+  void see_shadow(const FakeChange& change, const std::string& cluster);
+  void violate(std::string invariant, const Local& local, std::string what, const FakeChange& change);
+
+  World& world_;
+  std::map<std::string, Local> locals_;
+  std::vector<Violation> violations_;
+};
+
+void HistoryCheck::violate(std::string invariant, const Local& local, std::string what, const FakeChange& change) {
+  const auto at =
+      std::chrono::duration_cast<std::chrono::milliseconds>(change.at.time_since_epoch() - std::chrono::hours(1));
+  violations_.push_back({std::move(invariant), local.name + " at +" + std::to_string(at.count()) + "ms by " +
+                                                   change.actor + ": " + std::move(what)});
+}
+
+void HistoryCheck::see_local(const FakeChange& change) {
+  const json::object& pod = *change.after;
+  Local& local = locals_[std::string(uid_of(pod))];
+  local.name = name_of(pod);
+  local.always = restarts_always(pod);
+  if (change.type == ChangeType::deleted) {
+    if (is_by_daemon(change) && !is_deleting(*change.before))
+      violate("no pod lost", local, "a pod that nobody deleted was removed", change);
+    local.exists = false;
+    return;
+  }
+  local.exists = true;
+  local.deleting = is_deleting(pod);
+  if (is_by_daemon(change) && local.deleting && change.before && !is_deleting(*change.before))
+    violate("no pod lost", local, "a pod was deleted", change);
+  const std::string phase(phase_of(pod));
+  if (is_final(local.phase) && phase != local.phase)
+    violate("a final phase stands", local, local.phase + " became " + phase, change);
+  if (is_final(phase) && !is_final(local.phase) && is_by_daemon(change) && !local.deleting) {
+    const int losses = world_.losses[std::string(uid_of(pod))];
+    if (local.always ? local.finished_phase != phase : !local.any_end && losses == 0)
+      violate("no pod lost", local, "it became " + phase + " although nothing of it had ended", change);
+  }
+  local.phase = phase;
+}
+
+void HistoryCheck::see_remote(const FakeChange& change, const std::string& cluster) {
+  const json::object& pod = *change.after;
+  const std::string local_uid(local_uid_of(pod));
+  if (local_uid.empty()) return;
+  Local& local = locals_[local_uid];
+  const std::string uid(uid_of(pod));
+  if (change.type == ChangeType::deleted) {
+    local.active.erase(uid);
+    if (is_by_daemon(change)) violate("no pod lost", local, "its remote pod was deleted in " + cluster, change);
+    return;
+  }
+  if (change.type == ChangeType::added) {
+    const int losses = world_.losses[local_uid];
+    local.created.insert(uid);
+    local.active.insert(uid);
+    if (local.active.size() > 1)
+      violate("no pod doubled", local, "two remote pods at a time, now in " + cluster, change);
+    if (static_cast<int>(local.created.size()) > 1 + losses)
+      violate("no pod doubled", local,
+              std::to_string(local.created.size()) + " remote pods, and " + std::to_string(losses) + " were taken away",
+              change);
+    if (!local.finished_phase.empty() && (!local.always || losses == 0))
+      violate("no pod run again", local, "it had ended (" + local.finished_phase + ") and is made again in " + cluster,
+              change);
+  }
+  if (is_running(pod)) local.started.insert(uid);
+  if (!local.always && local.started.size() > 1)
+    violate("no pod run again", local, "restartPolicy is not Always and a second remote pod started in " + cluster,
+            change);
+  if (is_final(phase_of(pod))) {
+    local.active.erase(uid);
+    local.any_end = true;
+    if (!is_deleting(pod)) local.finished_phase = phase_of(pod);
+  }
+}
+
+void HistoryCheck::see_shadow(const FakeChange& change, const std::string& cluster) {
+  const std::string uid(local_uid_of(*change.after));
+  const bool deletes = change.type == ChangeType::deleted ||
+                       (is_deleting(*change.after) && change.before && !is_deleting(*change.before));
+  if (!deletes || change.actor != "liqod-" + world_.home.id) return;
+  const Local& local = locals_[uid];
+  if (local.exists && !local.deleting && !is_final(local.phase))
+    violate("nothing wanted is deleted", local, "its ShadowPod was deleted in " + cluster, change);
+}
+
+std::vector<Violation> HistoryCheck::run() {
+  std::vector<Step> steps;
+  const auto take = [&steps](Cluster& cluster, const kube::Resource& kind, bool at_home) {
+    for (const FakeChange& change : cluster.server.store().table(kind).log)
+      steps.push_back({&change, at_home, &cluster.id});
+  };
+  take(world_.home, kube::resources::pods, true);
+  for (auto& [name, provider] : world_.providers) {
+    take(*provider, kube::resources::pods, false);
+    take(*provider, api::kinds::shadow_pods, false);
+  }
+  // At one instant what happened at home counts first: a daemon can only act on what was before.
+  std::ranges::sort(steps, [](const Step& a, const Step& b) {
+    return std::tuple(a.change->at, !a.at_home, a.change->version, *a.cluster) <
+           std::tuple(b.change->at, !b.at_home, b.change->version, *b.cluster);
+  });
+  for (const Step& step : steps) {
+    if (step.at_home)
+      see_local(*step.change);
+    else if (step.change->kind->plural == "pods")
+      see_remote(*step.change, *step.cluster);
+    else
+      see_shadow(*step.change, *step.cluster);
+  }
+  return std::move(violations_);
+}
+
+}  // namespace
+
+std::vector<Violation> check_history(World& world) { return HistoryCheck(world).run(); }
+
+}  // namespace liqo::sim

@@ -1,0 +1,169 @@
+// The simulation: real controllers, simulated clusters, one schedule of faults per seed. See `test_sim --help`.
+#include <charconv>
+#include <chrono>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "chaos.hpp"
+#include "invariants.hpp"
+#include "kube/telemetry/log.hpp"
+
+namespace liqo::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+using kube::testing::Simulator;
+
+/// How long everything may take to settle once nothing goes wrong any more, and how long it is watched then.
+constexpr kube::Duration patience = 10min;
+constexpr kube::Duration longest_job = 130s;
+constexpr kube::Duration rest = 60s;
+/// For a pod from its creation to its end, tokens and the setting up of the virtual nodes included.
+constexpr double writes_per_pod = 10.0;
+
+struct Options {
+  std::uint64_t first = 0;
+  std::uint64_t count = 1000;
+  bool verbose = false;
+  std::string traced;
+};
+
+void take(std::vector<Violation>& into, std::vector<Violation> more) {
+  for (Violation& violation : more) into.push_back(std::move(violation));
+}
+
+void check_end(World& world, std::vector<Violation>& found) {
+  std::string difference;
+  for (kube::Duration waited{}; waited < patience; waited += 5s) {
+    world.simulator.run_for(5s);
+    difference = find_difference(world);
+    if (difference.empty()) break;
+  }
+  for (auto& [name, daemon] : world.daemons)
+    if (!daemon->crash().empty()) found.push_back({"liqod never ends by itself", name + " " + daemon->crash()});
+  if (!difference.empty()) {
+    found.push_back({"everything converges", difference});
+    return;
+  }
+  // Jobs that still run come to their end first.
+  world.simulator.run_for(longest_job);
+  const kube::TimePoint settled = world.simulator.clock().now();
+  world.simulator.run_for(rest);
+  if (const auto writes = list_writes(world, settled); !writes.empty())
+    found.push_back({"what has converged is quiet", std::to_string(writes.size()) + " writes in " +
+                                                        std::to_string(rest / 1s) + " s at rest, first " + writes[0]});
+  if (difference = find_difference(world); !difference.empty())
+    found.push_back({"everything converges", "and stays: " + difference});
+}
+
+/// Runs one schedule. `log` gets what happened, for failing seeds.
+std::vector<Violation> run_schedule(std::uint64_t seed, const std::string& traced, std::vector<std::string>& log) {
+  auto world = std::make_unique<World>(seed);
+  auto chaos = std::make_unique<Chaos>(*world);
+  std::vector<Violation> found;
+  world->start();
+  try {
+    world->simulator.run(chaos->run(), 1h);
+  } catch (const std::exception& error) {
+    found.push_back({"every process can be restarted", error.what()});
+  }
+  log = chaos->log();
+  if (!found.empty()) {
+    // Coroutines that hang still use both: they are left to the end of this program.
+    (void)chaos.release();
+    (void)world.release();
+    return found;
+  }
+  check_end(*world, found);
+  take(found, check_history(*world));
+  if (!traced.empty())
+    for (std::string& line : trace(*world, traced)) log.push_back(std::move(line));
+  if (world->difficulty.calm) {
+    std::size_t pods = 0;
+    for (const auto& change : world->home.server.store().table(kube::resources::pods).log)
+      pods += change.type == kube::testing::ChangeType::added;
+    const double each = static_cast<double>(list_writes(*world).size()) / static_cast<double>(pods);
+    if (each > writes_per_pod) found.push_back({"writes are few", std::to_string(each) + " per pod without faults"});
+  }
+  if (!world->stop()) {
+    found.push_back({"every process can be stopped", "one does not end"});
+    (void)world.release();
+  }
+  return found;
+}
+
+int run(const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  std::uint64_t failed = 0;
+  for (std::uint64_t seed = options.first; seed < options.first + options.count; ++seed) {
+    std::vector<std::string> log;
+    const std::vector<Violation> found = run_schedule(seed, options.traced, log);
+    if (options.verbose)
+      for (const std::string& line : log) std::cout << "  " << line << '\n';
+    for (const Violation& violation : found)
+      std::cout << "seed " << seed << ": " << violation.invariant << ": " << violation.what << std::endl;
+    failed += !found.empty();
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::cout << options.count << " schedules in " << took.count() << " s; replay one with --seed N --verbose\n";
+  std::cout << options.count - failed << " passed, " << failed << " failed, 0 skipped" << std::endl;
+  return failed > 0 ? 1 : 0;
+}
+
+constexpr std::string_view usage =
+    "test_sim [--seeds COUNT] [--first SEED] [--seed SEED] [--verbose] [--trace NAME]\n"
+    "  --seeds COUNT  how many schedules to run (1000)\n"
+    "  --first SEED   the seed of the first one (0)\n"
+    "  --seed SEED    run this one alone\n"
+    "  --verbose      show what happened in each schedule, and the logs of the daemons\n"
+    "  --trace NAME   as --verbose, and every change of the objects whose names start so\n";
+
+bool parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (flag == "--verbose") {
+      options.verbose = true;
+      continue;
+    }
+    if (i + 1 == argc) return false;
+    const std::string_view text = argv[++i];
+    if (flag == "--trace") {
+      options.traced = text;
+      options.verbose = true;
+      continue;
+    }
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return false;
+    if (flag == "--seeds") {
+      options.count = value;
+    } else if (flag == "--first") {
+      options.first = value;
+    } else if (flag == "--seed") {
+      options.first = value;
+      options.count = 1;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace liqo::sim
+
+int main(int argc, char** argv) {
+  liqo::sim::Options options;
+  if (argc == 2 && std::string_view(argv[1]) == "--help") {
+    std::cout << liqo::sim::usage;
+    return 0;
+  }
+  if (!liqo::sim::parse(argc, argv, options)) {
+    std::cerr << liqo::sim::usage;
+    return 2;
+  }
+  kube::configure_logging(options.verbose ? kube::LogLevel::debug : kube::LogLevel::error, kube::LogFormat::text);
+  return liqo::sim::run(options);
+}

@@ -1,0 +1,127 @@
+#include "world.hpp"
+
+#include "liqo/api/labels.hpp"
+
+namespace liqo::sim {
+
+using namespace std::chrono_literals;
+using kube::testing::FakeKubelet;
+
+Difficulty difficulty_of(std::uint64_t seed) {
+  kube::Random random(seed * 2654435761u + 17);
+  Difficulty d;
+  d.calm = seed % 16 == 0;
+  d.tokens = seed % 3 == 1;
+  d.providers = static_cast<int>(random.between(1, 2));
+  if (d.calm) {
+    d.actions_per_second = 0;
+    return d;
+  }
+  d.duration = std::chrono::seconds(random.between(30, 120));
+  d.actions_per_second = 0.1 + 0.5 * random.unit();
+  // Each kind of fault is absent from half of the schedules, so that the others get their chance.
+  const auto rate = [&random](double most) { return random.chance(0.5) ? 0.0 : most * random.unit(); };
+  kube::testing::FaultRates& f = d.faults;
+  if (random.chance(0.3)) f.latency_high = std::chrono::milliseconds(random.between(5, 2000));
+  f.slow = rate(0.05);
+  f.refused = rate(0.1);
+  f.lost_answer = rate(0.1);
+  f.throttled = rate(0.1);
+  f.failing = rate(0.1);
+  f.unavailable = rate(0.1);
+  f.conflict = rate(0.2);
+  f.compacted = rate(0.2);
+  f.cut_body = rate(0.05);
+  if (random.chance(0.6)) f.watch_life = std::chrono::seconds(random.between(1, 60));
+  return d;
+}
+
+controllers::Settings World::settings_for(const Difficulty& difficulty, std::string_view cluster) {
+  controllers::Settings settings;
+  settings.cluster_id = cluster;
+  settings.node_ip = "172.18.0.2";
+  settings.kubelet_version = "v1.35.4";
+  settings.api_server_support = difficulty.tokens;
+  return settings;
+}
+
+World::World(std::uint64_t seed)
+    : difficulty(difficulty_of(seed)), simulator(seed), home(simulator, "rome", simulator.random().next()) {
+  std::map<std::string, kube::testing::FakeApiServer*> servers;
+  for (std::string_view name : {"milan", "turin"}) {
+    if (static_cast<int>(providers.size()) == difficulty.providers) break;
+    auto& made = providers[std::string(name)];
+    made = std::make_unique<Cluster>(simulator, std::string(name), simulator.random().next());
+    servers[std::string(name)] = &made->server;
+  }
+  daemons["rome"] =
+      std::make_unique<ProcessBox>(simulator, "rome", home.server, servers, settings_for(difficulty, "rome"));
+  for (auto& [name, provider] : providers)
+    daemons[name] = std::make_unique<ProcessBox>(simulator, name, provider->server,
+                                                 std::map<std::string, kube::testing::FakeApiServer*>{},
+                                                 settings_for(difficulty, name));
+}
+
+void World::start() {
+  const std::string ns(home_namespace);
+  for (auto& [name, provider] : providers) home.add_provider(name);
+  const auto make = [&](const kube::Resource& kind, std::string_view name, json::object rest) {
+    rest["metadata"] = json::object{{"name", name}, {"namespace", ns}};
+    (void)home.server.create(kind, std::move(rest), "operator");
+  };
+  make(kube::resources::service_accounts, "default", {});
+  make(kube::resources::config_maps, "kube-root-ca.crt", {{"data", json::object{{"ca.crt", "rome"}}}});
+  make(kube::resources::config_maps, "settings", {{"data", json::object{{"answer", "42"}}}});
+
+  set_faults(difficulty.faults);
+  for (auto& [name, daemon] : daemons) daemon->start();
+
+  kube::Random& random = simulator.random();
+  replicas = std::make_unique<kube::testing::FakeReplicaSet>(simulator, home.server, workload_pod("web", "Always"),
+                                                             static_cast<int>(random.between(1, 4)));
+  for (int i = 0; i < 3; ++i) {
+    json::object job = workload_pod("job-" + std::to_string(i), i == 0 ? "OnFailure" : "Never");
+    json::object& annotations = job["metadata"].as_object()["annotations"].as_object();
+    annotations[FakeKubelet::run_seconds] = std::to_string(random.between(1, 60));
+    annotations[FakeKubelet::exit_code] = std::to_string(i == 1 ? 1 : 0);
+    if (difficulty.tokens)
+      job["spec"].as_object()["volumes"] = json::array{json::object{
+          {"name", "kube-api-access-abcde"},
+          {"projected",
+           json::object{{"sources",
+                         json::array{json::object{{"serviceAccountToken",
+                                                   json::object{{"path", "token"}, {"expirationSeconds", 3607}}}}}}}}}};
+    (void)home.server.create(kube::resources::pods, std::move(job), "operator");
+  }
+  (void)home.server.create(kube::resources::pods, workload_pod("db-0", "Always"), "operator");
+}
+
+bool World::stop() {
+  bool stopped = true;
+  for (auto& [name, daemon] : daemons) {
+    if (!daemon->is_running()) continue;
+    try {
+      simulator.run(daemon->stop(false), 2min);
+    } catch (const std::runtime_error&) {
+      stopped = false;
+    }
+  }
+  return stopped;
+}
+
+ProcessBox& World::daemon(std::string_view cluster) { return *daemons.at(std::string(cluster)); }
+
+Cluster& World::cluster(std::string_view id) { return id == home.id ? home : *providers.at(std::string(id)); }
+
+std::vector<kube::testing::SimLink*> World::links() {
+  std::vector<kube::testing::SimLink*> all;
+  for (auto& [name, daemon] : daemons)
+    for (kube::testing::SimLink* link : daemon->links()) all.push_back(link);
+  return all;
+}
+
+void World::set_faults(const kube::testing::FaultRates& faults) {
+  for (kube::testing::SimLink* link : links()) link->set_faults(faults);
+}
+
+}  // namespace liqo::sim

@@ -1,0 +1,53 @@
+// A consumer, its providers, their daemons and a workload, all on one virtual clock and from one seed.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster.hpp"
+#include "process_box.hpp"
+
+namespace liqo::sim {
+
+/// How a schedule goes wrong; derived from the seed.
+struct Difficulty {
+  int providers = 1;
+  bool tokens = false;               ///< offloaded pods get tokens for the home API server
+  kube::testing::FaultRates faults;  ///< of every link
+  double actions_per_second = 0.3;   ///< of the chaos
+  kube::Duration duration = std::chrono::seconds(90);
+  bool calm = false;  ///< nothing goes wrong: the writes are counted instead
+};
+Difficulty difficulty_of(std::uint64_t seed);
+
+/// Destroy only when stop() has answered true.
+class World {
+ public:
+  explicit World(std::uint64_t seed);
+
+  /// Makes the workload and starts the daemons.
+  void start();
+  /// Ends every daemon; false if one does not end.
+  bool stop();
+  ProcessBox& daemon(std::string_view cluster);
+  /// The cluster with this name, home or provider.
+  Cluster& cluster(std::string_view id);
+  std::vector<kube::testing::SimLink*> links();
+  void set_faults(const kube::testing::FaultRates& faults);
+
+  const Difficulty difficulty;
+  kube::testing::Simulator simulator;
+  Cluster home;
+  std::map<std::string, std::unique_ptr<Cluster>> providers;
+  std::map<std::string, std::unique_ptr<ProcessBox>> daemons;
+  std::unique_ptr<kube::testing::FakeReplicaSet> replicas;
+  /// By UID of a pod at home: how often somebody took its ShadowPod or remote pod away.
+  std::map<std::string, int> losses;
+
+ private:
+  static controllers::Settings settings_for(const Difficulty& difficulty, std::string_view cluster);
+};
+
+}  // namespace liqo::sim
