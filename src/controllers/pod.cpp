@@ -60,6 +60,13 @@ void PodController::enqueue_twin(const std::string& local) {
     if (key.ns == local) enqueue(key);
   for (const kube::ObjectKey& key : twin.shadows->store().keys()) enqueue({local, key.name});
   for (const kube::ObjectKey& key : twin.pods->store().keys()) enqueue({local, key.name});
+  if (!twin.tokens) return;
+  for (const kube::ObjectKey& key : twin.tokens->store().keys()) enqueue_token_pod(local, key);
+}
+
+void PodController::enqueue_token_pod(const std::string& local, const kube::ObjectKey& secret) {
+  if (const std::string_view pod = core::token_secret_pod(secret.name); !pod.empty())
+    enqueue({local, std::string(pod)});
 }
 
 void PodController::enqueue(const kube::ObjectKey& local_key) { controller_.enqueue({forging_.node_name, local_key}); }
@@ -101,12 +108,7 @@ void PodController::start_twin(const std::string& local, const std::string& remo
                                    .ns = remote,
                                    .selection = {.label_selector = std::string(api::labels::service_account_name)}});
     // Such a Secret may be all that is left of a pod: of one that went while this process was down.
-    twin.tokens.subscribe(
-        [this, local](const kube::ObjectKey& key) {
-          if (const std::string_view pod = core::token_secret_pod(key.name); !pod.empty())
-            enqueue({local, std::string(pod)});
-        },
-        synced);
+    twin.tokens.subscribe([this, local](const kube::ObjectKey& key) { enqueue_token_pod(local, key); }, synced);
   }
 }
 

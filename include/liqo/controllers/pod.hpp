@@ -83,6 +83,7 @@ class PodController {
   void enqueue_all();
   /// Every key that local and remote objects of a mapped namespace have.
   void enqueue_twin(const std::string& local_namespace);
+  void enqueue_token_pod(const std::string& local, const kube::ObjectKey& secret);
   void start_twin(const std::string& local, const std::string& remote);
 
   core::ForgingContext forging_;
