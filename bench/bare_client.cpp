@@ -1,0 +1,180 @@
+// The limit that liqod is measured against: the least that offloading can be. For each pod that is bound to the node
+// one POST of a Pod at the provider and one PATCH of the local pod's status; no cache, no queue, 64 pods in flight.
+#include <CLI/CLI.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <unordered_set>
+
+#include "kube/async/event.hpp"
+#include "kube/async/task_group.hpp"
+#include "kube/client/api.hpp"
+#include "kube/net/http_client.hpp"
+#include "kube/wire/kubeconfig.hpp"
+
+namespace {
+
+namespace asio = boost::asio;
+namespace json = kube::json;
+using kube::resources::pods;
+
+constexpr std::size_t in_flight = 64;
+
+struct Options {
+  std::string home, provider;  ///< kubeconfig files
+  std::string node;            ///< pods bound to this node of home ...
+  std::string twin;            ///< ... run in this namespace of the provider
+  std::size_t count = 0;       ///< ends after so many
+};
+
+kube::Result<std::shared_ptr<kube::net::Credentials>> read_credentials(const std::string& path,
+                                                                       kube::async::Clock& clock) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file) return kube::fail(kube::Errc::missing, path + " cannot be read");
+  auto config = kube::wire::parse_kubeconfig(text.str(), {.origin = kube::wire::KubeconfigOrigin::file});
+  if (!config) return kube::fail(std::move(config.error()), path);
+  return kube::net::Credentials::make(std::move(*config), clock);
+}
+
+/// The pod at the provider: the same containers, without what belongs to the consumer.
+kube::Object forge_remote(const kube::Object& local, const std::string& twin) {
+  kube::Object remote = kube::Object::make(pods, {twin, std::string(local.name())});
+  json::array containers = kube::array_at(local.spec(), {"containers"});
+  for (json::value& container : containers)
+    if (auto* fields = container.if_object()) fields->erase("volumeMounts");
+  remote.mutable_spec() = {{"containers", std::move(containers)}, {"automountServiceAccountToken", false}};
+  return remote;
+}
+
+/// The status of a pod that runs, as a strategic merge patch.
+std::string running_status(const kube::Object& local, kube::async::Clock& clock) {
+  const std::string now = kube::format_time(clock.wall());
+  json::array conditions, statuses;
+  for (std::string_view type : {"Initialized", "ContainersReady", "Ready"})
+    conditions.push_back({{"type", type}, {"status", "True"}, {"lastTransitionTime", now}});
+  for (const json::value& container : kube::array_at(local.spec(), {"containers"}))
+    statuses.push_back({{"name", kube::string_at(container, {"name"})},
+                        {"image", kube::string_at(container, {"image"})},
+                        {"imageID", ""},
+                        {"ready", true},
+                        {"restartCount", 0},
+                        {"started", true},
+                        {"state", {{"running", {{"startedAt", now}}}}}});
+  return json::serialize(json::value{{"status",
+                                      {{"phase", "Running"},
+                                       {"hostIP", "192.0.2.1"},
+                                       {"podIP", "192.0.2.2"},
+                                       {"podIPs", {{{"ip", "192.0.2.2"}}}},
+                                       {"startTime", now},
+                                       {"conditions", std::move(conditions)},
+                                       {"containerStatuses", std::move(statuses)}}}});
+}
+
+class BareClient {
+ public:
+  BareClient(const asio::any_io_executor& executor, const Options& options, kube::Api& home, kube::Api& provider)
+      : options_(options), home_(home), provider_(provider), tasks_(executor), freed_(executor) {}
+
+  /// Runs until the last pod's writes are answered.
+  asio::awaitable<kube::Result<void>> run() {
+    auto taken = co_await take_pods();
+    if (!taken) {
+      co_await tasks_.stop();
+      co_return taken;
+    }
+    co_await tasks_.join();
+    if (failure_) co_return std::unexpected(std::move(*failure_));
+    co_return kube::Result<void>();
+  }
+
+ private:
+  /// Watches until the last pod has been taken.
+  asio::awaitable<kube::Result<void>> take_pods() {
+    kube::WatchOptions options{.selection = {.field_selector = "spec.nodeName=" + options_.node},
+                               .send_initial_events = true};
+    auto stream = co_await home_.watch(pods, "", std::move(options));
+    if (!stream) co_return std::unexpected(std::move(stream.error()));
+    while (taken_.size() < options_.count) {
+      auto event = co_await stream->next();
+      if (!event) co_return std::unexpected(std::move(event.error()));
+      if (!*event) co_return kube::fail(kube::Errc::closed, "the watch ended before the last pod came");
+      kube::Object local(std::move((*event)->object));
+      const bool is_new = (*event)->type == kube::wire::WatchEventType::added && !local.uid().empty() &&
+                          taken_.emplace(local.uid()).second;
+      if (!is_new) continue;
+      while (tasks_.size() >= in_flight) {
+        freed_.reset();
+        co_await freed_.wait();
+      }
+      tasks_.spawn(offload(std::move(local)));
+    }
+    co_return kube::Result<void>();
+  }
+
+  asio::awaitable<void> offload(kube::Object local) {
+    auto created = co_await provider_.create(pods, forge_remote(local, options_.twin));
+    if (!created && !failure_) failure_ = std::move(created.error());
+    auto patched = co_await home_.patch(pods, local.key(), kube::PatchType::strategic_merge,
+                                        running_status(local, home_.clock()), {.subresource = "status"});
+    if (!patched && !failure_) failure_ = std::move(patched.error());
+    freed_.set();
+  }
+
+  const Options& options_;
+  kube::Api& home_;
+  kube::Api& provider_;
+  kube::async::TaskGroup tasks_;
+  kube::async::Event freed_;
+  std::unordered_set<std::string> taken_;  ///< UIDs: a watch may repeat itself
+  std::optional<kube::Failure> failure_;
+};
+
+asio::awaitable<kube::Result<void>> run(const Options& options) {
+  auto executor = co_await asio::this_coro::executor;
+  kube::async::RealClock clock;
+  auto home_credentials = read_credentials(options.home, clock);
+  if (!home_credentials) co_return std::unexpected(std::move(home_credentials.error()));
+  auto provider_credentials = read_credentials(options.provider, clock);
+  if (!provider_credentials) co_return std::unexpected(std::move(provider_credentials.error()));
+  kube::Random random(1);
+  kube::Metrics metrics;
+  kube::net::HttpClient home_client(executor, clock, std::move(*home_credentials));
+  kube::net::HttpClient provider_client(executor, clock, std::move(*provider_credentials));
+  kube::Api home(home_client, clock, random, metrics, {.cluster = "home"});
+  kube::Api provider(provider_client, clock, random, metrics, {.cluster = "provider"});
+  BareClient client(executor, options, home, provider);
+  auto ended = co_await client.run();
+  co_await home_client.stop();
+  co_await provider_client.stop();
+  co_return ended;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Offloads pods with two writes each: the limit for liqod's rate");
+  app.add_option("--home", options.home, "kubeconfig of the cluster whose pods are offloaded")->required();
+  app.add_option("--provider", options.provider, "kubeconfig of the cluster where they run")->required();
+  app.add_option("--node", options.node, "pods bound to this node of home are taken")->required();
+  app.add_option("--twin", options.twin, "the provider's namespace that they run in")->required();
+  app.add_option("--pods", options.count, "ends after so many")->required();
+  CLI11_PARSE(app, argc, argv);
+
+  asio::io_context io(1);
+  kube::Result<void> ended;
+  std::exception_ptr thrown;
+  asio::co_spawn(io, run(options), [&](std::exception_ptr exception, kube::Result<void> result) {
+    thrown = std::move(exception);
+    ended = std::move(result);
+  });
+  io.run();
+  if (!thrown && ended) return 0;
+  std::cerr << "bare_client: " << (thrown ? kube::async::describe(thrown) : ended.error().text()) << "\n";
+  return 1;
+}

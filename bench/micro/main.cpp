@@ -1,0 +1,61 @@
+// tools/bench micro: what the building blocks cost.
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "micro.hpp"
+
+namespace bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int parts = 5;
+constexpr auto time_per_part = std::chrono::milliseconds(100);
+
+double nanoseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+void Runner::measure(std::string name, std::size_t operations, const std::function<void()>& body, std::string note) {
+  body();
+  Result result{.name = std::move(name), .note = std::move(note)};
+  for (int part = 0; part < parts; ++part) {
+    const Allocations before = allocations();
+    const auto start = Clock::now();
+    std::size_t calls = 0;
+    do {
+      body();
+      ++calls;
+    } while (Clock::now() - start < time_per_part);
+    const auto done = double(calls * operations);
+    const double nanoseconds = nanoseconds_since(start) / done;
+    if (part > 0 && nanoseconds >= result.nanoseconds) continue;
+    const Allocations after = allocations();
+    result.nanoseconds = nanoseconds;
+    result.allocations = double(after.count - before.count) / done;
+    result.allocated_bytes = double(after.bytes - before.bytes) / done;
+  }
+  results_.push_back(std::move(result));
+}
+
+void Runner::print() const {
+  std::printf("%-44s %10s %12s %10s %12s  %s\n", "operation", "ns/op", "op/s", "allocs/op", "bytes/op", "");
+  for (const Result& result : results_)
+    std::printf("%-44s %10.0f %12.0f %10.1f %12.0f  %s\n", result.name.c_str(), result.nanoseconds,
+                1e9 / result.nanoseconds, result.allocations, result.allocated_bytes, result.note.c_str());
+}
+
+}  // namespace bench
+
+int main() {
+  bench::Runner runner;
+  bench::measure_json(runner);
+  bench::measure_watch(runner);
+  bench::measure_http2(runner);
+  bench::measure_queue(runner);
+  bench::measure_store(runner);
+  runner.print();
+  return 0;
+}

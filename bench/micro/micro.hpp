@@ -1,0 +1,50 @@
+// A minimal benchmark runner: time, allocations and allocated bytes of one operation.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+/// What operator new and delete have done since the program started.
+struct Allocations {
+  std::size_t count = 0;       ///< calls of operator new
+  std::size_t bytes = 0;       ///< asked for by them
+  std::size_t live_bytes = 0;  ///< taken from the heap and not given back, with the heap's rounding
+};
+Allocations allocations();
+
+/// One line of the table, all per operation.
+struct Result {
+  std::string name;
+  double nanoseconds = 0, allocations = 0, allocated_bytes = 0;
+  std::string note;
+};
+
+class Runner {
+ public:
+  /// Calls `body` for about half a second in all and keeps the fastest of five parts: what slows a part down is the
+  /// rest of the machine. `body` does `operations` operations per call; `note` ends the line.
+  void measure(std::string name, std::size_t operations, const std::function<void()>& body, std::string note = {});
+  /// The table, for people.
+  void print() const;
+
+ private:
+  std::vector<Result> results_;
+};
+
+/// Keeps the compiler from dropping what nobody reads.
+template <class T>
+inline void keep(const T& value) {
+  asm volatile("" : : "r,m"(value) : "memory");
+}
+
+void measure_json(Runner& runner);
+void measure_http2(Runner& runner);
+void measure_queue(Runner& runner);
+void measure_store(Runner& runner);
+void measure_watch(Runner& runner);
+
+}  // namespace bench

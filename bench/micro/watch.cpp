@@ -1,0 +1,54 @@
+#include "kube/wire/list_decoder.hpp"
+#include "kube/wire/watch_decoder.hpp"
+#include "micro.hpp"
+#include "sample_pod.hpp"
+
+namespace bench {
+namespace {
+
+constexpr int events = 256;
+/// As HTTP/2 delivers them: one frame at a time.
+constexpr std::size_t piece = 16384;
+
+template <class Decoder>
+void feed_pieces(Decoder& decoder, const std::string& body, const std::function<void()>& after) {
+  for (std::size_t at = 0; at < body.size(); at += piece) {
+    keep(decoder.feed(std::string_view(body).substr(at, piece)));
+    after();
+  }
+}
+
+}  // namespace
+
+void measure_watch(Runner& runner) {
+  std::string stream, list = R"({"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[)";
+  for (int number = 0; number < events; ++number) {
+    stream += R"({"type":"MODIFIED","object":)" + sample_pod(number) + "}\n";
+    list += (number > 0 ? "," : "") + sample_pod(number);
+  }
+  list += "]}";
+
+  runner.measure(
+      "watch decoder: one event", events,
+      [&] {
+        kube::wire::WatchDecoder decoder;
+        feed_pieces(decoder, stream, [&] {
+          while (true) {
+            auto event = decoder.next();
+            if (!event || !*event) break;
+            keep(event);
+          }
+        });
+      },
+      "pieces of 16 KiB");
+  runner.measure(
+      "list decoder: one object", events,
+      [&] {
+        kube::wire::ListDecoder decoder;
+        feed_pieces(decoder, list, [] {});
+        keep(decoder.finish());
+      },
+      "a page of 256 pods, pieces of 16 KiB");
+}
+
+}  // namespace bench
