@@ -13,7 +13,12 @@ constexpr std::size_t piece = 16384;
 template <class Decoder>
 void feed_pieces(Decoder& decoder, const std::string& body, const std::function<void()>& after) {
   for (std::size_t at = 0; at < body.size(); at += piece) {
-    keep(decoder.feed(std::string_view(body).substr(at, piece)));
+    const std::string_view part = std::string_view(body).substr(at, piece);
+    if constexpr (std::is_void_v<decltype(decoder.feed(part))>) {
+      decoder.feed(part);
+    } else {
+      keep(decoder.feed(part));
+    }
     after();
   }
 }
