@@ -4,12 +4,12 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <deque>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 #include <unordered_set>
 
-#include "kube/async/event.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/client/api.hpp"
 #include "kube/net/http_client.hpp"
@@ -78,7 +78,7 @@ std::string running_status(const kube::Object& local, kube::async::Clock& clock)
 class BareClient {
  public:
   BareClient(const asio::any_io_executor& executor, const Options& options, kube::Api& home, kube::Api& provider)
-      : options_(options), home_(home), provider_(provider), tasks_(executor), freed_(executor) {}
+      : options_(options), home_(home), provider_(provider), tasks_(executor) {}
 
   /// Runs until the last pod's writes are answered.
   asio::awaitable<kube::Result<void>> run() {
@@ -93,43 +93,56 @@ class BareClient {
   }
 
  private:
-  /// Watches until the last pod has been taken.
+  /// Watches until the last pod has come; anew where the server ends the watch, as a busy one does at any time.
   asio::awaitable<kube::Result<void>> take_pods() {
-    kube::WatchOptions options{.selection = {.field_selector = "spec.nodeName=" + options_.node},
-                               .send_initial_events = true};
-    auto stream = co_await home_.watch(pods, "", std::move(options));
-    if (!stream) co_return std::unexpected(std::move(stream.error()));
     while (taken_.size() < options_.count) {
-      auto event = co_await stream->next();
-      if (!event) co_return std::unexpected(std::move(event.error()));
-      if (!*event) co_return kube::fail(kube::Errc::closed, "the watch ended before the last pod came");
-      kube::Object local(std::move((*event)->object));
-      const bool is_new = (*event)->type == kube::wire::WatchEventType::added && !local.uid().empty() &&
-                          taken_.emplace(local.uid()).second;
-      if (!is_new) continue;
-      while (tasks_.size() >= in_flight) {
-        freed_.reset();
-        co_await freed_.wait();
-      }
-      tasks_.spawn(offload(std::move(local)));
+      kube::WatchOptions options{.selection = {.field_selector = "spec.nodeName=" + options_.node},
+                                 .send_initial_events = true};
+      auto stream = co_await home_.watch(pods, "", std::move(options));
+      if (!stream) co_return std::unexpected(std::move(stream.error()));
+      auto read = co_await read_pods(*stream);
+      if (!read) co_return read;
     }
     co_return kube::Result<void>();
   }
 
-  asio::awaitable<void> offload(kube::Object local) {
-    auto created = co_await provider_.create(pods, forge_remote(local, options_.twin));
-    if (!created && !failure_) failure_ = std::move(created.error());
-    auto patched = co_await home_.patch(pods, local.key(), kube::PatchType::strategic_merge,
-                                        running_status(local, home_.clock()), {.subresource = "status"});
-    if (!patched && !failure_) failure_ = std::move(patched.error());
-    freed_.set();
+  /// A server ends a watch that is not read on, so pods beyond those in flight are taken off it and wait here.
+  asio::awaitable<kube::Result<void>> read_pods(kube::WatchStream& stream) {
+    while (taken_.size() < options_.count) {
+      auto event = co_await stream.next();
+      if (!event) co_return std::unexpected(std::move(event.error()));
+      if (!*event) break;
+      kube::Object local(std::move((*event)->object));
+      const bool is_new = (*event)->type == kube::wire::WatchEventType::added && !local.uid().empty() &&
+                          taken_.emplace(local.uid()).second;
+      if (!is_new) continue;
+      waiting_.push_back(std::move(local));
+      if (busy_ == in_flight) continue;
+      ++busy_;
+      tasks_.spawn(offload_waiting());
+    }
+    co_return kube::Result<void>();
+  }
+
+  asio::awaitable<void> offload_waiting() {
+    while (!waiting_.empty()) {
+      kube::Object local = std::move(waiting_.front());
+      waiting_.pop_front();
+      auto created = co_await provider_.create(pods, forge_remote(local, options_.twin));
+      if (!created && !failure_) failure_ = std::move(created.error());
+      auto patched = co_await home_.patch(pods, local.key(), kube::PatchType::strategic_merge,
+                                          running_status(local, home_.clock()), {.subresource = "status"});
+      if (!patched && !failure_) failure_ = std::move(patched.error());
+    }
+    --busy_;
   }
 
   const Options& options_;
   kube::Api& home_;
   kube::Api& provider_;
   kube::async::TaskGroup tasks_;
-  kube::async::Event freed_;
+  std::size_t busy_ = 0;  ///< tasks that offload
+  std::deque<kube::Object> waiting_;
   std::unordered_set<std::string> taken_;  ///< UIDs: a watch may repeat itself
   std::optional<kube::Failure> failure_;
 };

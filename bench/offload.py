@@ -39,12 +39,12 @@ def run_limit(on: Stage, pods: int) -> dict[str, Any]:
     meter = Meter(on.peering)
     before = meter.snapshot()
     home, provider = on.limit_kubeconfigs
-    with PodWatch(on.rome, on.limit_home) as watch:
-        command = [
-            ROOT / "build/release/bench/bare_client", "--home", home, "--provider", provider, "--node", LIMIT_NODE,
-            "--twin", on.limit_twin, "--pods", pods,
-        ]  # fmt: skip
-        client = on.rome.space.start("bare-client", command)
+    command = [
+        ROOT / "build/release/bench/bare_client", "--home", home, "--provider", provider, "--node", LIMIT_NODE,
+        "--twin", on.limit_twin, "--pods", pods,
+    ]  # fmt: skip
+    client = on.rome.space.start("bare-client", command)
+    with PodWatch(on.rome, on.limit_home, lambda: client.exit_code() in (None, 0)) as watch:
         began = time.monotonic()
         on.create_pods(on.limit_home, LIMIT_NODE, pods)
         running = watch.wait(pods, "running", PATIENCE)
@@ -78,7 +78,7 @@ def run_liqod(on: Stage, pods: int, profile: Path | None) -> dict[str, Any]:
         rest = {"consumer": resident_mb(home), "provider": resident_mb(away)}
         profilers = [start_profiler(daemon, profile) for daemon in (home, away)] if profile else []
         before = meter.snapshot()
-        with PodWatch(on.rome, on.home) as watch:
+        with PodWatch(on.rome, on.home, lambda: home.running and away.running) as watch:
             began = time.monotonic()
             on.create_pods(on.home, on.peering.node, pods)
             running = watch.wait(pods, "running", PATIENCE)

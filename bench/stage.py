@@ -76,7 +76,7 @@ class Stage:
 
     @contextmanager
     def daemons(self) -> Iterator[tuple[Liqod, Liqod]]:
-        """One liqod in each cluster, the virtual node ready; they are stopped at the end."""
+        """One liqod in each cluster, the virtual node ready; they are killed at the end: how they stop is not measured."""
         started = [Liqod(cluster, self.kubeconfigs[cluster.name], port) for cluster, port in
                    ((self.milan, 10260), (self.rome, 10250))]  # fmt: skip
         for daemon in started:
@@ -87,7 +87,7 @@ class Stage:
         finally:
             for daemon in started:
                 if daemon.running:
-                    daemon.stop()
+                    daemon.kill()
 
     def create_pods(self, namespace: str, node: str, count: int) -> None:
         """Creates the pods from several threads; the scheduler binds them to the node that they select."""

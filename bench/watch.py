@@ -32,34 +32,43 @@ class Milestones:
 class PodWatch:
     """A watch from now on, in a thread of its own; use as a context manager."""
 
-    def __init__(self, cluster: Cluster, namespace: str):
-        self._changed = threading.Condition()
+    def __init__(self, cluster: Cluster, namespace: str, alive: Callable[[], bool] = lambda: True):
+        """`alive` says whether it is still worth waiting."""
         self.pods: dict[str, Milestones] = {}
+        self._cluster, self._namespace, self._alive = cluster, namespace, alive
+        self._changed = threading.Condition()
         self._failure: Exception | None = None
-        version = cluster.api.get("pods", namespace)["metadata"]["resourceVersion"]
+        self._closed = False
         admin = cluster.directory / "pki/admin"
-        tls = ssl.create_default_context(cafile=str(cluster.authority.pair.certificate))
-        tls.load_cert_chain(f"{admin}.crt", f"{admin}.key")
-        self._connection = http.client.HTTPConnection(cluster.address, PORT)
-        raw = cluster.space.connect(cluster.address, PORT)
-        self._socket = tls.wrap_socket(raw, server_hostname=cluster.address)
+        self._tls = ssl.create_default_context(cafile=str(cluster.authority.pair.certificate))
+        self._tls.load_cert_chain(f"{admin}.crt", f"{admin}.key")
+        self._version = cluster.api.get("pods", namespace)["metadata"]["resourceVersion"]
+        self._answer = self._open()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _open(self) -> http.client.HTTPResponse:
+        """Watches from the version that was seen last."""
+        address = self._cluster.address
+        connection = http.client.HTTPConnection(address, PORT)
+        self._socket = self._tls.wrap_socket(self._cluster.space.connect(address, PORT), server_hostname=address)
         self._socket.settimeout(None)
-        self._connection.sock = self._socket
-        where = path("pods", namespace) + f"?watch=true&timeoutSeconds=3600&resourceVersion={version}"
-        self._connection.request("GET", where, headers={"Accept": "application/json"})
-        self._answer = self._connection.getresponse()
-        assert self._answer.status == 200, f"watching pods: {self._answer.status} {self._answer.read(500)!r}"
-        self._thread = threading.Thread(target=self._read, daemon=True)
+        connection.sock = self._socket
+        where = path("pods", self._namespace) + f"?watch=true&timeoutSeconds=3600&resourceVersion={self._version}"
+        connection.request("GET", where, headers={"Accept": "application/json"})
+        answer = connection.getresponse()
+        assert answer.status == 200, f"watching pods: {answer.status} {answer.read(500)!r}"
+        return answer
 
     def __enter__(self) -> PodWatch:
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._closed = True
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._thread.join()
-        self._connection.close()
+        self._socket.close()
 
     def wait(self, count: int, milestone: str, timeout: float) -> float:
         """Waits until `count` pods have passed the milestone; returns when the last of them did."""
@@ -85,23 +94,35 @@ class PodWatch:
                 left = until - time.monotonic()
                 if left <= 0:
                     raise TimeoutError(f"waited {timeout:g} s for {what}")
-                self._changed.wait(left)
+                assert self._alive(), f"nobody works any more; waited for {what}"
+                self._changed.wait(min(left, 1))
             return at
 
-    def _read(self) -> None:
+    def _run(self) -> None:
+        """Reads; opens the watch anew where the server ends it, as a busy one does with readers that it finds slow."""
         try:
-            while line := self._answer.readline():
-                now = time.monotonic()
-                event = json.loads(line)
-                if event["type"] == "ERROR":
-                    raise RuntimeError(f"the watch of pods ended: {event['object']}")
-                with self._changed:
-                    if self._note(event, now):
-                        self._changed.notify_all()
+            while True:
+                self._read()
+                if self._closed:
+                    return
+                self._socket.close()
+                self._answer = self._open()
         except Exception as error:  # whoever waits must hear of it
+            if not self._closed:
+                with self._changed:
+                    self._failure = error
+                    self._changed.notify_all()
+
+    def _read(self) -> None:
+        while line := self._answer.readline():
+            now = time.monotonic()
+            event = json.loads(line)
+            if event["type"] == "ERROR":
+                raise RuntimeError(f"the watch of pods ended: {event['object']}")
+            self._version = event["object"]["metadata"]["resourceVersion"]
             with self._changed:
-                self._failure = error
-                self._changed.notify_all()
+                if self._note(event, now):
+                    self._changed.notify_all()
 
     def _note(self, event: dict[str, Any], now: float) -> bool:
         """Takes an event; true if it brought a milestone that somebody may wait for."""
