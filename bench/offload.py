@@ -6,7 +6,6 @@ import argparse
 import json
 import signal
 import statistics
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -20,6 +19,7 @@ from harness import settings  # noqa: E402
 from harness.cluster import busybox  # noqa: E402
 from harness.liqod import Liqod  # noqa: E402
 from measure import Meter, resident_mb  # noqa: E402
+from profiler import Profiler  # noqa: E402
 from stage import LIMIT_NODE, Stage, stage  # noqa: E402
 from watch import PodWatch  # noqa: E402
 
@@ -76,7 +76,7 @@ def run_liqod(on: Stage, pods: int, profile: Path | None) -> dict[str, Any]:
         meter = Meter(on.peering, (home, away))
         meter.settle(quiet=5)
         rest = {"consumer": resident_mb(home), "provider": resident_mb(away)}
-        profilers = [start_profiler(daemon, profile) for daemon in (home, away)] if profile else []
+        profiler = Profiler(profile, (home, away)) if profile else None
         before = meter.snapshot()
         with PodWatch(on.rome, on.home, lambda: home.running and away.running) as watch:
             began = time.monotonic()
@@ -85,9 +85,8 @@ def run_liqod(on: Stage, pods: int, profile: Path | None) -> dict[str, Any]:
             bound = watch.wait(pods, "bound", 1)
             meter.settle()
             load = meter.load_since(before)
-            for profiler in profilers:
-                profiler.send_signal(signal.SIGINT)
-                profiler.wait(60)
+            if profiler:
+                profiler.stop()
             loaded = {"consumer": resident_mb(home), "provider": resident_mb(away)}
             longest_turns = {daemon.cluster.name: longest_turn(daemon) for daemon in (home, away)}
             deleted = time.monotonic()
@@ -122,19 +121,6 @@ def longest_turn(daemon: Liqod) -> float:
     }
     total = max(buckets.values(), default=0)
     return 1000 * min((bound for bound, count in buckets.items() if count == total), default=0)
-
-
-def start_profiler(daemon: Liqod, directory: Path) -> subprocess.Popen[bytes]:
-    """perf record on a daemon; its process is known by another number outside of its namespaces."""
-    assert daemon.process
-    leader = daemon.cluster.space.pid
-    children = Path(f"/proc/{leader}/task/{leader}/children").read_text().split()
-    inside = f"\t{daemon.process.pid}\n"
-    pid = next(pid for pid in children if inside in Path(f"/proc/{pid}/status").read_text().split("NSpid:")[1])
-    directory.mkdir(parents=True, exist_ok=True)
-    output = directory / f"liqod-{daemon.cluster.name}.perf"
-    command = ["perf", "record", "-q", "-F", "997", "--call-graph", "dwarf,16384", "-p", pid, "-o", str(output)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def measure_single_pods(on: Stage) -> dict[str, Any]:
@@ -217,7 +203,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/bench offload", description=__doc__)
     parser.add_argument("--pods", type=int, default=1000, help="pods per load (default: 1000)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also writes the figures there")
-    parser.add_argument("--profile", type=Path, metavar="DIR", help="also runs perf on both liqods in the last round")
+    parser.add_argument("--profile", type=Path, metavar="DIR", help="also profiles liqods and API servers in the last round, into DIR")
     chosen = parser.parse_args()
     if missing := settings.missing_requirements():
         sys.exit(f"bench: real clusters need {', '.join(missing)}")

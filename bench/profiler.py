@@ -1,0 +1,53 @@
+"""Where CPU time goes: perf on both liqods, and the API servers' own profiler, while a load runs."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.cluster import Cluster
+from harness.liqod import Liqod
+
+# API servers are profiled for so long from the start of the load.
+SECONDS = 15
+
+
+class Profiler:
+    """Writes liqod-<cluster>.perf (for `perf report`) and kube-apiserver-<cluster>.pprof (for `go tool pprof`)."""
+
+    def __init__(self, directory: Path, daemons: Sequence[Liqod]):
+        directory.mkdir(parents=True, exist_ok=True)
+        self._recorders = [_record(daemon, directory / f"liqod-{daemon.cluster.name}.perf") for daemon in daemons]
+        self._threads = []
+        for cluster in (daemon.cluster for daemon in daemons):
+            target = directory / f"kube-apiserver-{cluster.name}.pprof"
+            self._threads.append(threading.Thread(target=_fetch, args=(cluster, target)))
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        for recorder in self._recorders:
+            recorder.send_signal(signal.SIGINT)
+            recorder.wait(60)
+        for thread in self._threads:
+            thread.join()
+
+
+def _fetch(cluster: Cluster, target: Path) -> None:
+    code, profile = cluster.api.raw("GET", f"/debug/pprof/profile?seconds={SECONDS}", timeout=SECONDS + 30)
+    assert code == 200, f"the API server of {cluster.name} gives no profile: {code} {profile[:200]!r}"
+    target.write_bytes(profile)
+
+
+def _record(daemon: Liqod, output: Path) -> subprocess.Popen[bytes]:
+    """The daemon's process is known by another number outside of its namespaces."""
+    assert daemon.process
+    leader = daemon.cluster.space.pid
+    children = Path(f"/proc/{leader}/task/{leader}/children").read_text().split()
+    inside = f"\t{daemon.process.pid}\n"
+    pid = next(pid for pid in children if inside in Path(f"/proc/{pid}/status").read_text().split("NSpid:")[1])
+    command = ["perf", "record", "-q", "-F", "997", "--call-graph", "dwarf,16384", "-p", pid, "-o", str(output)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
