@@ -45,7 +45,8 @@ Kubelet::Kubelet(const asio::any_io_executor& executor, KubeletContext context, 
   client_ca_map_.subscribe([this](const kube::ObjectKey& key) {
     const auto map = client_ca_map_->find(key);
     // A ConfigMap that is gone takes no rights away that were checked by it: the CA stays.
-    if (map) use_client_ca(std::string(kube::string_at(map->tree(), {"data", "client-ca-file"})));
+    const std::string_view ca = map ? kube::string_at(map->tree(), {"data", "client-ca-file"}) : std::string_view();
+    if (!ca.empty()) use_client_ca(std::string(ca));
   });
 }
 

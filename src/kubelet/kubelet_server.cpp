@@ -12,6 +12,8 @@ using kube::net::ServerResponse;
 using Headers = ServerResponse::Headers;
 
 constexpr std::size_t error_body_limit = 16 * 1024;
+// Anybody who reaches the port can be refused; more lines than this in a minute tell nothing new.
+constexpr int refusals_per_minute = 20;
 
 Headers text_headers(Headers more = {}) {
   more.emplace_back("content-type", "text/plain; charset=utf-8");
@@ -74,6 +76,23 @@ asio::awaitable<std::expected<void, Refusal>> KubeletServer::admit(const ServerR
   co_return co_await authorizer_.authorize(*caller, std::move(access));
 }
 
+void KubeletServer::log_refusal(const ServerRequest& request, const Refusal& refusal) {
+  const kube::TimePoint now = clock_.now();
+  if (now - refusals_since_ >= std::chrono::minutes(1)) {
+    if (refusals_ > refusals_per_minute) {
+      log_.warn("Refused more requests", {{"count", refusals_ - refusals_per_minute}});
+    }
+    refusals_since_ = now;
+    refusals_ = 0;
+  }
+  if (++refusals_ > refusals_per_minute) return;
+  log_.warn("Refused a request", {{"path", std::string_view(request.target).substr(0, request.target.find('?'))},
+                                  {"method", request.method},
+                                  {"peer", request.peer_address},
+                                  {"status", refusal.status},
+                                  {"reason", refusal.sentence}});
+}
+
 asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, ServerResponse& response) {
   const auto route = read_route(request.method, request.target);
   // What is at no path is authorised as kubelets do it, so that nobody unknown hears even that.
@@ -84,11 +103,7 @@ asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, Server
   auto pod = has_pod ? find_(route->ns, route->pod) : kube::fail(kube::Errc::missing, "no pod is named");
   auto admitted = co_await admit(request, route ? *route : nowhere, pod);
   if (!admitted) {
-    log_.warn("Refused a request", {{"path", std::string_view(request.target).substr(0, request.target.find('?'))},
-                                    {"method", request.method},
-                                    {"peer", request.peer_address},
-                                    {"status", admitted.error().status},
-                                    {"reason", admitted.error().sentence}});
+    log_refusal(request, admitted.error());
     co_await answer(response, std::move(admitted.error()));
     co_return;
   }

@@ -58,6 +58,7 @@ class KubeletServer {
  private:
   asio::awaitable<std::expected<void, Refusal>> admit(const kube::net::ServerRequest& request, const Route& route,
                                                       const kube::Result<PodRoute>& pod);
+  void log_refusal(const kube::net::ServerRequest& request, const Refusal& refusal);
   asio::awaitable<void> serve_logs(const Route& route, PodRoute pod, kube::net::ServerResponse& response);
   asio::awaitable<void> serve_exec_request(const kube::net::ServerRequest& request, const Route& route, PodRoute pod,
                                            kube::net::ServerResponse& response);
@@ -67,6 +68,8 @@ class KubeletServer {
   FindPod find_;
   KubeletServerSettings settings_;
   kube::Log log_;
+  kube::TimePoint refusals_since_{};  // start of the minute in which refusals are counted
+  int refusals_ = 0;
   kube::net::HttpServer server_;
 };
 

@@ -35,7 +35,8 @@ CommandConnection::CommandConnection(const asio::any_io_executor& executor, asyn
       writable_(executor),
       sent_(executor),
       peer_left_(executor),
-      last_data_(clock.now()) {}
+      last_data_(clock.now()),
+      last_heard_(clock.now()) {}
 
 asio::awaitable<void> CommandConnection::run() {
   codec_->start();
@@ -87,13 +88,6 @@ bool CommandConnection::is_full() const {
                      [this](const Inbox& box) { return box.bytes.size() >= limits_.buffer; });
 }
 
-asio::awaitable<Result<std::size_t>> CommandConnection::read_some(std::span<char> buffer) {
-  if (limits_.silence == Duration::zero()) co_return co_await stream_->read_some(buffer);
-  auto got = co_await async::with_timeout(clock_, stream_->read_some(buffer), limits_.silence);
-  if (!got) co_return fail(Errc::timeout, "the peer gives no sign of life");
-  co_return std::move(*got);
-}
-
 asio::awaitable<void> CommandConnection::read_loop() {
   std::string buffer(read_size, '\0');
   for (;;) {
@@ -102,7 +96,10 @@ asio::awaitable<void> CommandConnection::read_loop() {
       room_.reset();
       co_await room_.wait();
     }
-    auto got = co_await read_some(buffer);
+    last_heard_ = clock_.now();
+    listening_ = true;
+    auto got = co_await stream_->read_some(buffer);
+    listening_ = false;
     if (!got || *got == 0) {
       end(got ? Failure(Errc::closed, "the connection ended in the middle of the session") : std::move(got.error()));
       break;
@@ -124,6 +121,9 @@ void CommandConnection::take_events() {
     switch (event->kind) {
       case Kind::ready:
         ready_.set();
+        break;
+      case Kind::pong:
+        ++pongs_;
         break;
       case Kind::data: {
         last_data_ = clock_.now();
@@ -176,7 +176,17 @@ asio::awaitable<void> CommandConnection::keep_alive() {
       end(Failure(Errc::timeout, "the session was idle for too long"));
       break;
     }
+    // No timer on the read itself: a read of TLS that is cancelled and begun again could lose bytes.
+    const bool silent =
+        listening_ && limits_.silence > Duration::zero() && clock_.now() - last_heard_ >= limits_.silence;
+    if (silent && !may_be_stuck()) {
+      end(Failure(Errc::timeout, "the peer gives no sign of life"));
+      break;
+    }
+    // Before a peer that may be stuck one ping that waits for its answer is enough.
+    if (may_be_stuck() && pings_ >= pongs_wanted_) continue;
     codec_->ping();
+    ++pings_;
     output_.set();
   }
 }
@@ -223,6 +233,7 @@ asio::awaitable<Result<void>> CommandConnection::write(Channel channel, std::str
                          : fail(Errc::closed, "the peer takes no more on " + std::string(to_string(channel)));
     }
     last_data_ = clock_.now();
+    pongs_wanted_ = pings_ + 1;
     output_.set();
     bytes.remove_prefix(piece.size());
   }

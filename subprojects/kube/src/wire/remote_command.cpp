@@ -10,7 +10,8 @@
 namespace kube::wire {
 namespace {
 
-constexpr std::array<std::string_view, command_channel_count> stream_types = {"stdin", "stdout", "stderr", "error", "resize"};
+constexpr std::array<std::string_view, command_channel_count> stream_types = {"stdin", "stdout", "stderr", "error",
+                                                                              "resize"};
 constexpr std::array<std::string_view, 5> version_names = {"channel.k8s.io", "v2.channel.k8s.io", "v3.channel.k8s.io",
                                                            "v4.channel.k8s.io", "v5.channel.k8s.io"};
 constexpr std::size_t resize_limit = 256;
@@ -45,11 +46,16 @@ std::optional<CommandChannel> command_channel(std::string_view stream_type) {
 
 bool CommandStreams::has(CommandChannel channel) const {
   switch (channel) {
-    case CommandChannel::in: return in;
-    case CommandChannel::out: return out;
-    case CommandChannel::err: return err;
-    case CommandChannel::error: return true;
-    case CommandChannel::resize: return tty;
+    case CommandChannel::in:
+      return in;
+    case CommandChannel::out:
+      return out;
+    case CommandChannel::err:
+      return err;
+    case CommandChannel::error:
+      return true;
+    case CommandChannel::resize:
+      return tty;
   }
   return false;
 }
@@ -108,7 +114,9 @@ std::string encode_result(const CommandResult& result, int http_code, std::strin
   json::object status;
   status["metadata"] = json::object();
   switch (result.kind) {
-    case CommandResult::Kind::success: status["status"] = "Success"; break;
+    case CommandResult::Kind::success:
+      status["status"] = "Success";
+      break;
     case CommandResult::Kind::exited: {
       status["status"] = "Failure";
       status["message"] = result.message;

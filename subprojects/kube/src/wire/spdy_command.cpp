@@ -96,6 +96,10 @@ class SpdyCommand final : public CommandCodec {
       events_.push_back({.kind = CommandEvent::Kind::closed});
       return;
     }
+    if (event.kind == SpdyEvent::Kind::pong) {
+      events_.push_back({.kind = CommandEvent::Kind::pong});
+      return;
+    }
     const auto channel = channel_of(event.stream);
     if (!channel || event.stream == 0) return;
     switch (event.kind) {

@@ -107,7 +107,9 @@ class WebSocketCommand final : public CommandCodec {
 
   Result<void> take(WebSocketEvent event) {
     switch (event.kind) {
-      case WebSocketEvent::Kind::pong: return {};
+      case WebSocketEvent::Kind::pong:
+        events_.push_back({.kind = CommandEvent::Kind::pong});
+        return {};
       case WebSocketEvent::Kind::close:
         events_.push_back({.kind = CommandEvent::Kind::closed});
         if (event.code != 1000 && event.code != 1005) {
@@ -115,7 +117,8 @@ class WebSocketCommand final : public CommandCodec {
                                  (event.bytes.empty() ? "" : ": " + event.bytes);
         }
         return {};
-      case WebSocketEvent::Kind::message: break;
+      case WebSocketEvent::Kind::message:
+        break;
     }
     if (event.first) channel_.reset();
     return protocol_.base64 ? take_text(std::move(event)) : take_binary(std::move(event));
@@ -138,7 +141,8 @@ class WebSocketCommand final : public CommandCodec {
       closing_.clear();
       if (number >= command_channel_count) return fail(Errc::protocol, "WebSocket close of an unknown channel");
       const auto channel = static_cast<CommandChannel>(number);
-      if (!ended_[number] && is_readable(channel)) events_.push_back({.kind = CommandEvent::Kind::end, .channel = channel});
+      if (!ended_[number] && is_readable(channel))
+        events_.push_back({.kind = CommandEvent::Kind::end, .channel = channel});
       ended_[number] = true;
       return {};
     }

@@ -149,6 +149,31 @@ TEST_CASE("a peer that gives no sign of life is dead after the limit") {
   CHECK(client.failure()->code() == Errc::timeout);
 }
 
+TEST_CASE("a peer that is stuck in our data is not taken for dead, and one that has read it may be") {
+  for (const bool reads : {false, true}) {
+    CAPTURE(reads);
+    asio::io_context io(1);
+    SteppedClock clock;
+    auto pipes = test::make_pipes(io.get_executor());
+    CommandConnection client(io.get_executor(), clock, std::move(pipes.near),
+                             make_codec("websocket", CommandRole::client));
+    clock.run(io,
+              [](asio::io_context& loop, SteppedClock& time, CommandConnection& c, net::ByteStream& raw,
+                 bool answer) -> asio::awaitable<void> {
+                async::TaskGroup group(loop.get_executor());
+                group.spawn(c.run());
+                CHECK(co_await c.write(Channel::in, "a program that sleeps does not read this"));
+                co_await time.sleep(6s);
+                // A pong, to the one ping that was sent by now.
+                if (answer) CHECK(co_await raw.write(std::string_view("\x8a\x00", 2)));
+                co_await time.sleep(1h);
+                CHECK(c.failure().has_value() == answer);
+                c.close();
+                co_await group.join();
+              }(io, clock, client, *pipes.far, reads));
+  }
+}
+
 TEST_CASE("streams that the client does not open end the session in time") {
   asio::io_context io(1);
   SteppedClock clock;

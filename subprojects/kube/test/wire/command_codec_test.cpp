@@ -50,6 +50,9 @@ std::string show(CommandCodec& codec) {
       case Kind::refused:
         out += channel + " refused;";
         break;
+      case Kind::pong:
+        out += "pong;";
+        break;
       case Kind::closed:
         out += "closed" + event->bytes + ";";
         break;
@@ -128,6 +131,24 @@ TEST_CASE("sizes of a terminal have a channel of their own") {
     CHECK(pair.client->write(CommandChannel::resize, "{}"));
     exchange(pair, 1 << 20);
     CHECK(show(*pair.server) == "resize={};");
+  }
+}
+
+TEST_CASE("pings are answered and the answers told") {
+  for (const std::string_view protocol : {"spdy v4.channel.k8s.io", "v5.channel.k8s.io"}) {
+    CAPTURE(protocol);
+    Pair pair = make_pair(protocol, all_streams);
+    pair.client->start();
+    pair.server->start();
+    exchange(pair, 5);
+    show(*pair.client);
+    show(*pair.server);
+    pair.client->ping();
+    pair.client->ping();
+    pair.server->ping();
+    exchange(pair, 5);
+    CHECK(show(*pair.client) == "pong;pong;");
+    CHECK(show(*pair.server) == "pong;");
   }
 }
 

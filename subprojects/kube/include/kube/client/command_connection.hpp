@@ -19,12 +19,14 @@ namespace kube {
 
 namespace asio = boost::asio;
 
-/// How long a connection may be quiet, and how much it may hold. Zero durations: never.
+/// How long a connection may be quiet, and how much it may hold. Zero durations: never. Silence and idleness are looked
+/// at with each ping.
 struct CommandLimits {
   Duration ping_every = std::chrono::seconds(5);
-  /// Nothing at all from a peer that is being listened to: it is dead.
+  /// Nothing at all from a peer that is being listened to: it is dead. Unless it may be stuck in data of ours: Go's
+  /// peers answer no ping while the program behind them does not read its stdin.
   Duration silence = std::chrono::seconds(30);
-  /// No data either way, whatever the pings say; looked at with each ping.
+  /// No data either way, whatever the pings say.
   Duration idle = {};
   /// Bytes waiting for their reader per channel, and for the connection in total. While a channel holds this much the
   /// connection is not read: SPDY and WebSocket have no other back-pressure.
@@ -82,8 +84,8 @@ class CommandConnection {
   asio::awaitable<void> read_loop();
   asio::awaitable<void> write_loop();
   asio::awaitable<void> keep_alive();
-  asio::awaitable<Result<std::size_t>> read_some(std::span<char> buffer);
   asio::awaitable<void> farewell();
+  bool may_be_stuck() const { return pongs_ < pongs_wanted_; }
   void take_events();
   bool is_full() const;
   void end(std::optional<Failure> failure);
@@ -104,7 +106,12 @@ class CommandConnection {
   async::Event peer_left_;  // the read loop has ended
   std::optional<Failure> failure_;
   TimePoint last_data_;
+  TimePoint last_heard_;    // or since when we listen
+  bool listening_ = false;  // the connection is being read
   bool peer_said_goodbye_ = false;
+  std::uint64_t pings_ = 0;         // sent
+  std::uint64_t pongs_ = 0;         // received
+  std::uint64_t pongs_wanted_ = 0;  // until the peer is known to have read all our data
 };
 
 }  // namespace kube

@@ -23,6 +23,7 @@ struct CommandEvent {
     data,     ///< `bytes` on `channel`
     end,      ///< the peer will send no more on `channel`
     refused,  ///< the peer refused `channel` (client over SPDY only)
+    pong,     ///< the peer has answered one more ping, so it has read everything that was sent before that
     closed    ///< the peer is done with the whole session; channels that have not ended end here
   };
   Kind kind;
