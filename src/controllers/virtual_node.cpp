@@ -116,6 +116,8 @@ asio::awaitable<void> VirtualNodeController::stop_session(kube::ObjectKey key) {
   if (found == entries_.end() || !found->second.session) co_return;
   const auto session = std::move(found->second.session);
   found->second.digest.clear();
+  // What has begun to stop is stopped to its end: a cancelled reconcile would leave the link open.
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   co_await session->stop();
 }
 

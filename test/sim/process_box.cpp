@@ -65,7 +65,7 @@ ProcessBox::ProcessBox(kube::testing::Simulator& simulator, std::string cluster,
 
 ProcessBox::~ProcessBox() = default;
 
-controllers::Process* ProcessBox::process() { return run_ ? &run_->process : nullptr; }
+controllers::Process* ProcessBox::process() { return is_running() ? &run_->process : nullptr; }
 
 std::vector<SimLink*> ProcessBox::links() {
   std::vector<SimLink*> all{&home_};

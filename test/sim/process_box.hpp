@@ -23,7 +23,7 @@ class ProcessBox {
   void start();
   /// Ends the process: as SIGTERM does, or as SIGKILL does (nothing is sent any more). Returns when all is joined.
   asio::awaitable<void> stop(bool killed);
-  bool is_running() const { return run_ != nullptr; }
+  bool is_running() const { return run_ && !stopping_; }
   /// The process, or null.
   controllers::Process* process();
   const std::string& cluster() const { return cluster_; }
