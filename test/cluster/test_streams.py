@@ -31,7 +31,7 @@ def executing(story: Story, *command: object, options: tuple[str, ...] = ()) -> 
 
 
 def run(command: list[str], stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(command, input=stdin, capture_output=True, timeout=60)
+    return subprocess.run(command, input=stdin, capture_output=True, timeout=120)
 
 
 def test_logs_of_a_remote_pod(story: Story) -> None:
@@ -145,6 +145,15 @@ def test_exec_passes_stdin_whole_and_its_end(story: Story) -> None:
     done = run(executing(story, "cat", options=("-i",)), data)
     assert done.returncode == 0 and done.stdout == data
     assert run(executing(story, "wc", "-c", options=("-i",)), data).stdout.strip() == str(len(data)).encode()
+
+
+def test_exec_lives_while_its_program_does_not_read(story: Story) -> None:
+    """Servers answer no ping behind stdin that nobody reads, so for longer than pings are waited for."""
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    data = os.urandom(3 << 20)
+    done = run(executing(story, "sh", "-c", "sleep 45; wc -c", options=("-i",)), data)
+    assert (done.returncode, done.stdout.strip()) == (0, str(len(data)).encode()), done.stderr
 
 
 def test_exec_in_a_terminal_can_be_typed_into_and_resized(story: Story) -> None:
