@@ -145,6 +145,8 @@ def kubelet_config(directory: Path, cgroup: str) -> dict[str, Any]:
         "authorization": {"mode": "Webhook"},
         "tlsCertFile": str(pki / "kubelet-serving.crt"),
         "tlsPrivateKeyFile": str(pki / "kubelet-serving.key"),
+        # A log that is rotated in the middle of a story would begin somewhere.
+        "containerLogMaxSize": "500Mi",
         "imageGCHighThresholdPercent": 100,
         "evictionHard": {"memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
         "resolvConf": "",
