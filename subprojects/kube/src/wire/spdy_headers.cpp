@@ -133,7 +133,8 @@ Result<std::string> SpdyHeaderEncoder::encode(const SpdyHeaders& headers) {
   SpdyHeaders joined;
   for (const auto& [name, value] : headers) {
     const std::string key = lower(name);
-    const auto same = std::find_if(joined.begin(), joined.end(), [&key](const auto& have) { return have.first == key; });
+    const auto same =
+        std::find_if(joined.begin(), joined.end(), [&key](const auto& have) { return have.first == key; });
     if (same == joined.end()) {
       joined.emplace_back(key, value);
     } else {
@@ -195,7 +196,8 @@ Result<std::string> SpdyHeaderDecoder::inflate(std::string_view block) {
     // Z_BUF_ERROR: nothing more to do with what is here. Z_STREAM_END would end the compression for good.
     if (done != Z_OK && done != Z_BUF_ERROR) return fail(Errc::protocol, "SPDY header block does not decompress");
     plain.append(piece.data(), piece.size() - stream_->avail_out);
-    if (plain.size() > limit_) return fail(Errc::too_large, "SPDY header block is larger than " + std::to_string(limit_));
+    if (plain.size() > limit_)
+      return fail(Errc::too_large, "SPDY header block is larger than " + std::to_string(limit_));
     if (stream_->avail_out > 0) break;
   }
   if (stream_->avail_in > 0) return fail(Errc::protocol, "SPDY header block does not decompress");

@@ -108,7 +108,8 @@ Result<void> SpdySession::start_frame() {
   missing_ = static_cast<std::size_t>(get_uint(head_, 5, 3));
   if ((head_[0] & 0x80) == 0) {
     if (get_u32(head_, 0) == 0) return fail(Errc::protocol, "SPDY data for stream 0");
-    if (missing_ > limits_.frame) return fail(Errc::too_large, "SPDY data frame of " + std::to_string(missing_) + " bytes");
+    if (missing_ > limits_.frame)
+      return fail(Errc::too_large, "SPDY data frame of " + std::to_string(missing_) + " bytes");
     return {};
   }
   // Control frames are kept whole; none can be much longer than the header list it may carry.
@@ -122,17 +123,25 @@ std::uint8_t SpdySession::flags() const { return static_cast<std::uint8_t>(head_
 Result<void> SpdySession::control_frame() {
   const auto type = static_cast<std::uint16_t>(get_uint(head_, 2, 2));
   switch (type) {
-    case type_syn_stream: return syn_stream();
-    case type_syn_reply: return syn_reply();
-    case type_rst_stream: return rst_stream();
-    case type_settings: return settings();
-    case type_ping: return ping_frame();
-    case type_goaway: return go_away();
-    case type_headers: return headers_frame();
+    case type_syn_stream:
+      return syn_stream();
+    case type_syn_reply:
+      return syn_reply();
+    case type_rst_stream:
+      return rst_stream();
+    case type_settings:
+      return settings();
+    case type_ping:
+      return ping_frame();
+    case type_goaway:
+      return go_away();
+    case type_headers:
+      return headers_frame();
     case type_window_update:
       if (payload_.size() != 8) return fail(Errc::protocol, "SPDY WINDOW_UPDATE of a wrong length");
       return {};
-    default: return fail(Errc::protocol, "SPDY frame of unknown type " + std::to_string(type));
+    default:
+      return fail(Errc::protocol, "SPDY frame of unknown type " + std::to_string(type));
   }
 }
 

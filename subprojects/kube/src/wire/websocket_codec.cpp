@@ -98,7 +98,8 @@ Result<void> WebSocketCodec::start_frame() {
   const bool masked = (second & 0x80) != 0;
   if ((first & 0x70) != 0) return fail(Errc::protocol, "WebSocket frame with a reserved bit");
   if (masked != (role_ == WebSocketRole::server)) {
-    return fail(Errc::protocol, masked ? "WebSocket server sent a masked frame" : "WebSocket client sent an unmasked frame");
+    return fail(Errc::protocol,
+                masked ? "WebSocket server sent a masked frame" : "WebSocket client sent an unmasked frame");
   }
   const std::uint8_t length = second & 0x7f;
   missing_ = length;
@@ -155,8 +156,11 @@ Result<void> WebSocketCodec::control_ended() {
         pending_ += urgent_.back().size();
       }
       return {};
-    case opcode_pong: events_.push_back({.kind = WebSocketEvent::Kind::pong, .bytes = payload_}); return {};
-    default: break;
+    case opcode_pong:
+      events_.push_back({.kind = WebSocketEvent::Kind::pong, .bytes = payload_});
+      return {};
+    default:
+      break;
   }
   if (payload_.size() == 1) return fail(Errc::protocol, "WebSocket close frame of one byte");
   const auto code = payload_.empty() ? no_close_code : static_cast<std::uint16_t>(get_uint(payload_, 0, 2));

@@ -56,7 +56,8 @@ class SteppedClock final : public async::Clock {
       io.restart();
       while (io.poll() > 0) {
       }
-      if (!done && (now_ > give_up || !step())) throw std::runtime_error("the coroutine waits for something that never comes");
+      if (!done && (now_ > give_up || !step()))
+        throw std::runtime_error("the coroutine waits for something that never comes");
     }
     io.restart();
     while (io.poll() > 0) {

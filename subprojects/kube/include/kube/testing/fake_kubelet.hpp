@@ -17,8 +17,8 @@ struct FakeKubeletSettings {
 };
 
 /// Writes to pods/status what a kubelet writes. A pod's annotations `sim.kube/run-seconds` and `sim.kube/exit-code`
-/// say when and how its containers end (a second run ends well); without the first they run for ever. Attached to its server for good; must
-/// live as long as the simulator runs.
+/// say when and how its containers end (a second run ends well); without the first they run for ever. Attached to its
+/// server for good; must live as long as the simulator runs.
 class FakeKubelet {
  public:
   static constexpr std::string_view run_seconds = "sim.kube/run-seconds";

@@ -20,7 +20,13 @@ std::string websocket_accept(std::string_view key);
 bool is_websocket_key(std::string_view key);
 
 /// Close codes that this program sends (RFC 6455 section 7.4.1).
-enum class WebSocketClose : std::uint16_t { normal = 1000, going_away = 1001, protocol_error = 1002, too_big = 1009, internal_error = 1011 };
+enum class WebSocketClose : std::uint16_t {
+  normal = 1000,
+  going_away = 1001,
+  protocol_error = 1002,
+  too_big = 1009,
+  internal_error = 1011
+};
 
 /// Something that the peer did.
 struct WebSocketEvent {
@@ -38,9 +44,9 @@ struct WebSocketEvent {
 };
 
 /// Messages are handed on in pieces as they arrive, so that a long one costs no memory; they are sent unfragmented,
-/// because the Go servers of Kubernetes take every frame for a message. Pings are answered and a close frame is answered
-/// with one. Text is not checked for UTF-8: the protocols above carry base64 or JSON. A broken rule makes feed() fail
-/// from then on and leaves a close frame in the output.
+/// because the Go servers of Kubernetes take every frame for a message. Pings are answered and a close frame is
+/// answered with one. Text is not checked for UTF-8: the protocols above carry base64 or JSON. A broken rule makes
+/// feed() fail from then on and leaves a close frame in the output.
 class WebSocketCodec {
  public:
   /// `mask`: unpredictable 32-bit numbers for the client's frames (RFC 6455 section 5.3); unused by a server.
@@ -74,14 +80,14 @@ class WebSocketCodec {
   std::function<std::uint32_t()> mask_source_;
   std::uint64_t message_limit_;
 
-  std::string head_;                  // of the frame being read
-  std::size_t head_size_ = 2;         // how long it will be, as far as known
-  std::uint64_t missing_ = 0;         // payload bytes to come
+  std::string head_;           // of the frame being read
+  std::size_t head_size_ = 2;  // how long it will be, as far as known
+  std::uint64_t missing_ = 0;  // payload bytes to come
   std::uint32_t mask_ = 0;
   std::size_t mask_offset_ = 0;
-  std::string payload_;               // of a control frame
+  std::string payload_;  // of a control frame
   bool in_payload_ = false;
-  bool in_message_ = false;           // between the first and the last frame of a message
+  bool in_message_ = false;  // between the first and the last frame of a message
   bool first_piece_ = false;
   bool text_ = false;
   std::uint64_t message_size_ = 0;
