@@ -102,8 +102,8 @@ asio::awaitable<void> ProviderSession::probe() {
   while (true) {
     const kube::TimePoint start = context_.clock.now();
     auto answer = co_await api_.raw("/livez", context_.settings.probe_timeout);
-    // A server that answers and forbids the path is alive.
-    const bool alive = answer || answer.error().http_code() == 401 || answer.error().http_code() == 403;
+    // A server that knows us and forbids the path is alive; one that does not know us (401) is of no use.
+    const bool alive = answer || answer.error().is_forbidden();
     const bool was_known = health_.probed;
     const bool was_alive = health_.failed_probes < health_.failure_threshold;
     health_.probed = true;
@@ -111,7 +111,8 @@ asio::awaitable<void> ProviderSession::probe() {
       health_.failed_probes = 0;
       health_.last_error.clear();
     } else {
-      ++health_.failed_probes;
+      // Patience is for a provider that has answered before: one that never did is not Ready from the start.
+      health_.failed_probes = was_known ? health_.failed_probes + 1 : health_.failure_threshold;
       health_.last_error = answer.error().text();
     }
     const bool is_alive = health_.failed_probes < health_.failure_threshold;
