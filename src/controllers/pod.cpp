@@ -327,6 +327,8 @@ asio::awaitable<kube::Result<void>> PodController::remove_local(kube::ObjectKey 
 asio::awaitable<kube::Result<void>> PodController::write_status(const kube::Object& local, core::WantedStatus wanted) {
   auto patch = core::status_patch(local, wanted);
   if (!patch) co_return kube::Result<void>();
+  // The patch is a difference to what the cache showed: a request that was long under way must not undo a later one.
+  (*patch)["metadata"].as_object()["resourceVersion"] = local.resource_version();
   auto patched =
       co_await context_.home.api().patch(kube::resources::pods, local.key(), kube::PatchType::strategic_merge,
                                          kube::json::serialize(*patch), {.subresource = "status"});

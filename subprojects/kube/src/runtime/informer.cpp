@@ -198,6 +198,9 @@ void Informer::complete_list(std::string_view resource_version) {
 void Informer::observe(Object object) {
   if (object.name().empty()) return;
   const ObjectKey key = object.key();
+  // What the watch has passed and the store does not hold is gone: a deletion has overtaken the answer to our write.
+  const std::uint64_t version = Store::version_number(object.resource_version());
+  if (!store_.contains(key) && version <= Store::version_number(resource_version_)) return;
   object.mutable_metadata().erase("managedFields");
   if (scope_.prune) scope_.prune(object.tree());
   if (store_.put(object)) notify(key);
