@@ -129,7 +129,8 @@ Answer<> prepare_create(const FakeKind& kind, std::string_view ns, json::object&
                              "Required value: name or generateName is required");
     metadata["name"] = base + stamp.suffix;
   }
-  const std::string_view name = string_at(metadata, {"name"});
+  // A copy: short strings live inside the tree, which the lines below change.
+  const std::string name(string_at(metadata, {"name"}));
   if (!is_dns_subdomain(name))
     return refuse::invalid(kind.group, kind.kind, name, "metadata.name", "Invalid value: not a DNS subdomain");
   metadata["uid"] = stamp.uid;
