@@ -39,7 +39,6 @@ class ProviderSession {
   const core::ProviderHealth& health() const { return health_; }
   /// Called when the health changes in a way that the Node shows.
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
-  /// Called when a pod of the node changes.
   PodController& pods() { return pods_; }
   ProviderLink& link() { return *link_; }
   bool is_busy() const { return pods_.is_busy() || config_maps_.is_busy(); }

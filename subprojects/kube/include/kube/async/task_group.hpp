@@ -30,7 +30,7 @@ class TaskGroup {
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
-  /// Starts a child at the next turn of the loop. After cancel() the child starts cancelled.
+  /// Runs a child up to its first wait, at once where the loop is running. After cancel() it starts cancelled.
   void spawn(asio::awaitable<void> child);
   /// Asks every child to stop; they end at their next wait.
   void cancel();
