@@ -40,7 +40,8 @@ def test_pods_run_on_fake_nodes(rome: Cluster, namespace: str) -> None:
     for number in range(20):
         rome.api.create("pods", namespace, busybox(f"pod-{number}"))
     wait_for(lambda: all(pod["status"]["phase"] == "Running" for pod in rome.pods(namespace)), 30, "20 pods to run")
-    assert {pod["spec"]["nodeName"] for pod in rome.pods(namespace)} == {"rome-fake-0", "rome-fake-1"}
+    # Which of the two a pod gets is the scheduler's choice: it need not use both.
+    assert {pod["spec"]["nodeName"] for pod in rome.pods(namespace)} <= {"rome-fake-0", "rome-fake-1"}
 
 
 def test_pods_of_two_clusters_reach_each_other(rome: Cluster, milan: Cluster, namespace: str) -> None:
