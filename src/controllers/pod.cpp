@@ -29,8 +29,10 @@ void prune_remote_pod(kube::json::object& tree) {
 
 }  // namespace
 
-PodController::PodController(const asio::any_io_executor& executor, core::ForgingContext forging, PodContext context)
+PodController::PodController(const asio::any_io_executor& executor, core::ForgingContext forging,
+                             kube::InformerSet& provider, Context context)
     : forging_(std::move(forging)),
+      provider_(provider),
       context_(context),
       status_context_{.node_ip = context.settings.node_ip, .reflect_ips = context.settings.reflect_ips},
       local_pods_(context.home.acquire(
@@ -96,17 +98,16 @@ void PodController::set_mapping(core::NamespaceMapping mapping) {
 void PodController::start_twin(const std::string& local, const std::string& remote) {
   Twin& twin = twins_[local];
   twin.remote = remote;
-  twin.shadows = context_.provider.acquire({.resource = api::kinds::shadow_pods, .ns = remote});
-  twin.pods = context_.provider.acquire({.resource = kube::resources::pods, .ns = remote, .prune = prune_remote_pod});
+  twin.shadows = provider_.acquire({.resource = api::kinds::shadow_pods, .ns = remote});
+  twin.pods = provider_.acquire({.resource = kube::resources::pods, .ns = remote, .prune = prune_remote_pod});
   const auto changed = [this, local](const kube::ObjectKey& key) { enqueue({local, key.name}); };
   const auto synced = [this, local] { enqueue_twin(local); };
   twin.shadows.subscribe(changed, synced);
   twin.pods.subscribe(changed, synced);
   if (context_.settings.api_server_support) {
-    twin.tokens =
-        context_.provider.acquire({.resource = kube::resources::secrets,
-                                   .ns = remote,
-                                   .selection = {.label_selector = std::string(api::labels::service_account_name)}});
+    twin.tokens = provider_.acquire({.resource = kube::resources::secrets,
+                                     .ns = remote,
+                                     .selection = {.label_selector = std::string(api::labels::service_account_name)}});
     // Such a Secret may be all that is left of a pod: of one that went while this process was down.
     twin.tokens.subscribe([this, local](const kube::ObjectKey& key) { enqueue_token_pod(local, key); }, synced);
   }
@@ -191,7 +192,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     const Memory& memory = memory_of(key, local->uid());
     const kube::Duration waited = context_.clock.now() - memory.shadow_created_at;
     if (waited < unseen_time) co_return Outcome::again_after(unseen_time - waited);
-    auto live = co_await context_.provider.api().get(api::kinds::shadow_pods, remote_key);
+    auto live = co_await provider_.api().get(api::kinds::shadow_pods, remote_key);
     Twin* twin = find_twin(key.ns);
     if (live && twin) twin->shadows->observe(std::move(*live));
     if (!live && live.error().is_not_found()) memory_of(key, local->uid()).plan.shadow_created = false;
@@ -249,7 +250,7 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
   if (!forged) {
     failure = std::move(forged.error());
   } else {
-    auto created = co_await context_.provider.api().create(api::kinds::shadow_pods, forged->shadow);
+    auto created = co_await provider_.api().create(api::kinds::shadow_pods, forged->shadow);
     if (created) {
       reflected_.add();
       if (Twin* twin = find_twin(std::string(local.ns())); twin && twin->remote == remote_key.ns)
@@ -283,8 +284,8 @@ asio::awaitable<kube::Result<void>> PodController::update_shadow(const kube::Obj
                                                                  const kube::Object& shadow) {
   auto patch = core::plan_shadow_pod_update(local, shadow, forging_);
   if (!patch) co_return kube::Result<void>();
-  auto patched = co_await context_.provider.api().patch(api::kinds::shadow_pods, shadow.key(), kube::PatchType::merge,
-                                                        kube::json::serialize(*patch));
+  auto patched = co_await provider_.api().patch(api::kinds::shadow_pods, shadow.key(), kube::PatchType::merge,
+                                                kube::json::serialize(*patch));
   if (!patched) {
     if (patched.error().is_permanent() && !patched.error().is_not_found())
       context_.events.warning(local, kube::resources::pods, reasons::failed_reflection,
@@ -305,7 +306,7 @@ asio::awaitable<kube::Result<void>> PodController::delete_shadow(kube::ObjectKey
     const bool is_unowned = !live || (!remove.owner_uid.empty() && live->uid() != remove.owner_uid);
     if (!is_unowned) co_return kube::fail(kube::Errc::closed, "the cache of local pods lags behind");
   }
-  auto removed = co_await context_.provider.api().remove(api::kinds::shadow_pods, remote_key, {.uid = remove.uid});
+  auto removed = co_await provider_.api().remove(api::kinds::shadow_pods, remote_key, {.uid = remove.uid});
   if (!removed && removed.error().is_not_found()) {
     if (Twin* twin = find_twin(key.ns); twin && twin->remote == remote_key.ns)
       twin->shadows->observe_gone(remote_key, remove.uid);
@@ -356,8 +357,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
     co_return std::optional<kube::Duration>();
   }
   if (!plan.delete_uid.empty()) {
-    auto removed =
-        co_await context_.provider.api().remove(kube::resources::secrets, secret_key, {.uid = plan.delete_uid});
+    auto removed = co_await provider_.api().remove(kube::resources::secrets, secret_key, {.uid = plan.delete_uid});
     if (!removed && !removed.error().is_not_found())
       co_return kube::fail(std::move(removed.error()), "deleting the token Secret");
     if (Twin* twin = find_twin(key.ns); twin && twin->tokens) twin->tokens->observe_gone(secret_key, plan.delete_uid);
@@ -376,7 +376,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
   }
   if (!plan.to_request.empty()) {
     const kube::Object wanted = core::forge_token_secret(*local, remote_namespace, issued, forging_);
-    auto applied = co_await context_.provider.api().apply(kube::resources::secrets, wanted, api::reflection_manager);
+    auto applied = co_await provider_.api().apply(kube::resources::secrets, wanted, api::reflection_manager);
     if (!applied) co_return kube::fail(std::move(applied.error()), "reflecting the service-account tokens");
     if (Twin* twin = find_twin(key.ns); twin && twin->tokens && twin->remote == remote_namespace)
       twin->tokens->observe(std::move(*applied));

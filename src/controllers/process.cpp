@@ -1,5 +1,6 @@
 #include "liqo/controllers/process.hpp"
 
+#include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
 namespace liqo::controllers {
@@ -26,19 +27,15 @@ Process::Process(const asio::any_io_executor& executor, ProcessContext context)
            {.cluster = context_.settings.cluster_id, .may_write = [this] { return leadership_->may_write(); }}),
       home_(executor, api_, context_.metrics),
       events_(executor, api_, context_.metrics, "liqo-pod-reflection"),
-      shadow_pods_(executor, {.home = home_,
-                              .events = events_,
-                              .clock = context_.clock,
-                              .random = context_.random,
-                              .metrics = context_.metrics}),
-      virtual_nodes_(executor, context_.connect,
-                     {.home = home_,
-                      .events = events_,
-                      .leadership = *leadership_,
-                      .clock = context_.clock,
-                      .random = context_.random,
-                      .metrics = context_.metrics,
-                      .settings = context_.settings}) {}
+      shared_{.home = home_,
+              .events = events_,
+              .leadership = *leadership_,
+              .clock = context_.clock,
+              .random = context_.random,
+              .metrics = context_.metrics,
+              .settings = context_.settings},
+      controllers_(make_controllers(executor, shared_)),
+      virtual_nodes_(executor, context_.connect, shared_) {}
 
 asio::awaitable<void> Process::run() {
   // Two groups, because caches and Events must outlive the reconciles that use them.
@@ -49,7 +46,8 @@ asio::awaitable<void> Process::run() {
     base.spawn(home_.run());
     base.spawn(events_.run());
     if (elector_) base.spawn(elector_->run());
-    controllers.spawn(kube::run_while_leading(*leadership_, [this] { return shadow_pods_.run(); }));
+    for (const auto& controller : controllers_)
+      controllers.spawn(kube::run_while_leading(*leadership_, [&one = *controller] { return one.run(); }));
     controllers.spawn(virtual_nodes_.run());
     co_await controllers.join();
   } catch (...) {
@@ -61,7 +59,15 @@ asio::awaitable<void> Process::run() {
   if (ended) std::rethrow_exception(ended);
 }
 
-bool Process::has_synced() const { return shadow_pods_.has_synced() && virtual_nodes_.has_synced(); }
+bool Process::has_synced() const {
+  return virtual_nodes_.has_synced() &&
+         std::ranges::all_of(controllers_, [](const auto& controller) { return controller->has_synced(); });
+}
+
+bool Process::is_busy() const {
+  return virtual_nodes_.is_busy() ||
+         std::ranges::any_of(controllers_, [](const auto& controller) { return controller->is_busy(); });
+}
 
 std::string Process::waiting_for() const {
   if (has_synced()) return "";

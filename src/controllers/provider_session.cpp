@@ -8,8 +8,7 @@
 namespace liqo::controllers {
 
 ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::string tenant_namespace,
-                                 core::ForgingContext forging, std::unique_ptr<ProviderLink> link,
-                                 SessionContext context)
+                                 core::ForgingContext forging, std::unique_ptr<ProviderLink> link, Context context)
     : context_(context),
       link_(std::move(link)),
       api_(
@@ -21,14 +20,7 @@ ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::str
                                 .ns = std::move(tenant_namespace),
                                 .selection = {.label_selector = std::string(api::labels::remote_cluster_id) + "=" +
                                                                 forging.clusters.remote}})),
-      pods_(executor, forging,
-            {.home = context.home,
-             .provider = provider_,
-             .events = context.events,
-             .clock = context.clock,
-             .random = context.random,
-             .metrics = context.metrics,
-             .settings = context.settings}),
+      pods_(executor, forging, provider_, context),
       config_maps_(executor, *reflection::find_reflected_kind("ConfigMap"), reflection::SelectionPolicy::deny_list,
                    forging,
                    {.home = context.home,

@@ -14,7 +14,7 @@ constexpr kube::Duration unseen_time = 5s;
 
 }  // namespace
 
-ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, ShadowPodContext context)
+ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, Context context)
     : context_(context),
       shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
       pods_(context.home.acquire({.resource = kube::resources::pods,

@@ -32,7 +32,7 @@ std::string digest_of(const kube::Object& virtual_node, const kube::Object& secr
 }  // namespace
 
 VirtualNodeController::VirtualNodeController(const asio::any_io_executor& executor, ConnectProvider connect,
-                                             SessionContext context)
+                                             Context context)
     : executor_(executor),
       connect_(std::move(connect)),
       context_(context),

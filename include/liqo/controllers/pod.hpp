@@ -6,9 +6,7 @@
 #include <unordered_map>
 
 #include "kube/runtime/controller.hpp"
-#include "kube/runtime/event_recorder.hpp"
-#include "kube/runtime/informer_set.hpp"
-#include "liqo/controllers/settings.hpp"
+#include "liqo/controllers/context.hpp"
 #include "liqo/core/forge/pod_status.hpp"
 #include "liqo/core/mapping/namespaces.hpp"
 #include "liqo/core/pod_plan.hpp"
@@ -16,25 +14,13 @@
 
 namespace liqo::controllers {
 
-namespace asio = boost::asio;
-
-/// What the pods of a node are reconciled with; everything outlives the controller.
-struct PodContext {
-  kube::InformerSet& home;
-  kube::InformerSet& provider;
-  kube::EventRecorder& events;  ///< of the home cluster
-  kube::async::Clock& clock;
-  kube::Random& random;
-  kube::Metrics& metrics;
-  const Settings& settings;
-};
-
 /// Guarantees: a pod is identified by its UID; a finished pod never runs again; nothing is written to the provider for
 /// a namespace, and nothing is deleted, before the caches of pods at home and of the twin namespace are complete.
 /// What the provider refuses stands in its words in one condition and one Event of the local pod. One thread.
 class PodController {
  public:
-  PodController(const asio::any_io_executor& executor, core::ForgingContext forging, PodContext context);
+  PodController(const asio::any_io_executor& executor, core::ForgingContext forging, kube::InformerSet& provider,
+                Context context);
 
   /// Takes the namespaces that have a twin as of now, and starts and stops watching accordingly.
   void set_mapping(core::NamespaceMapping mapping);
@@ -87,7 +73,8 @@ class PodController {
   void start_twin(const std::string& local, const std::string& remote);
 
   core::ForgingContext forging_;
-  PodContext context_;
+  kube::InformerSet& provider_;
+  Context context_;
   core::StatusContext status_context_;
   core::NamespaceMapping mapping_;
   bool mapping_known_ = false;

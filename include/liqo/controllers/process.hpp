@@ -7,7 +7,7 @@
 
 #include "kube/async/task_group.hpp"
 #include "kube/runtime/leader_elector.hpp"
-#include "liqo/controllers/shadow_pod.hpp"
+#include "liqo/controllers/assembly.hpp"
 #include "liqo/controllers/virtual_node.hpp"
 
 namespace liqo::controllers {
@@ -36,7 +36,7 @@ class Process {
   /// What a cache is waiting for, for /readyz; empty when synced.
   std::string waiting_for() const;
   /// True while keys are due or being worked on (simulations wait for its end).
-  bool is_busy() const { return virtual_nodes_.is_busy() || shadow_pods_.is_busy(); }
+  bool is_busy() const;
 
   VirtualNodeController& virtual_nodes() { return virtual_nodes_; }
   kube::Leadership& leadership() { return *leadership_; }
@@ -56,7 +56,8 @@ class Process {
   kube::Api api_;
   kube::InformerSet home_;
   kube::EventRecorder events_;
-  ShadowPodController shadow_pods_;
+  Context shared_;
+  std::vector<std::unique_ptr<Runnable>> controllers_;
   VirtualNodeController virtual_nodes_;
 };
 

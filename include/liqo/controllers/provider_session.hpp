@@ -5,7 +5,6 @@
 #include <string>
 
 #include "kube/async/task_group.hpp"
-#include "kube/runtime/leadership.hpp"
 #include "liqo/controllers/pod.hpp"
 #include "liqo/controllers/provider_link.hpp"
 #include "liqo/core/forge/node.hpp"
@@ -13,23 +12,12 @@
 
 namespace liqo::controllers {
 
-/// What the whole process shares; everything outlives the sessions.
-struct SessionContext {
-  kube::InformerSet& home;
-  kube::EventRecorder& events;
-  kube::Leadership& leadership;
-  kube::async::Clock& clock;
-  kube::Random& random;
-  kube::Metrics& metrics;
-  const Settings& settings;
-};
-
 /// One virtual node's traffic with its provider, in a task group of its own: what fails or hangs here reaches no other
 /// session. Made anew when the kubeconfig or the offloading patch changes; it holds no state that a restart loses.
 class ProviderSession {
  public:
   ProviderSession(const asio::any_io_executor& executor, std::string tenant_namespace, core::ForgingContext forging,
-                  std::unique_ptr<ProviderLink> link, SessionContext context);
+                  std::unique_ptr<ProviderLink> link, Context context);
 
   /// Starts watching and reconciling. Call stop() before destroying.
   void start();
@@ -47,7 +35,7 @@ class ProviderSession {
   asio::awaitable<void> probe();
   void read_mapping();
 
-  SessionContext context_;
+  Context context_;
   std::unique_ptr<ProviderLink> link_;
   kube::Api api_;
   kube::InformerSet provider_;

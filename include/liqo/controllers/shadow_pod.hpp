@@ -5,32 +5,21 @@
 #include <unordered_map>
 
 #include "kube/runtime/controller.hpp"
-#include "kube/runtime/event_recorder.hpp"
-#include "kube/runtime/informer_set.hpp"
+#include "liqo/controllers/context.hpp"
+#include "liqo/controllers/runnable.hpp"
 #include "liqo/core/shadow_plan.hpp"
 
 namespace liqo::controllers {
 
-namespace asio = boost::asio;
-
-/// What ShadowPods are reconciled with; everything outlives the controller.
-struct ShadowPodContext {
-  kube::InformerSet& home;
-  kube::EventRecorder& events;
-  kube::async::Clock& clock;
-  kube::Random& random;
-  kube::Metrics& metrics;
-};
-
 /// Serves all consumers of this cluster; each has its share of the workers. The durable record of what has run is the
 /// ShadowPod's `status.phase`: a restart at any moment neither runs a pod twice nor forgets one. One thread.
-class ShadowPodController {
+class ShadowPodController final : public Runnable {
  public:
-  ShadowPodController(const asio::any_io_executor& executor, ShadowPodContext context);
+  ShadowPodController(const asio::any_io_executor& executor, Context context);
 
-  asio::awaitable<void> run() { return controller_.run(); }
-  bool has_synced() const { return shadows_->has_synced() && pods_->has_synced(); }
-  bool is_busy() const { return controller_.is_busy(); }
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override { return shadows_->has_synced() && pods_->has_synced(); }
+  bool is_busy() const override { return controller_.is_busy(); }
 
  private:
   struct Memory {
@@ -41,7 +30,7 @@ class ShadowPodController {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   void enqueue(const kube::ObjectKey& key);
 
-  ShadowPodContext context_;
+  Context context_;
   kube::InformerHandle shadows_, pods_;
   std::unordered_map<kube::ObjectKey, Memory> memory_;
   kube::Controller controller_;

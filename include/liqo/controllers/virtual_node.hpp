@@ -15,7 +15,7 @@ namespace liqo::controllers {
 /// pods are evicted with regard to disruption budgets, and the session works until nothing is left. One thread.
 class VirtualNodeController {
  public:
-  VirtualNodeController(const asio::any_io_executor& executor, ConnectProvider connect, SessionContext context);
+  VirtualNodeController(const asio::any_io_executor& executor, ConnectProvider connect, Context context);
   ~VirtualNodeController();
 
   /// Runs until cancelled; every session is stopped then.
@@ -54,7 +54,7 @@ class VirtualNodeController {
 
   asio::any_io_executor executor_;
   ConnectProvider connect_;
-  SessionContext context_;
+  Context context_;
   std::map<kube::ObjectKey, Entry> entries_;
   kube::InformerHandle virtual_nodes_, nodes_;
   std::map<std::string, kube::Object> leases_;  ///< as written last, by node

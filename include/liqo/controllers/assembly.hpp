@@ -1,0 +1,16 @@
+// The list of the controllers that work while a process leads.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <memory>
+#include <vector>
+
+#include "liqo/controllers/context.hpp"
+#include "liqo/controllers/runnable.hpp"
+
+namespace liqo::controllers {
+
+/// Makes one of each. What `context` refers to outlives them.
+std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_executor& executor, Context context);
+
+}  // namespace liqo::controllers
