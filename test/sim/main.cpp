@@ -1,13 +1,16 @@
 // The simulation: real controllers, simulated clusters, one schedule of faults per seed. See `test_sim --help`.
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "chaos.hpp"
 #include "invariants.hpp"
 #include "kube/telemetry/log.hpp"
+#include "workers.hpp"
 
 namespace liqo::sim {
 
@@ -26,6 +29,7 @@ constexpr double writes_per_pod = 10.0;
 struct Options {
   std::uint64_t first = 0;
   std::uint64_t count = 1000;
+  std::uint64_t jobs = 0;  ///< 0: as many as there are processors
   bool verbose = false;
   std::string traced;
 };
@@ -94,29 +98,45 @@ std::vector<Violation> run_schedule(std::uint64_t seed, const std::string& trace
   return found;
 }
 
+/// One schedule, and what is to be said of it.
+Outcome report(std::uint64_t seed, const Options& options) {
+  std::vector<std::string> log;
+  const std::vector<Violation> found = run_schedule(seed, options.traced, log);
+  Outcome outcome{!found.empty(), {}};
+  if (options.verbose)
+    for (const std::string& line : log) outcome.text += "  " + line + '\n';
+  for (const Violation& violation : found)
+    outcome.text += "seed " + std::to_string(seed) + ": " + violation.invariant + ": " + violation.what + '\n';
+  return outcome;
+}
+
 int run(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   std::uint64_t failed = 0;
-  for (std::uint64_t seed = options.first; seed < options.first + options.count; ++seed) {
-    std::vector<std::string> log;
-    const std::vector<Violation> found = run_schedule(seed, options.traced, log);
-    if (options.verbose)
-      for (const std::string& line : log) std::cout << "  " << line << '\n';
-    for (const Violation& violation : found)
-      std::cout << "seed " << seed << ": " << violation.invariant << ": " << violation.what << std::endl;
-    failed += !found.empty();
+  const auto take = [&failed](const Outcome& outcome) {
+    std::cout << outcome.text << std::flush;
+    failed += outcome.failed;
+  };
+  if (options.jobs == 1 || options.count == 1) {
+    for (std::uint64_t i = 0; i < options.count; ++i) take(report(options.first + i, options));
+  } else {
+    const auto jobs =
+        static_cast<unsigned>(options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency()));
+    run_in_workers(options.first, options.count, jobs, [&](std::uint64_t seed) { return report(seed, options); }, take);
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   std::cout << options.count << " schedules in " << took.count() << " s; replay one with --seed N --verbose\n";
+  failed = std::min(failed, options.count);
   std::cout << options.count - failed << " passed, " << failed << " failed, 0 skipped" << std::endl;
   return failed > 0 ? 1 : 0;
 }
 
 constexpr std::string_view usage =
-    "test_sim [--seeds COUNT] [--first SEED] [--seed SEED] [--verbose] [--trace NAME]\n"
+    "test_sim [--seeds COUNT] [--first SEED] [--seed SEED] [--jobs N] [--verbose] [--trace NAME]\n"
     "  --seeds COUNT  how many schedules to run (1000)\n"
     "  --first SEED   the seed of the first one (0)\n"
     "  --seed SEED    run this one alone\n"
+    "  --jobs N       how many to run at once, each in its process (as many as processors); 1: in this process\n"
     "  --verbose      show what happened in each schedule, and the logs of the daemons\n"
     "  --trace NAME   as --verbose, and every change of the objects whose names start so\n";
 
@@ -139,6 +159,8 @@ bool parse(int argc, char** argv, Options& options) {
     if (error != std::errc() || end != text.data() + text.size()) return false;
     if (flag == "--seeds") {
       options.count = value;
+    } else if (flag == "--jobs" && value > 0 && value <= 1024) {
+      options.jobs = value;
     } else if (flag == "--first") {
       options.first = value;
     } else if (flag == "--seed") {
