@@ -31,6 +31,10 @@ inline constexpr std::string_view service_account_name = "offloading.liqo.io/ser
 inline constexpr std::string_view ip_type = "ipam.liqo.io/ip-type";
 inline constexpr std::string_view ip_type_api_server = "api-server";
 inline constexpr std::string_view tenant_namespace = "liqo.io/tenant-namespace";
+inline constexpr std::string_view ownership = "liqo.io/ownership";  ///< of the Go version; stays at home
+/// On a kubeconfig Secret: what it is for.
+inline constexpr std::string_view identity_type = "liqo.io/identity-type";
+inline constexpr std::string_view identity_type_control_plane = "ControlPlane";
 inline constexpr std::string_view scheduling_enabled = "liqo.io/scheduling-enabled";
 }  // namespace labels
 
@@ -46,6 +50,14 @@ inline constexpr std::string_view managed_by_namespace_map = "liqo.io/managed-by
 inline constexpr std::string_view original_name = "liqo.io/original-name";
 inline constexpr std::string_view token_pod_name = "offloading.liqo.io/service-account-for-pod-name";
 inline constexpr std::string_view token_pod_uid = "offloading.liqo.io/service-account-for-pod-uid";
+/// On a ControlPlane kubeconfig Secret: our namespace at the provider.
+inline constexpr std::string_view remote_tenant_namespace = "liqo.io/remote-tenant-namespace";
+/// On a ForeignCluster, "true": it will not come back, do not wait for it.
+inline constexpr std::string_view permanently_unreachable = "liqo.io/foreign-cluster-permanently-unreachable";
+/// The provider's marks on the replica of a ResourceSlice.
+inline constexpr std::string_view cordon = "liqo.io/cordon";
+inline constexpr std::string_view cordon_tenant = "liqo.io/cordon-tenant";
+inline constexpr std::string_view cordoned_resource = "liqo.io/cordoned-resource";  ///< as `cordon`, of older documents
 inline constexpr std::string_view token_expiration = "offloading.liqo.io/service-account-expiration";
 
 // Ours alone; the Go version ignores them.
@@ -83,6 +95,10 @@ inline constexpr std::string_view failed_tokens = "FailedSATokensReflection";
 inline constexpr std::string_view created_pod = "CreatedPod";
 inline constexpr std::string_view failed_create_pod = "FailedCreatePod";
 inline constexpr std::string_view failed_update_pod = "FailedUpdatePod";
+inline constexpr std::string_view failed_replication = "FailedReplication";
+inline constexpr std::string_view replication_name_taken = "ReplicationNameTaken";
+inline constexpr std::string_view credentials_unusable = "CredentialsUnusable";
+inline constexpr std::string_view credentials_in_use = "CredentialsInUse";  ///< deleted while something is replicated
 }  // namespace reasons
 
 /// Condition of a consumer's pod: False with the provider's words while the provider refuses to run it.
@@ -92,6 +108,9 @@ namespace finalizers {
 inline constexpr std::string_view virtual_node = "virtualnode-controller.liqo.io/finalizer";
 inline constexpr std::string_view namespace_map = "namespacemap-controller.liqo.io/finalizer";
 inline constexpr std::string_view namespace_offloading = "namespaceoffloading-controller.liqo.io/finalizer";
+inline constexpr std::string_view replicated_object = "crdreplicator.liqo.io/resource";
+inline constexpr std::string_view replication_credentials = "crdreplicator.liqo.io/operator";
+inline constexpr std::string_view api_server_checker = "api-server-checker.liqo.io/finalizer";  ///< of the Go version
 }  // namespace finalizers
 
 /// Field managers of server-side apply.

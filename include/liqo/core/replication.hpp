@@ -1,0 +1,71 @@
+// Replication of Liqo's own objects from consumer to provider: what is to be done about one object. Pure.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "kube/k8s/object.hpp"
+
+namespace liqo::core {
+
+/// From whom, to whom. Names are kept, and the two namespaces are one another's image.
+struct ReplicationPeer {
+  std::string local, remote;  ///< cluster IDs
+  std::string local_namespace, remote_namespace;
+};
+
+/// NamespaceMaps, ResourceSlices, Renews: spec, labels and annotations go to the provider, the status comes back.
+std::span<const kube::Resource> replicated_kinds();
+
+/// What is known of one object, each side null where its cache holds nothing.
+struct ReplicationView {
+  const kube::Object* local = nullptr;
+  const kube::Object* remote = nullptr;
+  bool local_known = true, remote_known = true;  ///< whether the cache of that side is complete
+  bool peer_lost = false;                        ///< the provider is gone for good: do not wait for it
+};
+
+/// The parts are done in the order in which they stand here; each may be absent.
+struct ReplicationPlan {
+  enum class Finalizer { keep, add, remove };
+  /// `crdreplicator.liqo.io/resource` of the local object. Without it nothing is made at the provider.
+  Finalizer finalizer = Finalizer::keep;
+  /// Before the finalizer is removed: the provider itself must say that there is no replica (a cache may be late).
+  bool confirm_absence = false;
+  std::optional<kube::Object> create;        ///< POST this replica
+  std::optional<kube::json::object> update;  ///< merge patch of the replica, with its resourceVersion
+  bool remove = false;                       ///< DELETE the replica, with its UID
+  std::optional<kube::json::object> status;  ///< merge patch of the local status, with the local resourceVersion
+  /// Why nothing, or not everything, is decided; "" = all is.
+  std::string waiting_for;
+};
+
+/// Decides. Never trusts an incomplete cache; never touches a replica of another origin; a replica that was not
+/// evaluated yet does not wipe the status at home.
+ReplicationPlan plan_replication(const kube::Resource& kind, const ReplicationView& view, const ReplicationPeer& peer);
+
+/// Whether the labels of a local object ask for its replication to this peer. Copies are never copied on.
+bool is_for_peer(const kube::Object& local, const ReplicationPeer& peer);
+/// Whether an object at the provider is a replica that came from this peer's `local`.
+bool is_replica(const kube::Object& remote, const ReplicationPeer& peer);
+/// Whether everything is filled in that the provider needs (a ResourceSlice: consumer and CSR).
+bool is_ready_to_replicate(const kube::Resource& kind, const kube::Object& local);
+/// Whether the status of a replica says something: the provider has looked at it.
+bool is_evaluated(const kube::Resource& kind, const kube::Object& remote);
+
+/// The replica as it is created.
+kube::Object forge_replica(const kube::Resource& kind, const kube::Object& local, const ReplicationPeer& peer);
+/// A merge patch that makes the replica follow the local object, or nothing. What the provider added to the metadata
+/// stays; quantities are compared by value.
+std::optional<kube::json::object> update_replica(const kube::Object& local, const kube::Object& remote,
+                                                 const ReplicationPeer& peer);
+
+/// A merge patch of `metadata.finalizers` with the object's resourceVersion, or nothing if it is so already.
+std::optional<kube::json::object> finalizer_patch(const kube::Object& object, std::string_view finalizer, bool wanted);
+
+/// The merge patch (RFC 7386) that makes `have` equal to `want`; empty if they are equal. Quantities in members
+/// called `resources` are equal if their values are.
+kube::json::object merge_difference(const kube::json::object& have, const kube::json::object& want);
+
+}  // namespace liqo::core
