@@ -1,4 +1,4 @@
-// The custom kinds of Liqo as the API addresses them.
+// The custom kinds of Liqo, and those of Kubernetes that only Liqo uses, as the API addresses them.
 #pragma once
 
 #include "kube/k8s/resource.hpp"
@@ -23,5 +23,11 @@ inline constexpr kube::Resource renews{"authentication.liqo.io", "v1beta1", "ren
 inline constexpr kube::Resource ips{"ipam.liqo.io", "v1alpha1", "ips", "IP"};
 inline constexpr kube::Resource networks{"ipam.liqo.io", "v1alpha1", "networks", "Network"};
 inline constexpr kube::Resource configurations{"networking.liqo.io", "v1beta1", "configurations", "Configuration"};
+
+// Of Kubernetes, but of no use to a runtime that knows no Liqo.
+
+inline constexpr kube::Resource role_bindings{"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"};
+inline constexpr kube::Resource cluster_role_bindings{"rbac.authorization.k8s.io", "v1", "clusterrolebindings",
+                                                      "ClusterRoleBinding", false};
 
 }  // namespace liqo::api::kinds

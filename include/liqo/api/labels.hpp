@@ -36,6 +36,14 @@ inline constexpr std::string_view ownership = "liqo.io/ownership";  ///< of the 
 inline constexpr std::string_view identity_type = "liqo.io/identity-type";
 inline constexpr std::string_view identity_type_control_plane = "ControlPlane";
 inline constexpr std::string_view scheduling_enabled = "liqo.io/scheduling-enabled";
+inline constexpr std::string_view nonce = "liqo.io/nonce";                ///< "true" on the provider's nonce Secret
+inline constexpr std::string_view signed_nonce = "liqo.io/signed-nonce";  ///< "true" on the consumer's answer to it
+inline constexpr std::string_view resource_slice_name = "liqo.io/resourceslice-name";
+inline constexpr std::string_view remote_tenant_csr = "liqo.io/remote-tenant-csr";  ///< "true" on signing requests
+inline constexpr std::string_view peering_user_name = "liqo.io/peering-user-name";
+inline constexpr std::string_view app_managed_by = "app.kubernetes.io/managed-by";
+inline constexpr std::string_view app_managed_by_liqo = "liqo";
+inline constexpr std::string_view app_name = "app.kubernetes.io/name";
 }  // namespace labels
 
 namespace annotations {
@@ -60,8 +68,15 @@ inline constexpr std::string_view cordon_tenant = "liqo.io/cordon-tenant";
 inline constexpr std::string_view cordoned_resource = "liqo.io/cordoned-resource";  ///< as `cordon`, of older documents
 inline constexpr std::string_view token_expiration = "offloading.liqo.io/service-account-expiration";
 
+/// On a ResourceSlice, any value but "" and "false": a VirtualNode is made of it.
+inline constexpr std::string_view create_virtual_node = "liqo.io/create-virtual-node";
+
 // Ours alone; the Go version ignores them.
 
+/// On a Tenant, "true": draining it leaves the pods that run.
+inline constexpr std::string_view keep_pods = "liqo.io/keep-pods";
+/// On a Secret with an issued certificate: when it was received, RFC 3339.
+inline constexpr std::string_view certificate_received = "liqo.io/certificate-received";
 /// On a ShadowPod and its pod: UID of the consumer's pod. Absent on objects made by the Go version.
 inline constexpr std::string_view local_pod_uid = "offloading.liqo.io/local-pod-uid";
 /// On reflected objects: the keys of labels and annotations that reflection set, so that removals can follow.
@@ -105,6 +120,7 @@ inline constexpr std::string_view credentials_in_use = "CredentialsInUse";  ///<
 inline constexpr std::string_view offloaded_condition = "offloading.liqo.io/Offloaded";
 
 namespace finalizers {
+inline constexpr std::string_view tenant = "tenant.liqo.io/finalizer";
 inline constexpr std::string_view virtual_node = "virtualnode-controller.liqo.io/finalizer";
 inline constexpr std::string_view namespace_map = "namespacemap-controller.liqo.io/finalizer";
 inline constexpr std::string_view namespace_offloading = "namespaceoffloading-controller.liqo.io/finalizer";

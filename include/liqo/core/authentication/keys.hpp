@@ -1,0 +1,84 @@
+// The key pair of a cluster and what is signed with it: nonces and certificate signing requests.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "kube/base/failure.hpp"
+
+struct evp_pkey_st;  // of OpenSSL
+
+namespace liqo::core {
+
+/// Answers that many unpredictable bytes. Simulations give one that can be replayed.
+using Entropy = std::function<kube::Result<std::string>(std::size_t)>;
+/// The one of OpenSSL. Errors: Errc::missing (no entropy, which ends the use that wanted it).
+kube::Result<std::string> secure_random(std::size_t size);
+
+enum class KeyType {
+  ed25519,
+  rsa,    ///< 2048 to 8192 bits; new ones have 2048
+  ecdsa,  ///< on P-256, P-384 or P-521; only read, never made
+};
+
+/// A public key of another cluster, or our own. Copies share it. Pure.
+class PublicKey {
+ public:
+  /// Reads a PEM `PUBLIC KEY` of at most 16 KiB, or the 32 raw bytes of an Ed25519 key that Liqo up to 1.0.1 sent.
+  /// Errors: Errc::parse (no key), Errc::unsupported (an algorithm or size that is not named above).
+  static kube::Result<PublicKey> parse(std::string_view bytes);
+  /// Reads a SubjectPublicKeyInfo (RFC 5280 section 4.1) in DER. Errors as parse().
+  static kube::Result<PublicKey> from_der(std::string_view der);
+
+  KeyType type() const { return type_; }
+  /// Of the modulus or the curve: 2048, 256, 384 ...
+  int bits() const;
+  /// SubjectPublicKeyInfo: PEM with a newline at the end, and DER. Equal keys have equal DER.
+  std::string pem() const;
+  const std::string& der() const { return der_; }
+  /// Whether `signature` is one of `message` by this key: pure Ed25519, RSA PKCS#1 v1.5 over SHA-256, ECDSA in DER
+  /// over SHA-256. A signature of the wrong size or form is just not one.
+  bool verify(std::string_view message, std::string_view signature) const;
+  /// As verify(), with the digest that requests and certificates of an ECDSA key of that size have.
+  bool verify_request(std::string_view message, std::string_view signature) const;
+  bool operator==(const PublicKey& other) const { return der_ == other.der_; }
+
+ private:
+  friend class PrivateKey;
+  PublicKey(std::shared_ptr<evp_pkey_st> key, KeyType type, std::string der)
+      : key_(std::move(key)), type_(type), der_(std::move(der)) {}
+  std::shared_ptr<evp_pkey_st> key_;
+  KeyType type_;
+  std::string der_;
+};
+
+/// A private key. Copies share it. Its text must reach Secrets only.
+class PrivateKey {
+ public:
+  /// An Ed25519 key from 32 bytes of entropy.
+  static kube::Result<PrivateKey> make_ed25519(const Entropy& entropy);
+  /// An RSA key of 2048 bits, for providers that take no other (OpenSSL's own entropy, some 100 ms).
+  static kube::Result<PrivateKey> make_rsa();
+  /// Reads a PEM `PRIVATE KEY` (PKCS#8, not encrypted) of at most 16 KiB. Errors as PublicKey::parse().
+  static kube::Result<PrivateKey> parse(std::string_view pem);
+
+  KeyType type() const { return public_.type(); }
+  const PublicKey& public_key() const { return public_; }
+  /// PKCS#8 in PEM with a newline at the end.
+  std::string pem() const;
+  /// A signature as PublicKey::verify() takes it; deterministic but for ECDSA.
+  kube::Result<std::string> sign(std::string_view message) const;
+  /// A signature as PublicKey::verify_request() takes it.
+  kube::Result<std::string> sign_request(std::string_view message) const;
+
+ private:
+  PrivateKey(std::shared_ptr<evp_pkey_st> key, PublicKey public_key)
+      : key_(std::move(key)), public_(std::move(public_key)) {}
+  static kube::Result<PrivateKey> adopt(std::shared_ptr<evp_pkey_st> key);
+  std::shared_ptr<evp_pkey_st> key_;
+  PublicKey public_;
+};
+
+}  // namespace liqo::core
