@@ -16,7 +16,14 @@ FIXTURES = ROOT / "test" / "fixtures" / "liqo-crds"
 ANNOTATIONS_LIMIT = 256 * 1024
 
 # Additions of ours to the Go version's shapes: CRD file -> dotted paths as the comparison prints them.
-ALLOWED_ADDITIONS: dict[str, set[str]] = {}
+ALLOWED_ADDITIONS: dict[str, set[str]] = {
+    # What is used of a quota, for people to see.
+    "offloading.liqo.io_quotas.yaml": {
+        "versions[0].subresources",
+        "versions[0].schema.openAPIV3Schema.properties.status",
+        *(f"versions[0].additionalPrinterColumns[{column}]" for column in range(4, 9)),
+    },
+}
 
 
 def names():
@@ -53,9 +60,11 @@ def differences(ours, theirs, path=""):
                 yield here, "added by ours"
             else:
                 yield from differences(ours[key], theirs[key], here)
-    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) >= len(theirs):
         for index, pair in enumerate(zip(ours, theirs)):
             yield from differences(*pair, f"{path}[{index}]")
+        for index in range(len(theirs), len(ours)):
+            yield f"{path}[{index}]", "added by ours"
     elif ours != theirs or type(ours) is not type(theirs):
         yield path, f"ours {ours!r}, theirs {theirs!r}"
 
@@ -105,6 +114,10 @@ def test_kubectl_apply_can_keep_it_in_an_annotation(name):
     "change, path",
     [
         (lambda spec: spec["versions"][0]["additionalPrinterColumns"].pop(), "versions[0].additionalPrinterColumns"),
+        (
+            lambda spec: spec["versions"][0]["additionalPrinterColumns"].append({}),
+            "versions[0].additionalPrinterColumns[2]",
+        ),
         (lambda spec: spec["names"]["shortNames"].reverse(), "names.shortNames[0]"),
         (lambda spec: spec["versions"][0].pop("subresources"), "versions[0].subresources"),
         (

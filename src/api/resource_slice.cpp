@@ -1,0 +1,89 @@
+#include "liqo/api/resource_slice.hpp"
+
+#include "liqo/api/labels.hpp"
+
+namespace liqo::api {
+namespace json = kube::json;
+
+std::string_view ResourceSlice::slice_class() const {
+  const std::string_view named = kube::string_at(object_->spec(), {"class"});
+  return named.empty() ? "default" : named;
+}
+
+std::optional<SliceCondition> ResourceSlice::condition(std::string_view type) const {
+  for (const json::value& entry : kube::array_at(object_->status(), {"conditions"}))
+    if (kube::string_at(entry, {"type"}) == type)
+      return SliceCondition{.type = kube::string_at(entry, {"type"}),
+                            .status = kube::string_at(entry, {"status"}),
+                            .reason = kube::string_at(entry, {"reason"}),
+                            .message = kube::string_at(entry, {"message"})};
+  return std::nullopt;
+}
+
+bool ResourceSlice::is_accepted(std::string_view type) const {
+  const auto found = condition(type);
+  return found && found->status == slice_conditions::accepted;
+}
+
+bool ResourceSlice::is_denied(std::string_view type) const {
+  const auto found = condition(type);
+  return found && found->status == slice_conditions::denied;
+}
+
+bool ResourceSlice::is_replica() const {
+  return object_->label(labels::replicated) == "true" && object_->has_label(labels::replication_origin);
+}
+
+bool ResourceSlice::is_local() const {
+  return !object_->has_label(labels::replicated) && !object_->has_label(labels::replication_origin) &&
+         !object_->label(labels::remote_cluster_id).empty();
+}
+
+std::optional<json::array> with_slice_condition(const kube::Object& slice, const SliceCondition& wanted,
+                                                kube::WallTime now) {
+  json::array conditions;
+  bool found = false;
+  bool changed = false;
+  for (const json::value& entry : kube::array_at(slice.status(), {"conditions"})) {
+    if (!entry.is_object() || (found && kube::string_at(entry, {"type"}) == wanted.type)) {
+      changed = true;
+      continue;
+    }
+    if (kube::string_at(entry, {"type"}) != wanted.type) {
+      conditions.push_back(entry);
+      continue;
+    }
+    found = true;
+    json::object kept = entry.get_object();
+    if (kube::string_at(entry, {"status"}) != wanted.status || kube::string_at(entry, {"reason"}) != wanted.reason ||
+        kube::string_at(entry, {"message"}) != wanted.message) {
+      changed = true;
+      kept["status"] = wanted.status;
+      kept["reason"] = wanted.reason;
+      kept["message"] = wanted.message;
+      kept["lastTransitionTime"] = kube::format_time(now);
+    }
+    conditions.push_back(std::move(kept));
+  }
+  if (!found) {
+    changed = true;
+    conditions.push_back(json::object{{"type", wanted.type},
+                                      {"status", wanted.status},
+                                      {"lastTransitionTime", kube::format_time(now)},
+                                      {"reason", wanted.reason},
+                                      {"message", wanted.message}});
+  }
+  if (!changed) return std::nullopt;
+  return conditions;
+}
+
+std::optional<json::array> without_slice_condition(const kube::Object& slice, std::string_view type) {
+  json::array kept;
+  const json::array& conditions = kube::array_at(slice.status(), {"conditions"});
+  for (const json::value& entry : conditions)
+    if (kube::string_at(entry, {"type"}) != type) kept.push_back(entry);
+  if (kept.size() == conditions.size()) return std::nullopt;
+  return kept;
+}
+
+}  // namespace liqo::api
