@@ -44,6 +44,8 @@ inline constexpr std::string_view peering_user_name = "liqo.io/peering-user-name
 inline constexpr std::string_view app_managed_by = "app.kubernetes.io/managed-by";
 inline constexpr std::string_view app_managed_by_liqo = "liqo";
 inline constexpr std::string_view app_name = "app.kubernetes.io/name";
+inline constexpr std::string_view webhook = "liqo.io/webhook";            ///< "true" on webhook configurations
+inline constexpr std::string_view webhook_skip = "liqo.io/webhook-skip";  ///< "true": not asked for, for some kinds
 }  // namespace labels
 
 namespace annotations {
@@ -56,6 +58,8 @@ inline constexpr std::string_view skip_reflection = "liqo.io/skip-reflection";
 inline constexpr std::string_view allow_reflection = "liqo.io/allow-reflection";
 inline constexpr std::string_view managed_by_namespace_map = "liqo.io/managed-by-namespace-map";
 inline constexpr std::string_view original_name = "liqo.io/original-name";
+/// On the tenant namespace of a consumer: what its pods may do beyond the default (docs/pod-firewall.md).
+inline constexpr std::string_view pod_policy = "liqo.io/pod-policy";
 inline constexpr std::string_view token_pod_name = "offloading.liqo.io/service-account-for-pod-name";
 inline constexpr std::string_view token_pod_uid = "offloading.liqo.io/service-account-for-pod-uid";
 /// On a ControlPlane kubeconfig Secret: our namespace at the provider.
@@ -129,6 +133,10 @@ inline constexpr std::string_view replication_credentials = "crdreplicator.liqo.
 inline constexpr std::string_view api_server_checker = "api-server-checker.liqo.io/finalizer";  ///< of the Go version
 }  // namespace finalizers
 
+/// The group of certificates that consumers hold for their control plane, and of peering users.
+inline constexpr std::string_view control_plane_group = "liqo.io";
+/// What the names of peering users begin with; the consumer's cluster ID follows.
+inline constexpr std::string_view peering_user_prefix = "liqo-peer-user-";
 /// Field managers of server-side apply.
 inline constexpr std::string_view reflection_manager = "reflection.liqo.io";
 inline constexpr std::string_view shadow_pod_manager = "shadow-pod";

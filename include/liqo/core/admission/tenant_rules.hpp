@@ -1,0 +1,25 @@
+// What a consumer may write into its tenant namespace at the provider. RBAC lets its control plane write whole objects;
+// these rules pin the parts that are the provider's.
+#pragma once
+
+#include <string_view>
+
+#include "liqo/core/admission/review.hpp"
+
+namespace liqo::core::admission {
+
+/// True for consumers' control planes and peering users: both are of the group `liqo.io`.
+bool is_tenant(const User& user);
+/// True for the restricted users that only prepare a peering.
+bool is_peering_user(const User& user);
+
+/// Rules for what a consumer replicates into its tenant namespace (ResourceSlices, NamespaceMaps, Renews); everybody
+/// else passes. A new object must be a replica of that consumer, in labels and in `spec.consumerClusterID`; a stored
+/// one keeps the labels that say so and the marks by which the provider cordons; the status is the provider's.
+Answer check_replica(const Request& request);
+
+/// Rules for a Tenant that a peering user writes: it may present keys, but sets no policy. The annotations of Liqo, the
+/// condition, the policy and the label that skips admission stay as the provider's administrator has them.
+Answer check_tenant_writer(const Request& request);
+
+}  // namespace liqo::core::admission

@@ -1,0 +1,545 @@
+// The table says for every field of a PodSpec whether it passes. Its rows are those of Kubernetes 1.35; a field without
+// a row is refused, so a newer one is let in by a decision, made here. What is allowed by default is what the Pod
+// Security level "baseline" allows (kubernetes.io/docs/concepts/security/pod-security-standards), less what a tenant
+// could use against others: the control plane's nodes, other ServiceAccounts and priorities, other namespaces.
+#include "liqo/core/admission/pod_firewall.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace liqo::core::admission {
+namespace json = kube::json;
+namespace {
+
+/// True where a value of that field may pass.
+using Rule = bool (*)(const json::value& value, const PodPolicy& policy);
+
+// -- rules ------------------------------------------------------------------------------------------------------------
+
+/// Asks for nothing: absent, false, 0, "" or an empty list. An empty object may be a choice, as in `emptyDir: {}`.
+bool is_unset(const json::value& value) {
+  if (value.is_null()) return true;
+  if (const bool* flag = value.if_bool()) return !*flag;
+  if (const json::string* text = value.if_string()) return text->empty();
+  if (const json::array* list = value.if_array()) return list->empty();
+  if (value.is_number()) return value.to_number<double>() == 0;
+  return false;
+}
+
+std::string_view text_of(const json::value& value) {
+  const json::string* text = value.if_string();
+  return text ? std::string_view(*text) : std::string_view();
+}
+
+bool pass(const json::value&, const PodPolicy&) { return true; }
+bool refused(const json::value& value, const PodPolicy&) { return is_unset(value); }
+
+template <bool PodPolicy::* Switch>
+bool unless(const json::value& value, const PodPolicy& policy) {
+  return policy.*Switch || is_unset(value);
+}
+template <bool PodPolicy::* Switch>
+bool present_only_with(const json::value& value, const PodPolicy& policy) {
+  return policy.*Switch || value.is_null() || (value.is_array() && value.get_array().empty());
+}
+template <std::vector<std::string> PodPolicy::* List>
+bool named(const json::value& value, const PodPolicy& policy) {
+  return is_unset(value) || (value.is_string() && lists(policy.*List, text_of(value)));
+}
+
+bool own_service_account(const json::value& value, const PodPolicy& policy) {
+  return text_of(value) == "default" || named<&PodPolicy::service_accounts>(value, policy);
+}
+bool default_scheduler(const json::value& value, const PodPolicy& policy) {
+  return text_of(value) == "default-scheduler" || named<&PodPolicy::schedulers>(value, policy);
+}
+bool priority(const json::value& value, const PodPolicy& policy) {
+  // The API server itself holds the number against the class.
+  return is_unset(value) || !policy.priority_classes.empty();
+}
+
+/// Every entry of a list of strings is usual, or named by the policy.
+bool all_known(const json::value& value, std::span<const std::string_view> usual, const std::vector<std::string>& more,
+               std::string_view member) {
+  if (is_unset(value)) return true;
+  const json::array* entries = value.if_array();
+  return entries && std::ranges::all_of(*entries, [&](const json::value& entry) {
+           const std::string_view name = member.empty() ? text_of(entry) : kube::string_at(entry, {member});
+           return std::ranges::find(usual, name) != usual.end() || lists(more, name);
+         });
+}
+
+bool known_capabilities(const json::value& value, const PodPolicy& policy) {
+  static constexpr std::string_view usual[] = {"AUDIT_WRITE", "CHOWN",  "DAC_OVERRIDE",     "FOWNER",  "FSETID",
+                                               "KILL",        "MKNOD",  "NET_BIND_SERVICE", "SETFCAP", "SETGID",
+                                               "SETPCAP",     "SETUID", "SYS_CHROOT"};
+  return all_known(value, usual, policy.capabilities, "");
+}
+
+bool safe_sysctls(const json::value& value, const PodPolicy& policy) {
+  static constexpr std::string_view usual[] = {
+      "kernel.shm_rmid_forced",           "net.ipv4.ip_local_port_range",
+      "net.ipv4.ip_local_reserved_ports", "net.ipv4.ip_unprivileged_port_start",
+      "net.ipv4.ping_group_range",        "net.ipv4.tcp_fin_timeout",
+      "net.ipv4.tcp_keepalive_intvl",     "net.ipv4.tcp_keepalive_probes",
+      "net.ipv4.tcp_keepalive_time",      "net.ipv4.tcp_rmem",
+      "net.ipv4.tcp_syncookies",          "net.ipv4.tcp_wmem"};
+  return all_known(value, usual, policy.sysctls, "name");
+}
+
+bool confined(const json::value& value, const PodPolicy& policy) {
+  const std::string_view type = text_of(value);
+  return policy.unconfined || is_unset(value) || type == "RuntimeDefault" || type == "Localhost";
+}
+
+bool container_type(const json::value& value, const PodPolicy& policy) {
+  static constexpr std::string_view usual[] = {"container_t", "container_init_t", "container_kvm_t",
+                                               "container_engine_t"};
+  return policy.unconfined || is_unset(value) || std::ranges::find(usual, text_of(value)) != std::end(usual);
+}
+
+bool default_proc(const json::value& value, const PodPolicy& policy) {
+  return policy.unconfined || is_unset(value) || text_of(value) == "Default";
+}
+
+bool default_keyring(const json::value& value, const PodPolicy& policy) {
+  // The kind's own default, which the API server fills in.
+  return policy.host_path || is_unset(value) || text_of(value) == "/etc/ceph/keyring";
+}
+
+/// A toleration without a key matches every taint; those of the control plane have the effect NoSchedule.
+bool tolerable(const json::value& value, const PodPolicy& policy) {
+  if (is_unset(value)) return true;
+  const json::array* entries = value.if_array();
+  return entries && std::ranges::all_of(*entries, [&](const json::value& entry) {
+           const std::string_view key = kube::string_at(entry, {"key"});
+           const std::string_view effect = kube::string_at(entry, {"effect"});
+           const bool reaches = key.starts_with("node-role.kubernetes.io/") ||
+                                (key.empty() && (effect.empty() || effect == "NoSchedule"));
+           return !reaches || lists(policy.tolerations, key);
+         });
+}
+
+// -- the table --------------------------------------------------------------------------------------------------------
+
+struct Row {
+  std::string_view type;
+  std::string_view fields;  ///< names, one space between them
+  std::string_view of;      ///< type of the objects in it; "" for scalars, and lists and maps of these
+  Rule rule;
+  std::string_view why;  ///< goes on after the field's path
+};
+
+// clang-format off
+constexpr Row table[] = {
+    {"PodSpec", "activeDeadlineSeconds automountServiceAccountToken dnsPolicy enableServiceLinks hostUsers "
+     "hostname hostnameOverride nodeSelector overhead preemptionPolicy restartPolicy "
+     "runtimeClassName setHostnameAsFQDN shareProcessNamespace subdomain "
+     "terminationGracePeriodSeconds", "", pass, ""},
+    {"PodSpec", "hostIPC hostNetwork hostPID", "", unless<&PodPolicy::host_namespaces>,
+     "opens the namespaces of the node; hostNamespaces in the policy allows it"},
+    {"PodSpec", "nodeName", "", unless<&PodPolicy::node_name>,
+     "goes past the scheduler of this cluster; nodeName in the policy allows it"},
+    {"PodSpec", "priority", "", priority,
+     "can only come from a priority class that the tenant may use"},
+    {"PodSpec", "priorityClassName", "", named<&PodPolicy::priority_classes>,
+     "is not among the priority classes that the tenant may use, which are those of priorityClasses in the policy"},
+    {"PodSpec", "schedulerName", "", default_scheduler,
+     "is not among the schedulers that the tenant may use, which are the default one and those "
+     "of schedulers in the policy"},
+    {"PodSpec", "serviceAccount serviceAccountName", "", own_service_account,
+     "is not among the ServiceAccounts that the tenant may use, which are \"default\" and those "
+     "of serviceAccounts in the policy"},
+    {"PodSpec", "ephemeralContainers", "", refused,
+     "can only be added to a pod that runs"},
+    {"PodSpec", "schedulingGates", "", refused,
+     "would never be opened: nothing in this cluster knows the gates of a consumer"},
+    {"PodSpec", "workloadRef", "", refused,
+     "refers to a group of pods that this cluster does not have"},
+    {"PodSpec", "affinity", "Affinity", pass, ""},
+    {"PodSpec", "containers initContainers", "Container", pass, ""},
+    {"PodSpec", "dnsConfig", "PodDNSConfig", pass, ""},
+    {"PodSpec", "hostAliases", "HostAlias", pass, ""},
+    {"PodSpec", "imagePullSecrets", "LocalObjectReference", pass, ""},
+    {"PodSpec", "os", "NameOnly", pass, ""},
+    {"PodSpec", "readinessGates", "PodReadinessGate", pass, ""},
+    {"PodSpec", "resourceClaims", "PodResourceClaim", unless<&PodPolicy::resource_claims>,
+     "takes devices that no quota counts; resourceClaims in the policy allows it"},
+    {"PodSpec", "resources", "ResourceRequirements", pass, ""},
+    {"PodSpec", "securityContext", "PodSecurityContext", pass, ""},
+    {"PodSpec", "tolerations", "Toleration", tolerable,
+     "reaches nodes of the control plane; the keys that may be tolerated are those of tolerations in the policy"},
+    {"PodSpec", "topologySpreadConstraints", "TopologySpreadConstraint", pass, ""},
+    {"PodSpec", "volumes", "Volume", pass, ""},
+    {"PodReadinessGate", "conditionType", "", pass, ""},
+    {"Affinity", "nodeAffinity", "NodeAffinity", pass, ""},
+    {"Affinity", "podAffinity podAntiAffinity", "PodAffinity", pass, ""},
+    {"NodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution", "PreferredSchedulingTerm", pass, ""},
+    {"NodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "NodeSelector", pass, ""},
+    {"PreferredSchedulingTerm", "weight", "", pass, ""},
+    {"PreferredSchedulingTerm", "preference", "NodeSelectorTerm", pass, ""},
+    {"NodeSelectorTerm", "matchExpressions matchFields", "SelectorRequirement", pass, ""},
+    {"SelectorRequirement", "key operator values", "", pass, ""},
+    {"NodeSelector", "nodeSelectorTerms", "NodeSelectorTerm", pass, ""},
+    {"PodAffinity", "preferredDuringSchedulingIgnoredDuringExecution", "WeightedPodAffinityTerm", pass, ""},
+    {"PodAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "PodAffinityTerm", pass, ""},
+    {"WeightedPodAffinityTerm", "weight", "", pass, ""},
+    {"WeightedPodAffinityTerm", "podAffinityTerm", "PodAffinityTerm", pass, ""},
+    {"PodAffinityTerm", "matchLabelKeys mismatchLabelKeys topologyKey", "", pass, ""},
+    {"PodAffinityTerm", "namespaces", "", present_only_with<&PodPolicy::other_namespaces>,
+     "concerns pods of others; otherNamespaces in the policy allows it"},
+    {"PodAffinityTerm", "labelSelector", "LabelSelector", pass, ""},
+    {"PodAffinityTerm", "namespaceSelector", "LabelSelector", present_only_with<&PodPolicy::other_namespaces>,
+     "concerns pods of others; otherNamespaces in the policy allows it"},
+    {"LabelSelector", "matchLabels", "", pass, ""},
+    {"LabelSelector", "matchExpressions", "SelectorRequirement", pass, ""},
+    {"Container", "args command image imagePullPolicy name restartPolicy stdin stdinOnce "
+     "terminationMessagePath terminationMessagePolicy tty workingDir", "", pass, ""},
+    {"Container", "env", "EnvVar", pass, ""},
+    {"Container", "envFrom", "EnvFromSource", pass, ""},
+    {"Container", "lifecycle", "Lifecycle", pass, ""},
+    {"Container", "livenessProbe readinessProbe startupProbe", "Probe", pass, ""},
+    {"Container", "ports", "ContainerPort", pass, ""},
+    {"Container", "resizePolicy", "ContainerResizePolicy", pass, ""},
+    {"Container", "resources", "ResourceRequirements", pass, ""},
+    {"Container", "restartPolicyRules", "ContainerRestartRule", pass, ""},
+    {"Container", "securityContext", "SecurityContext", pass, ""},
+    {"Container", "volumeDevices", "VolumeDevice", pass, ""},
+    {"Container", "volumeMounts", "VolumeMount", pass, ""},
+    {"EnvVar", "name value", "", pass, ""},
+    {"EnvVar", "valueFrom", "EnvVarSource", pass, ""},
+    {"EnvVarSource", "configMapKeyRef secretKeyRef", "KeySelector", pass, ""},
+    {"EnvVarSource", "fieldRef", "ObjectFieldSelector", pass, ""},
+    {"EnvVarSource", "fileKeyRef", "FileKeySelector", pass, ""},
+    {"EnvVarSource", "resourceFieldRef", "ResourceFieldSelector", pass, ""},
+    {"FileKeySelector", "key optional path volumeName", "", pass, ""},
+    {"KeySelector", "key name optional", "", pass, ""},
+    {"ObjectFieldSelector", "apiVersion fieldPath", "", pass, ""},
+    {"ResourceFieldSelector", "containerName divisor resource", "", pass, ""},
+    {"EnvFromSource", "prefix", "", pass, ""},
+    {"EnvFromSource", "configMapRef secretRef", "EnvSource", pass, ""},
+    {"EnvSource", "name optional", "", pass, ""},
+    {"Lifecycle", "stopSignal", "", pass, ""},
+    {"Lifecycle", "postStart preStop", "LifecycleHandler", pass, ""},
+    {"LifecycleHandler", "exec", "ExecAction", pass, ""},
+    {"LifecycleHandler", "httpGet", "HTTPGetAction", pass, ""},
+    {"LifecycleHandler", "sleep", "SleepAction", pass, ""},
+    {"LifecycleHandler", "tcpSocket", "TCPSocketAction", pass, ""},
+    {"SleepAction", "seconds", "", pass, ""},
+    {"ExecAction", "command", "", pass, ""},
+    {"HTTPGetAction", "host", "", unless<&PodPolicy::probe_hosts>,
+     "makes the node call other addresses than the pod's; probeHosts in the policy allows it"},
+    {"HTTPGetAction", "path port scheme", "", pass, ""},
+    {"HTTPGetAction", "httpHeaders", "NameAndValue", pass, ""},
+    {"NameAndValue", "name value", "", pass, ""},
+    {"TCPSocketAction", "host", "", unless<&PodPolicy::probe_hosts>,
+     "makes the node call other addresses than the pod's; probeHosts in the policy allows it"},
+    {"TCPSocketAction", "port", "", pass, ""},
+    {"Probe", "failureThreshold initialDelaySeconds periodSeconds successThreshold "
+     "terminationGracePeriodSeconds timeoutSeconds", "", pass, ""},
+    {"Probe", "exec", "ExecAction", pass, ""},
+    {"Probe", "grpc", "GRPCAction", pass, ""},
+    {"Probe", "httpGet", "HTTPGetAction", pass, ""},
+    {"Probe", "tcpSocket", "TCPSocketAction", pass, ""},
+    {"GRPCAction", "port service", "", pass, ""},
+    {"ContainerPort", "containerPort hostIP name protocol", "", pass, ""},
+    {"ContainerPort", "hostPort", "", unless<&PodPolicy::host_ports>,
+     "takes a port of the node; hostPorts in the policy allows it"},
+    {"ContainerResizePolicy", "resourceName restartPolicy", "", pass, ""},
+    {"ResourceRequirements", "limits requests", "", pass, ""},
+    {"ResourceRequirements", "claims", "ResourceClaim", pass, ""},
+    {"ResourceClaim", "name request", "", pass, ""},
+    {"ContainerRestartRule", "action", "", pass, ""},
+    {"ContainerRestartRule", "exitCodes", "ContainerRestartRuleOnExitCodes", pass, ""},
+    {"ContainerRestartRuleOnExitCodes", "operator values", "", pass, ""},
+    {"SecurityContext", "allowPrivilegeEscalation readOnlyRootFilesystem runAsGroup runAsNonRoot runAsUser", "", pass, ""},
+    {"SecurityContext", "privileged", "", unless<&PodPolicy::privileged>,
+     "is as good as root on the node; privileged in the policy allows it"},
+    {"SecurityContext", "procMount", "", default_proc,
+     "shows the node in /proc; unconfined in the policy allows it"},
+    {"SecurityContext", "appArmorProfile seccompProfile", "SecurityProfile", pass, ""},
+    {"SecurityContext", "capabilities", "Capabilities", pass, ""},
+    {"SecurityContext", "seLinuxOptions", "SELinuxOptions", pass, ""},
+    {"SecurityContext", "windowsOptions", "WindowsSecurityContextOptions", pass, ""},
+    {"SecurityProfile", "localhostProfile", "", pass, ""},
+    {"SecurityProfile", "type", "", confined,
+     "takes the confinement away; unconfined in the policy allows it"},
+    {"Capabilities", "add", "", known_capabilities,
+     "adds capabilities beyond the usual ones; capabilities in the policy names those that are allowed"},
+    {"Capabilities", "drop", "", pass, ""},
+    {"SELinuxOptions", "level", "", pass, ""},
+    {"SELinuxOptions", "role user", "", unless<&PodPolicy::unconfined>,
+     "leaves the SELinux confinement of containers; unconfined in the policy allows it"},
+    {"SELinuxOptions", "type", "", container_type,
+     "is no SELinux type of containers; unconfined in the policy allows it"},
+    {"WindowsSecurityContextOptions", "gmsaCredentialSpec gmsaCredentialSpecName runAsUserName", "", pass, ""},
+    {"WindowsSecurityContextOptions", "hostProcess", "", unless<&PodPolicy::privileged>,
+     "is as good as root on the node; privileged in the policy allows it"},
+    {"VolumeDevice", "devicePath name", "", pass, ""},
+    {"VolumeMount", "mountPath mountPropagation name readOnly recursiveReadOnly subPath subPathExpr", "", pass, ""},
+    {"PodDNSConfig", "nameservers searches", "", pass, ""},
+    {"PodDNSConfig", "options", "PodDNSConfigOption", pass, ""},
+    {"PodDNSConfigOption", "name value", "", pass, ""},
+    {"HostAlias", "hostnames ip", "", pass, ""},
+    {"LocalObjectReference", "name", "", pass, ""},
+    {"NameOnly", "name", "", pass, ""},
+    {"PodResourceClaim", "name resourceClaimName resourceClaimTemplateName", "", pass, ""},
+    {"PodSecurityContext", "fsGroup fsGroupChangePolicy runAsGroup runAsNonRoot runAsUser seLinuxChangePolicy "
+     "supplementalGroups supplementalGroupsPolicy", "", pass, ""},
+    {"PodSecurityContext", "appArmorProfile seccompProfile", "SecurityProfile", pass, ""},
+    {"PodSecurityContext", "seLinuxOptions", "SELinuxOptions", pass, ""},
+    {"PodSecurityContext", "sysctls", "NameAndValue", safe_sysctls,
+     "sets what is not safe to share with other pods; sysctls in the policy names those that are allowed"},
+    {"PodSecurityContext", "windowsOptions", "WindowsSecurityContextOptions", pass, ""},
+    {"Toleration", "effect key operator tolerationSeconds value", "", pass, ""},
+    {"TopologySpreadConstraint", "matchLabelKeys maxSkew minDomains nodeAffinityPolicy nodeTaintsPolicy topologyKey "
+     "whenUnsatisfiable", "", pass, ""},
+    {"TopologySpreadConstraint", "labelSelector", "LabelSelector", pass, ""},
+    {"Volume", "name", "", pass, ""},
+    {"Volume", "gitRepo", "", refused,
+     "runs git on the node and was removed from Kubernetes"},
+    {"Volume", "awsElasticBlockStore", "AwsElasticBlockStoreVolumeSource", pass, ""},
+    {"Volume", "azureDisk", "AzureDiskVolumeSource", pass, ""},
+    {"Volume", "azureFile", "AzureFileVolumeSource", pass, ""},
+    {"Volume", "cephfs", "CephfsVolumeSource", pass, ""},
+    {"Volume", "cinder", "CinderVolumeSource", pass, ""},
+    {"Volume", "configMap", "ConfigMapVolumeSource", pass, ""},
+    {"Volume", "csi", "CsiVolumeSource", pass, ""},
+    {"Volume", "downwardAPI", "DownwardAPIVolumeSource", pass, ""},
+    {"Volume", "emptyDir", "EmptyDirVolumeSource", pass, ""},
+    {"Volume", "ephemeral", "EphemeralVolumeSource", pass, ""},
+    {"Volume", "fc", "FcVolumeSource", pass, ""},
+    {"Volume", "flexVolume", "FlexVolumeVolumeSource", pass, ""},
+    {"Volume", "flocker", "FlockerVolumeSource", pass, ""},
+    {"Volume", "gcePersistentDisk", "GcePersistentDiskVolumeSource", pass, ""},
+    {"Volume", "glusterfs", "GlusterfsVolumeSource", pass, ""},
+    {"Volume", "hostPath", "HostPathVolumeSource", present_only_with<&PodPolicy::host_path>,
+     "mounts the file system of the node; hostPath in the policy allows it"},
+    {"Volume", "image", "ImageVolumeSource", pass, ""},
+    {"Volume", "iscsi", "IscsiVolumeSource", pass, ""},
+    {"Volume", "nfs", "NfsVolumeSource", pass, ""},
+    {"Volume", "persistentVolumeClaim", "PersistentVolumeClaimVolumeSource", pass, ""},
+    {"Volume", "photonPersistentDisk", "PhotonPersistentDiskVolumeSource", pass, ""},
+    {"Volume", "portworxVolume", "PortworxVolumeVolumeSource", pass, ""},
+    {"Volume", "projected", "ProjectedVolumeSource", pass, ""},
+    {"Volume", "quobyte", "QuobyteVolumeSource", pass, ""},
+    {"Volume", "rbd", "RbdVolumeSource", pass, ""},
+    {"Volume", "scaleIO", "ScaleIOVolumeSource", pass, ""},
+    {"Volume", "secret", "SecretVolumeSource", pass, ""},
+    {"Volume", "storageos", "StorageosVolumeSource", pass, ""},
+    {"Volume", "vsphereVolume", "VsphereVolumeVolumeSource", pass, ""},
+    {"AwsElasticBlockStoreVolumeSource", "fsType partition readOnly volumeID", "", pass, ""},
+    {"AzureDiskVolumeSource", "cachingMode diskName diskURI fsType kind readOnly", "", pass, ""},
+    {"AzureFileVolumeSource", "readOnly secretName shareName", "", pass, ""},
+    {"CephfsVolumeSource", "monitors path readOnly user", "", pass, ""},
+    {"CephfsVolumeSource", "secretFile", "", unless<&PodPolicy::host_path>,
+     "names a file of the node; hostPath in the policy allows it"},
+    {"CephfsVolumeSource", "secretRef", "LocalObjectReference", pass, ""},
+    {"CinderVolumeSource", "fsType readOnly volumeID", "", pass, ""},
+    {"CinderVolumeSource", "secretRef", "LocalObjectReference", pass, ""},
+    {"ConfigMapVolumeSource", "defaultMode name optional", "", pass, ""},
+    {"ConfigMapVolumeSource", "items", "KeyToPath", pass, ""},
+    {"KeyToPath", "key mode path", "", pass, ""},
+    {"CsiVolumeSource", "driver fsType readOnly volumeAttributes", "", pass, ""},
+    {"CsiVolumeSource", "nodePublishSecretRef", "LocalObjectReference", pass, ""},
+    {"DownwardAPIVolumeSource", "defaultMode", "", pass, ""},
+    {"DownwardAPIVolumeSource", "items", "DownwardAPIVolumeFile", pass, ""},
+    {"DownwardAPIVolumeFile", "mode path", "", pass, ""},
+    {"DownwardAPIVolumeFile", "fieldRef", "ObjectFieldSelector", pass, ""},
+    {"DownwardAPIVolumeFile", "resourceFieldRef", "ResourceFieldSelector", pass, ""},
+    {"EmptyDirVolumeSource", "medium sizeLimit", "", pass, ""},
+    {"EphemeralVolumeSource", "volumeClaimTemplate", "PersistentVolumeClaimTemplate", pass, ""},
+    {"PersistentVolumeClaimTemplate", "metadata", "ObjectMeta", pass, ""},
+    {"PersistentVolumeClaimTemplate", "spec", "PersistentVolumeClaimSpec", pass, ""},
+    {"ObjectMeta", "annotations labels", "", pass, ""},
+    {"ObjectMeta", "creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName "
+     "generation managedFields name namespace ownerReferences resourceVersion selfLink uid", "", refused,
+     "is not for templates of volume claims"},
+    {"PersistentVolumeClaimSpec", "accessModes storageClassName volumeAttributesClassName volumeMode volumeName", "", pass, ""},
+    {"PersistentVolumeClaimSpec", "dataSource", "TypedLocalObjectReference", pass, ""},
+    {"PersistentVolumeClaimSpec", "dataSourceRef", "TypedObjectReference", pass, ""},
+    {"PersistentVolumeClaimSpec", "resources", "VolumeResourceRequirements", pass, ""},
+    {"PersistentVolumeClaimSpec", "selector", "LabelSelector", pass, ""},
+    {"TypedLocalObjectReference", "apiGroup kind name", "", pass, ""},
+    {"TypedObjectReference", "apiGroup kind name namespace", "", pass, ""},
+    {"VolumeResourceRequirements", "limits requests", "", pass, ""},
+    {"FcVolumeSource", "fsType lun readOnly targetWWNs wwids", "", pass, ""},
+    {"FlexVolumeVolumeSource", "driver fsType options readOnly", "", pass, ""},
+    {"FlexVolumeVolumeSource", "secretRef", "LocalObjectReference", pass, ""},
+    {"FlockerVolumeSource", "datasetName datasetUUID", "", pass, ""},
+    {"GcePersistentDiskVolumeSource", "fsType partition pdName readOnly", "", pass, ""},
+    {"GlusterfsVolumeSource", "endpoints path readOnly", "", pass, ""},
+    {"HostPathVolumeSource", "path type", "", pass, ""},
+    {"ImageVolumeSource", "pullPolicy reference", "", pass, ""},
+    {"IscsiVolumeSource", "chapAuthDiscovery chapAuthSession fsType initiatorName iqn iscsiInterface lun portals "
+     "readOnly targetPortal", "", pass, ""},
+    {"IscsiVolumeSource", "secretRef", "LocalObjectReference", pass, ""},
+    {"NfsVolumeSource", "path readOnly server", "", pass, ""},
+    {"PersistentVolumeClaimVolumeSource", "claimName readOnly", "", pass, ""},
+    {"PhotonPersistentDiskVolumeSource", "fsType pdID", "", pass, ""},
+    {"PortworxVolumeVolumeSource", "fsType readOnly volumeID", "", pass, ""},
+    {"ProjectedVolumeSource", "defaultMode", "", pass, ""},
+    {"ProjectedVolumeSource", "sources", "VolumeProjection", pass, ""},
+    {"VolumeProjection", "clusterTrustBundle", "ClusterTrustBundleProjection", pass, ""},
+    {"VolumeProjection", "configMap secret", "KeyProjection", pass, ""},
+    {"VolumeProjection", "downwardAPI", "DownwardAPIProjection", pass, ""},
+    {"VolumeProjection", "podCertificate", "PodCertificateProjection", pass, ""},
+    {"VolumeProjection", "serviceAccountToken", "ServiceAccountTokenProjection", pass, ""},
+    {"ClusterTrustBundleProjection", "name optional path signerName", "", pass, ""},
+    {"ClusterTrustBundleProjection", "labelSelector", "LabelSelector", pass, ""},
+    {"DownwardAPIProjection", "items", "DownwardAPIVolumeFile", pass, ""},
+    {"PodCertificateProjection", "certificateChainPath credentialBundlePath keyPath keyType maxExpirationSeconds signerName "
+     "userAnnotations", "", pass, ""},
+    {"ServiceAccountTokenProjection", "audience expirationSeconds path", "", pass, ""},
+    {"KeyProjection", "name optional", "", pass, ""},
+    {"KeyProjection", "items", "KeyToPath", pass, ""},
+    {"QuobyteVolumeSource", "group readOnly registry tenant user volume", "", pass, ""},
+    {"RbdVolumeSource", "fsType image monitors pool readOnly user", "", pass, ""},
+    {"RbdVolumeSource", "keyring", "", default_keyring,
+     "names a file of the node; hostPath in the policy allows it"},
+    {"RbdVolumeSource", "secretRef", "LocalObjectReference", pass, ""},
+    {"ScaleIOVolumeSource", "fsType gateway protectionDomain readOnly sslEnabled storageMode storagePool system "
+     "volumeName", "", pass, ""},
+    {"ScaleIOVolumeSource", "secretRef", "LocalObjectReference", pass, ""},
+    {"SecretVolumeSource", "defaultMode optional secretName", "", pass, ""},
+    {"SecretVolumeSource", "items", "KeyToPath", pass, ""},
+    {"StorageosVolumeSource", "fsType readOnly volumeName volumeNamespace", "", pass, ""},
+    {"StorageosVolumeSource", "secretRef", "LocalObjectReference", pass, ""},
+    {"VsphereVolumeVolumeSource", "fsType storagePolicyID storagePolicyName volumePath", "", pass, ""},
+};
+// clang-format on
+
+// -- the walk ---------------------------------------------------------------------------------------------------------
+
+struct Type;
+struct Field {
+  std::string_view name;
+  const Type* of = nullptr;  // null for a leaf
+  const Row* row = nullptr;
+};
+struct Type {
+  std::vector<Field> fields;
+  const Field* find(std::string_view name) const {
+    const auto found = std::ranges::find(fields, name, &Field::name);
+    return found == fields.end() ? nullptr : &*found;
+  }
+};
+
+/// The table with its names resolved.
+struct Schema {
+  std::unordered_map<std::string_view, Type> types;
+  std::vector<FirewallField> listed;
+
+  Schema() {
+    for (const Row& row : table) types[row.type];
+    for (const Row& row : table) {
+      const Type* of = row.of.empty() ? nullptr : &types.at(row.of);
+      std::string_view left = row.fields;
+      while (!left.empty()) {
+        const std::size_t end = std::min(left.find(' '), left.size());
+        const std::string_view name = left.substr(0, end);
+        left.remove_prefix(std::min(end + 1, left.size()));
+        types.at(row.type).fields.push_back({name, of, &row});
+        // Nothing can be below what is never let pass.
+        listed.push_back({.type = row.type, .field = name, .of = row.of, .never = row.rule == refused});
+      }
+    }
+  }
+};
+
+const Schema& schema() {
+  static const Schema made;
+  return made;
+}
+
+/// Nothing but scalars, and lists and maps of these: no object can hide in a leaf.
+bool is_flat(const json::value& value) {
+  const auto is_scalar = [](const json::value& entry) { return !entry.is_structured(); };
+  if (const json::array* list = value.if_array()) return std::ranges::all_of(*list, is_scalar);
+  if (const json::object* map = value.if_object())
+    return std::ranges::all_of(*map, [&](const auto& entry) { return is_scalar(entry.value()); });
+  return true;
+}
+
+class Walk {
+ public:
+  explicit Walk(const PodPolicy& policy) : policy_(policy) {}
+
+  void object(const json::object& object, const Type& type, const std::string& path) {
+    for (const auto& [key, value] : object) {
+      if (findings.size() >= max_findings) return;
+      const std::string_view name = key;
+      const Field* field = type.find(name);
+      if (field)
+        check(value, *field, path + "." + std::string(name));
+      else
+        report(path + "." + std::string(name.substr(0, 80)), "is not known to the pod firewall of this provider");
+    }
+  }
+
+  std::vector<Finding> findings;
+
+ private:
+  void check(const json::value& value, const Field& field, const std::string& path) {
+    if (value.is_null()) return;
+    if (!field.row->rule(value, policy_)) return report(path, field.row->why);
+    if (!field.of) {
+      if (!is_flat(value)) report(path, malformed);
+      return;
+    }
+    if (const json::object* nested = value.if_object()) return object(*nested, *field.of, path);
+    const json::array* list = value.if_array();
+    if (!list) return report(path, malformed);
+    for (std::size_t i = 0; i < list->size() && findings.size() < max_findings; ++i) {
+      const std::string entry = path + "[" + std::to_string(i) + "]";
+      if (const json::object* nested = (*list)[i].if_object())
+        object(*nested, *field.of, entry);
+      else
+        report(entry, malformed);
+    }
+  }
+
+  void report(std::string path, std::string_view reason) {
+    if (findings.size() < max_findings) findings.push_back({std::move(path), std::string(reason)});
+  }
+
+  static constexpr std::string_view malformed = "has not the form that Kubernetes gives it";
+  const PodPolicy& policy_;
+};
+
+}  // namespace
+
+std::vector<Finding> check_pod(const json::object& pod_spec, const PodPolicy& policy) {
+  Walk walk(policy);
+  walk.object(pod_spec, schema().types.at("PodSpec"), "spec.pod");
+  return std::move(walk.findings);
+}
+
+std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPolicy& policy) {
+  std::vector<Finding> findings;
+  for (const auto& [key, value] : shadow.annotations()) {
+    const std::string_view name = key;
+    if (findings.size() >= max_findings) break;
+    if (name.starts_with("kubernetes.io/config."))
+      findings.push_back({"annotation " + std::string(name.substr(0, 100)), "makes a pod one of the node itself"});
+    if (name.starts_with("container.apparmor.security.beta.kubernetes.io/") && text_of(value) == "unconfined" &&
+        !policy.unconfined)
+      findings.push_back({"annotation " + std::string(name.substr(0, 100)),
+                          "takes the confinement away; unconfined in the policy allows it"});
+  }
+  return findings;
+}
+
+std::string describe(std::span<const Finding> findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    if (!text.empty()) text += "; ";
+    text += finding.path + " " + finding.reason;
+  }
+  if (findings.size() >= max_findings) text += "; and perhaps more";
+  return text;
+}
+
+std::span<const FirewallField> firewall_fields() { return schema().listed; }
+
+}  // namespace liqo::core::admission

@@ -1,0 +1,78 @@
+#include "liqo/core/admission/pod_policy.hpp"
+
+#include <algorithm>
+
+namespace liqo::core::admission {
+namespace json = kube::json;
+namespace {
+
+struct Switch {
+  std::string_view key;
+  bool PodPolicy::* member;
+};
+struct List {
+  std::string_view key;
+  std::vector<std::string> PodPolicy::* member;
+};
+
+constexpr Switch switches[] = {
+    {"hostNamespaces", &PodPolicy::host_namespaces}, {"hostPath", &PodPolicy::host_path},
+    {"hostPorts", &PodPolicy::host_ports},           {"privileged", &PodPolicy::privileged},
+    {"unconfined", &PodPolicy::unconfined},          {"nodeName", &PodPolicy::node_name},
+    {"probeHosts", &PodPolicy::probe_hosts},         {"otherNamespaces", &PodPolicy::other_namespaces},
+    {"resourceClaims", &PodPolicy::resource_claims},
+};
+constexpr List list_members[] = {
+    {"capabilities", &PodPolicy::capabilities},
+    {"sysctls", &PodPolicy::sysctls},
+    {"serviceAccounts", &PodPolicy::service_accounts},
+    {"priorityClasses", &PodPolicy::priority_classes},
+    {"schedulers", &PodPolicy::schedulers},
+    {"tolerations", &PodPolicy::tolerations},
+};
+
+constexpr std::size_t max_annotation = 16 * 1024;
+
+std::unexpected<kube::Failure> unreadable(std::string why) { return kube::fail(kube::Errc::parse, std::move(why)); }
+
+bool read_entry(PodPolicy& policy, std::string_view key, const json::value& value, std::string& mistake) {
+  for (const Switch& known : switches) {
+    if (key != known.key) continue;
+    if (!value.is_bool()) return mistake = "\"" + std::string(key) + "\" must be true or false", false;
+    policy.*known.member = value.get_bool();
+    return true;
+  }
+  for (const List& known : list_members) {
+    if (key != known.key) continue;
+    if (!value.is_array()) return mistake = "\"" + std::string(key) + "\" must be a list of names", false;
+    for (const json::value& entry : value.get_array()) {
+      if (!entry.is_string()) return mistake = "\"" + std::string(key) + "\" must be a list of names", false;
+      (policy.*known.member).emplace_back(entry.get_string());
+    }
+    return true;
+  }
+  mistake = "\"" + std::string(key.substr(0, 80)) + "\" is not a key of it";
+  return false;
+}
+
+}  // namespace
+
+kube::Result<PodPolicy> read_pod_policy(std::string_view annotation) {
+  PodPolicy policy;
+  if (annotation.empty()) return policy;
+  if (annotation.size() > max_annotation) return unreadable("it is larger than 16 KiB");
+  const auto document = kube::parse_json(annotation, 4);
+  if (!document) return unreadable(document.error().text());
+  const json::object* entries = document->if_object();
+  if (!entries) return unreadable("it is not a JSON object");
+  std::string mistake;
+  for (const auto& [key, value] : *entries)
+    if (!read_entry(policy, key, value, mistake)) return unreadable(std::move(mistake));
+  return policy;
+}
+
+bool lists(const std::vector<std::string>& list, std::string_view value) {
+  return std::ranges::any_of(list, [value](const std::string& entry) { return entry == "*" || entry == value; });
+}
+
+}  // namespace liqo::core::admission

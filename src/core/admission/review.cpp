@@ -1,0 +1,145 @@
+#include "liqo/core/admission/review.hpp"
+
+#include <algorithm>
+
+#include "kube/base/base64.hpp"
+
+namespace liqo::core::admission {
+namespace {
+
+constexpr std::string_view review_version = "admission.k8s.io/v1";
+// A certificate has a handful of groups; this is only there so that there is a bound.
+constexpr std::size_t max_groups = 1'000;
+
+std::unexpected<kube::Failure> malformed(std::string text) {
+  return kube::fail(kube::Errc::parse, "the AdmissionReview cannot be read: " + std::move(text));
+}
+
+bool read_operation(std::string_view text, Operation& operation) {
+  for (const Operation each : {Operation::create, Operation::update, Operation::remove, Operation::connect}) {
+    if (text != to_string(each)) continue;
+    operation = each;
+    return true;
+  }
+  return false;
+}
+
+bool read_object(json::object& request, std::string_view field, kube::Object& object) {
+  json::value* value = request.if_contains(field);
+  if (!value || value->is_null()) return true;
+  if (!value->is_object()) return false;
+  object = kube::Object(std::move(value->get_object()));
+  return true;
+}
+
+std::string clipped(const std::string& text) {
+  if (text.size() <= max_text) return text;
+  std::size_t end = max_text;
+  // Not in the middle of a character.
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+}  // namespace
+
+std::string_view to_string(Operation operation) {
+  switch (operation) {
+    case Operation::create:
+      return "CREATE";
+    case Operation::update:
+      return "UPDATE";
+    case Operation::remove:
+      return "DELETE";
+    case Operation::connect:
+      return "CONNECT";
+  }
+  return "";
+}
+
+bool User::is_in(std::string_view group) const { return std::ranges::find(groups, group) != groups.end(); }
+
+kube::Result<Request> decode_review(std::string_view body) {
+  auto document = kube::parse_json(body, max_depth);
+  if (!document) return malformed(document.error().text());
+  const std::string_view version = kube::string_at(*document, {"apiVersion"});
+  if (kube::string_at(*document, {"kind"}) != "AdmissionReview") return malformed("its kind is not AdmissionReview");
+  if (version != review_version)
+    return kube::fail(kube::Errc::unsupported, "only AdmissionReviews of " + std::string(review_version) +
+                                                   " are answered, not of \"" + std::string(version.substr(0, 80)) +
+                                                   "\"");
+  json::value* asked = document->get_object().if_contains("request");
+  if (!asked || !asked->is_object()) return malformed("it has no request");
+  json::object& fields = asked->get_object();
+
+  Request request;
+  request.uid = kube::string_at(fields, {"uid"});
+  if (request.uid.empty() || request.uid.size() > 256) return malformed("the request has no usable uid");
+  if (!read_operation(kube::string_at(fields, {"operation"}), request.operation))
+    return malformed("the request has no known operation");
+  request.group = kube::string_at(fields, {"resource", "group"});
+  request.version = kube::string_at(fields, {"resource", "version"});
+  request.plural = kube::string_at(fields, {"resource", "resource"});
+  request.subresource = kube::string_at(fields, {"subResource"});
+  request.ns = kube::string_at(fields, {"namespace"});
+  request.name = kube::string_at(fields, {"name"});
+  request.user.name = kube::string_at(fields, {"userInfo", "username"});
+  for (const json::value& group : kube::array_at(fields, {"userInfo", "groups"})) {
+    if (!group.is_string() || request.user.groups.size() >= max_groups) return malformed("the groups of the user");
+    request.user.groups.emplace_back(group.get_string());
+  }
+  request.dry_run = kube::bool_at(fields, {"dryRun"});
+  if (!read_object(fields, "object", request.object)) return malformed("the object is none");
+  if (!read_object(fields, "oldObject", request.old_object)) return malformed("the old object is none");
+  const bool needs_object = request.operation == Operation::create || request.operation == Operation::update;
+  if (needs_object && request.object.tree().empty()) return malformed("the request has no object");
+  if (request.operation == Operation::update && request.old_object.tree().empty())
+    return malformed("the update has no old object");
+  return request;
+}
+
+Answer Answer::deny(std::string message) {
+  return {.allowed = false, .code = 403, .reason = "Forbidden", .message = std::move(message)};
+}
+
+Answer Answer::invalid(std::string message) {
+  return {.allowed = false, .code = 422, .reason = "Invalid", .message = std::move(message)};
+}
+
+Answer Answer::unavailable(std::string message, int retry_after_seconds) {
+  return {.allowed = false,
+          .code = 503,
+          .reason = "ServiceUnavailable",
+          .message = std::move(message),
+          .retry_after_seconds = retry_after_seconds};
+}
+
+std::string encode_review(std::string_view uid, const Answer& answer) {
+  json::object response;
+  response["uid"] = uid;
+  response["allowed"] = answer.allowed;
+  if (!answer.allowed) {
+    json::object status;
+    status["code"] = answer.code;
+    status["reason"] = answer.reason;
+    status["message"] = clipped(answer.message);
+    if (answer.retry_after_seconds > 0)
+      status["details"] = json::object{{"retryAfterSeconds", answer.retry_after_seconds}};
+    response["status"] = std::move(status);
+  }
+  if (answer.allowed && !answer.patch.empty()) {
+    response["patchType"] = "JSONPatch";
+    response["patch"] = kube::encode_base64(json::serialize(answer.patch));
+  }
+  if (!answer.warnings.empty()) {
+    json::array warnings;
+    for (const std::string& warning : answer.warnings) warnings.emplace_back(clipped(warning));
+    response["warnings"] = std::move(warnings);
+  }
+  json::object review;
+  review["apiVersion"] = review_version;
+  review["kind"] = "AdmissionReview";
+  review["response"] = std::move(response);
+  return json::serialize(review);
+}
+
+}  // namespace liqo::core::admission

@@ -1,0 +1,115 @@
+#include "liqo/core/admission/tenant_rules.hpp"
+
+#include <set>
+
+#include "liqo/api/labels.hpp"
+
+namespace liqo::core::admission {
+namespace labels = api::labels;
+namespace {
+
+constexpr std::string_view pinned_labels[] = {labels::remote_cluster_id, labels::replication, labels::replicated,
+                                              labels::replication_origin, labels::replication_destination};
+constexpr std::string_view marks[] = {api::annotations::cordon, api::annotations::cordon_tenant,
+                                      api::annotations::cordoned_resource};
+
+std::string quoted(std::string_view text) { return "\"" + std::string(text.substr(0, 100)) + "\""; }
+
+/// "added", "removed", "changed", or "" for an entry of labels or annotations.
+std::string_view change_of(const json::object& before, const json::object& after, std::string_view key) {
+  const json::value* had = before.if_contains(key);
+  const json::value* has = after.if_contains(key);
+  if (!had && !has) return "";
+  if (!had) return "added";
+  if (!has) return "removed";
+  return *had == *has ? "" : "changed";
+}
+
+Answer check_new_replica(const Request& request) {
+  const kube::Object& object = request.object;
+  const auto must_be = [&](std::string_view key, std::string_view value) {
+    return Answer::deny("the label " + std::string(key) + " must be " + quoted(value) + ", not " +
+                        quoted(object.label(key)) + ": user " + quoted(request.user.name) +
+                        " only creates copies of its own objects here");
+  };
+  if (object.label(labels::replicated) != "true") return must_be(labels::replicated, "true");
+  if (object.label(labels::replication) == "true") return must_be(labels::replication, "false");
+  for (std::string_view key : {labels::replication_origin, labels::remote_cluster_id})
+    if (object.label(key) != request.user.name) return must_be(key, request.user.name);
+  return Answer::allow();
+}
+
+Answer check_kept(const Request& request) {
+  const kube::Object& before = request.old_object;
+  const kube::Object& after = request.object;
+  for (std::string_view key : pinned_labels)
+    if (const std::string_view change = change_of(before.labels(), after.labels(), key); !change.empty())
+      return Answer::deny("the label " + std::string(key) + " cannot be " + std::string(change) + " by user " +
+                          quoted(request.user.name) + ": it says whose object this is");
+  for (std::string_view key : marks)
+    if (const std::string_view change = change_of(before.annotations(), after.annotations(), key); !change.empty())
+      return Answer::deny("the annotation " + std::string(key) + " cannot be " + std::string(change) + " by user " +
+                          quoted(request.user.name) + ": only the provider cordons and uncordons");
+  return Answer::allow();
+}
+
+}  // namespace
+
+bool is_tenant(const User& user) { return user.is_in(api::control_plane_group); }
+bool is_peering_user(const User& user) { return is_tenant(user) && user.name.starts_with(api::peering_user_prefix); }
+
+Answer check_replica(const Request& request) {
+  if (!is_tenant(request.user)) return Answer::allow();
+  if (request.subresource == "status")
+    return Answer::deny("the status of " + request.plural + " is the provider's answer: user " +
+                        quoted(request.user.name) + " cannot write it");
+  if (request.operation == Operation::create) {
+    Answer answer = check_new_replica(request);
+    if (!answer.allowed) return answer;
+  } else if (request.operation == Operation::update) {
+    Answer answer = check_kept(request);
+    if (!answer.allowed) return answer;
+  } else {
+    return Answer::allow();
+  }
+  const std::string_view consumer = kube::string_at(request.object.spec(), {"consumerClusterID"});
+  if (!consumer.empty() && consumer != request.user.name)
+    return Answer::deny("spec.consumerClusterID must be " + quoted(request.user.name) + ", not " + quoted(consumer) +
+                        ": nobody asks in the name of another cluster");
+  return Answer::allow();
+}
+
+Answer check_tenant_writer(const Request& request) {
+  if (!is_tenant(request.user)) return Answer::allow();
+  if (request.operation != Operation::create && request.operation != Operation::update) return Answer::allow();
+  const std::string who = "user " + quoted(request.user.name);
+  if (request.subresource == "status") return Answer::deny("the status of a Tenant cannot be written by " + who);
+  const kube::Object& before = request.old_object;
+  const kube::Object& after = request.object;
+  std::set<std::string_view> keys;
+  if (!change_of(before.labels(), after.labels(), labels::webhook_skip).empty())
+    return Answer::deny("the label " + std::string(labels::webhook_skip) + " cannot be set by " + who);
+  for (const json::object* annotations : {&before.annotations(), &after.annotations()})
+    for (const auto& [key, value] : *annotations)
+      if (std::string_view(key).starts_with("liqo.io/")) keys.insert(key);
+  for (std::string_view key : keys)
+    if (!change_of(before.annotations(), after.annotations(), key).empty())
+      return Answer::deny("the annotation " + std::string(key) + " cannot be set by " + who +
+                          ": only the provider's administrator decides what a consumer may do");
+  // What the kind's defaults fill in is the same as nothing.
+  const auto value_of = [](const kube::Object& tenant, std::string_view field, std::string_view standard) {
+    const std::string_view value = kube::string_at(tenant.spec(), {field});
+    return value.empty() ? standard : value;
+  };
+  for (const auto& [field, standard] :
+       {std::pair<std::string_view, std::string_view>{"authzPolicy", "KeysExchange"}, {"tenantCondition", "Active"}}) {
+    const std::string_view kept = value_of(before, field, standard);
+    const std::string_view wanted = value_of(after, field, standard);
+    if (wanted != kept)
+      return Answer::deny("spec." + std::string(field) + " cannot be set to " + quoted(wanted) + " by " + who +
+                          ": only the provider's administrator decides what a consumer may do");
+  }
+  return Answer::allow();
+}
+
+}  // namespace liqo::core::admission

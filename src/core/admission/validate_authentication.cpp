@@ -1,0 +1,99 @@
+// Admission of the kinds by which clusters get to know each other: ResourceSlice, Tenant, ForeignCluster.
+#include "kube/base/quantity.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/admission/patch.hpp"
+#include "liqo/core/admission/tenant_rules.hpp"
+#include "liqo/core/admission/validations.hpp"
+#include "liqo/core/mapping/names.hpp"
+
+namespace liqo::core::admission {
+namespace labels = api::labels;
+namespace {
+
+// A slice asks for a handful of resources.
+constexpr std::size_t max_resources = 200;
+
+std::string_view cluster_id(const kube::Object& object) { return kube::string_at(object.spec(), {"clusterID"}); }
+
+}  // namespace
+
+std::string check_resources(const json::value* resources, std::string_view path) {
+  if (!resources || resources->is_null()) return "";
+  const json::object* entries = resources->if_object();
+  if (!entries) return std::string(path) + " must map names of resources to quantities";
+  if (entries->size() > max_resources) return std::string(path) + " names more than 200 resources";
+  for (const auto& [key, value] : *entries) {
+    const std::string where = std::string(path) + "[" + std::string(std::string_view(key).substr(0, 100)) + "]";
+    const auto quantity = kube::Quantity::from_json(value);
+    if (!quantity) return where + " is not a quantity: " + quantity.error().text();
+    if (quantity->sign() < 0) return where + " is " + quantity->text() + ": it cannot be negative";
+  }
+  return "";
+}
+
+Answer validate_resource_slice(const Request& request, std::span<const std::string> namesakes) {
+  if (Answer answer = check_replica(request); !answer.allowed) return answer;
+  const bool is_new = request.operation == Operation::create;
+  if ((!is_new && request.operation != Operation::update) || !request.subresource.empty()) return Answer::allow();
+  const kube::Object& slice = request.object;
+  if (is_new) {
+    if (slice.name().size() > max_slice_name)
+      return Answer::invalid("the name of a ResourceSlice can have " + std::to_string(max_slice_name) +
+                             " characters at most, and this one has " + std::to_string(slice.name().size()) +
+                             ": it becomes part of a label on each of its pods");
+    if (slice.label(labels::replicated) != "true" && !namesakes.empty())
+      return Answer::deny("there is a ResourceSlice of that name already, " + namesakes.front() +
+                          ": its node would have the same name, so another one is needed");
+  }
+  // A finalizer can be taken from whatever was stored once.
+  const json::value* asked = kube::find(slice.spec(), {"resources"});
+  const json::value* before = kube::find(request.old_object.spec(), {"resources"});
+  if (!is_new && asked && before && *asked == *before) return Answer::allow();
+  if (const std::string mistake = check_resources(asked, "spec.resources"); !mistake.empty())
+    return Answer::invalid(mistake);
+  return Answer::allow();
+}
+
+Answer mutate_tenant(const Request& request) {
+  Answer answer;
+  if (request.operation != Operation::create && request.operation != Operation::update) return answer;
+  const std::string_view id = cluster_id(request.object);
+  if (!id.empty() && !request.object.has_label(labels::remote_cluster_id))
+    set_label(answer.patch, request.object, labels::remote_cluster_id, id);
+  return answer;
+}
+
+Answer validate_tenant(const Request& request, const TenantSurroundings& around) {
+  const bool is_new = request.operation == Operation::create;
+  if (!is_new && request.operation != Operation::update) return Answer::allow();
+  // What is on its way out only loses finalizers.
+  if (!is_new && request.object.is_deleting() && !is_tenant(request.user)) return Answer::allow();
+  if (Answer answer = check_tenant_writer(request); !answer.allowed) return answer;
+  const kube::Object& tenant = request.object;
+  if (!around.is_tenant_namespace)
+    return Answer::invalid("namespace " + request.ns + " is not the tenant namespace of a cluster: a Tenant belongs " +
+                           "into one with the label " + std::string(labels::tenant_namespace) + "=true");
+  const std::string_view id = cluster_id(tenant);
+  if (tenant.label(labels::remote_cluster_id) != id)
+    return Answer::invalid("the label " + std::string(labels::remote_cluster_id) + " is \"" +
+                           std::string(tenant.label(labels::remote_cluster_id)) + "\" and spec.clusterID is \"" +
+                           std::string(id) + "\": both name the consumer and must be equal");
+  if (around.namespace_cluster != id)
+    return Answer::deny("namespace " + request.ns + " is the tenant namespace of \"" + around.namespace_cluster +
+                        "\": a Tenant for \"" + std::string(id) + "\" does not belong there");
+  if (is_new && !around.in_namespace.empty())
+    return Answer::deny("namespace " + request.ns + " has a Tenant already, " + around.in_namespace.front());
+  if (is_new && !around.namesakes.empty())
+    return Answer::deny("there is a Tenant of that name already, in namespace " + around.namesakes.front());
+  return Answer::allow();
+}
+
+Answer mutate_foreign_cluster(const Request& request) {
+  Answer answer;
+  if (request.operation != Operation::create && request.operation != Operation::update) return answer;
+  if (const std::string_view id = cluster_id(request.object); !id.empty())
+    set_label(answer.patch, request.object, labels::remote_cluster_id, id);
+  return answer;
+}
+
+}  // namespace liqo::core::admission

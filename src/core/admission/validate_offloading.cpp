@@ -1,0 +1,179 @@
+// Admission of the kinds that say what is offloaded and how much of it: NamespaceOffloading, NamespaceMap, VirtualNode,
+// Quota.
+#include <map>
+
+#include "liqo/api/labels.hpp"
+#include "liqo/core/admission/patch.hpp"
+#include "liqo/core/admission/tenant_rules.hpp"
+#include "liqo/core/admission/validations.hpp"
+#include "liqo/core/mapping/names.hpp"
+
+namespace liqo::core::admission {
+namespace {
+
+constexpr std::string_view offloading_name = "offloading";
+// What one consumer can ask for; a cluster with so many namespaces has other troubles.
+constexpr std::size_t max_mappings = 10'000;
+
+bool writes(const Request& request) {
+  return request.subresource.empty() &&
+         (request.operation == Operation::create || request.operation == Operation::update);
+}
+
+std::string quoted(std::string_view text) { return "\"" + std::string(text.substr(0, 100)) + "\""; }
+
+/// Why a namespace cannot have that name, "" if it can.
+std::string refuse_twin(std::string_view name) {
+  if (!is_dns_label(name)) return quoted(name) + " cannot be the name of a namespace";
+  if (name.starts_with("kube-")) return quoted(name) + " is a name that Kubernetes keeps for itself";
+  return "";
+}
+
+/// The first term of the selector that is not of the form of a NodeSelector.
+std::string check_selector(const json::object& spec) {
+  const json::value* selector = spec.if_contains("clusterSelector");
+  if (!selector || selector->is_null()) return "";
+  std::size_t index = 0;
+  for (const json::value& term : kube::array_at(*selector, {"nodeSelectorTerms"})) {
+    const std::string where = "spec.clusterSelector.nodeSelectorTerms[" + std::to_string(index++) + "]";
+    for (std::string_view list : {"matchExpressions", "matchFields"}) {
+      for (const json::value& requirement : kube::array_at(term, {list})) {
+        const std::string_view key = kube::string_at(requirement, {"key"});
+        const std::string_view verb = kube::string_at(requirement, {"operator"});
+        const json::array& values = kube::array_at(requirement, {"values"});
+        if (key.empty()) return where + " has a requirement without a key";
+        const bool takes_many = verb == "In" || verb == "NotIn";
+        const bool takes_none = verb == "Exists" || verb == "DoesNotExist";
+        const bool takes_one = verb == "Gt" || verb == "Lt";
+        if (!takes_many && !takes_none && !takes_one)
+          return where + " uses the operator " + quoted(verb) + ": there are In, NotIn, Exists, DoesNotExist, Gt, Lt";
+        if ((takes_many && values.empty()) || (takes_none && !values.empty()) || (takes_one && values.size() != 1))
+          return where + " has " + std::to_string(values.size()) + " values for the operator " + std::string(verb) +
+                 " on " + quoted(key);
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+Answer validate_namespace_offloading(const Request& request) {
+  if (!writes(request)) return Answer::allow();
+  const bool is_new = request.operation == Operation::create;
+  if (!is_new && request.object.is_deleting()) return Answer::allow();
+  if (request.object.name() != offloading_name)
+    return Answer::deny("a NamespaceOffloading must be called \"" + std::string(offloading_name) + "\", not " +
+                        quoted(request.object.name()) + ": there is one for each namespace");
+  const json::object& spec = request.object.spec();
+  const json::object& before = request.old_object.spec();
+  const auto value = [](const json::object& of, std::string_view field, std::string_view standard) {
+    const std::string_view text = kube::string_at(of, {field});
+    return text.empty() ? standard : text;
+  };
+  const std::string_view strategy = value(spec, "namespaceMappingStrategy", "DefaultName");
+  const std::string_view remote = value(spec, "remoteNamespaceName", "");
+  if (is_new && strategy == "SelectedName") {
+    if (remote.empty())
+      return Answer::deny("spec.remoteNamespaceName is needed for the strategy SelectedName: it names the twins");
+    if (const std::string mistake = refuse_twin(remote); !mistake.empty())
+      return Answer::deny("spec.remoteNamespaceName " + mistake);
+  }
+  if (is_new && strategy == "EnforceSameName" && request.ns.starts_with("kube-"))
+    return Answer::deny("namespace " + request.ns +
+                        " cannot have twins of the same name: Kubernetes keeps names that " +
+                        "begin with kube- for itself");
+  if (const std::string mistake = check_selector(spec); !mistake.empty()) return Answer::invalid(mistake);
+  if (is_new) return Answer::allow();
+  if (strategy != value(before, "namespaceMappingStrategy", "DefaultName"))
+    return Answer::deny("spec.namespaceMappingStrategy cannot be changed: the twins have their names. Delete the " +
+                        std::string("NamespaceOffloading and create it anew"));
+  if (remote != value(before, "remoteNamespaceName", ""))
+    return Answer::deny("spec.remoteNamespaceName cannot be changed: the twins have their names. Delete the " +
+                        std::string("NamespaceOffloading and create it anew"));
+  Answer answer;
+  const std::string_view pods = value(spec, "podOffloadingStrategy", "LocalAndRemote");
+  if (pods != value(before, "podOffloadingStrategy", "LocalAndRemote") && pods != "LocalAndRemote")
+    answer.warnings.push_back("pods that run already stay where they are, also where the strategy " +
+                              std::string(pods) + " would not have them");
+  return answer;
+}
+
+Answer validate_namespace_map(const Request& request) {
+  if (Answer answer = check_replica(request); !answer.allowed) return answer;
+  if (!writes(request)) return Answer::allow();
+  const json::value* wanted = kube::find(request.object.spec(), {"desiredMapping"});
+  const json::value* before = kube::find(request.old_object.spec(), {"desiredMapping"});
+  if (!wanted || wanted->is_null() || (before && *wanted == *before)) return Answer::allow();
+  const json::object* entries = wanted->if_object();
+  if (!entries) return Answer::invalid("spec.desiredMapping must map names of namespaces to names of their twins");
+  if (entries->size() > max_mappings) return Answer::invalid("spec.desiredMapping has more than 10000 entries");
+  std::map<std::string_view, std::string_view> taken;
+  for (const auto& [key, value] : *entries) {
+    const std::string_view local = key;
+    const json::string* twin = value.if_string();
+    const std::string where = "spec.desiredMapping[" + std::string(local.substr(0, 100)) + "]: ";
+    if (!twin) return Answer::invalid(where + "the name of the twin must be text");
+    if (const std::string mistake = refuse_twin(*twin); !mistake.empty()) return Answer::deny(where + mistake);
+    const auto [other, fresh] = taken.emplace(*twin, local);
+    if (!fresh)
+      return Answer::deny(where + quoted(*twin) + " is the twin of " + quoted(other->second) +
+                          " already: two namespaces cannot share one");
+  }
+  return Answer::allow();
+}
+
+Answer mutate_virtual_node(const Request& request, const kube::Object* node) {
+  if (!writes(request)) return Answer::allow();
+  const kube::Object& virtual_node = request.object;
+  if (request.operation == Operation::create && node &&
+      (node->label(api::labels::type) != api::labels::type_virtual_node))
+    return Answer::deny("there is a node " + quoted(node->name()) +
+                        " already that is not virtual: the VirtualNode needs another name");
+  Answer answer;
+  if (!virtual_node.is_deleting()) {
+    const json::value* create = kube::find(virtual_node.spec(), {"createNode"});
+    const json::value* check = kube::find(virtual_node.spec(), {"disableNetworkCheck"});
+    const bool has_spec = kube::find(virtual_node.tree(), {"spec"}) != nullptr;
+    if (!has_spec) {
+      json::object spec;
+      spec["createNode"] = true;
+      spec["disableNetworkCheck"] = false;
+      answer.patch.push_back(json::object{{"op", "add"}, {"path", "/spec"}, {"value", std::move(spec)}});
+    } else {
+      if (!create || create->is_null()) set_spec_field(answer.patch, virtual_node, "createNode", true);
+      if (!check || check->is_null()) set_spec_field(answer.patch, virtual_node, "disableNetworkCheck", false);
+    }
+  }
+  return answer;
+}
+
+Answer validate_virtual_node(const Request& request) {
+  if (!writes(request) || request.object.is_deleting()) return Answer::allow();
+  const bool is_new = request.operation == Operation::create;
+  if (is_new)
+    if (const auto name = check_node_name(request.object.name()); !name) return Answer::invalid(name.error().text());
+  const json::value* hard = kube::find(request.object.spec(), {"resourceQuota", "hard"});
+  if (const std::string mistake = check_resources(hard, "spec.resourceQuota.hard"); !mistake.empty())
+    return Answer::invalid(mistake);
+  const std::string_view had = kube::string_at(request.old_object.spec(), {"clusterID"});
+  if (!is_new && !had.empty() && kube::string_at(request.object.spec(), {"clusterID"}) != had)
+    return Answer::deny("spec.clusterID cannot be changed: pods of the node run in " + quoted(had));
+  return Answer::allow();
+}
+
+Answer validate_quota(const Request& request, std::span<const std::string> others) {
+  if (!writes(request)) return Answer::allow();
+  const std::string_view user = kube::string_at(request.object.spec(), {"user"});
+  if (user.empty()) return Answer::invalid("spec.user is empty: a Quota has to name the user whose pods it counts");
+  const json::value* resources = kube::find(request.object.spec(), {"resources"});
+  if (const std::string mistake = check_resources(resources, "spec.resources"); !mistake.empty())
+    return Answer::invalid(mistake);
+  const bool renamed = kube::string_at(request.old_object.spec(), {"user"}) != user;
+  if (renamed && !others.empty())
+    return Answer::deny("user " + quoted(user) + " has a Quota already, " + others.front() +
+                        ": two would leave open which one counts");
+  return Answer::allow();
+}
+
+}  // namespace liqo::core::admission

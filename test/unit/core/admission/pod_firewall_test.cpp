@@ -1,0 +1,209 @@
+#include "liqo/core/admission/pod_firewall.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "liqo/core/forge/shadow_pod.hpp"
+#include "reviews.hpp"
+
+using namespace liqo::core::admission;
+namespace json = kube::json;
+using liqo::test::object_of;
+
+namespace {
+
+/// The paths that are refused.
+std::vector<std::string> refused(std::string_view spec, const PodPolicy& policy = {}) {
+  std::vector<std::string> paths;
+  for (const Finding& finding : check_pod(json::parse(spec).as_object(), policy)) paths.push_back(finding.path);
+  return paths;
+}
+
+using Paths = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("each row that does not pass refuses by default and says where") {
+  const struct {
+    std::string_view spec;
+    std::string path;
+    std::string_view policy;  // what lets it pass; "" = nothing does
+  } cases[] = {
+      {R"({"hostNetwork":true})", "spec.pod.hostNetwork", R"({"hostNamespaces":true})"},
+      {R"({"hostPID":true})", "spec.pod.hostPID", R"({"hostNamespaces":true})"},
+      {R"({"hostIPC":true})", "spec.pod.hostIPC", R"({"hostNamespaces":true})"},
+      {R"({"nodeName":"n"})", "spec.pod.nodeName", R"({"nodeName":true})"},
+      {R"({"serviceAccountName":"x"})", "spec.pod.serviceAccountName", R"({"serviceAccounts":["x"]})"},
+      {R"({"serviceAccount":"x"})", "spec.pod.serviceAccount", R"({"serviceAccounts":["*"]})"},
+      {R"({"priorityClassName":"system-node-critical"})", "spec.pod.priorityClassName",
+       R"({"priorityClasses":["system-node-critical"]})"},
+      {R"({"priority":5})", "spec.pod.priority", R"({"priorityClasses":["x"]})"},
+      {R"({"schedulerName":"mine"})", "spec.pod.schedulerName", R"({"schedulers":["mine"]})"},
+      {R"({"tolerations":[{"key":"node-role.kubernetes.io/control-plane","operator":"Exists"}]})",
+       "spec.pod.tolerations", R"({"tolerations":["node-role.kubernetes.io/control-plane"]})"},
+      {R"({"tolerations":[{"operator":"Exists"}]})", "spec.pod.tolerations", R"({"tolerations":["*"]})"},
+      {R"({"tolerations":[{"operator":"Exists","effect":"NoSchedule"}]})", "spec.pod.tolerations",
+       R"({"tolerations":["*"]})"},
+      {R"({"resourceClaims":[{"name":"gpu"}]})", "spec.pod.resourceClaims", R"({"resourceClaims":true})"},
+      {R"({"ephemeralContainers":[{"name":"x"}]})", "spec.pod.ephemeralContainers", ""},
+      {R"({"schedulingGates":[{"name":"x"}]})", "spec.pod.schedulingGates", ""},
+      {R"({"workloadRef":{"name":"x"}})", "spec.pod.workloadRef", ""},
+      {R"({"aFieldOfTomorrow":1})", "spec.pod.aFieldOfTomorrow", ""},
+      {R"({"containers":[{"name":"a"},{"tomorrow":{}}]})", "spec.pod.containers[1].tomorrow", ""},
+      {R"({"containers":[{"securityContext":{"privileged":true}}]})",
+       "spec.pod.containers[0].securityContext.privileged", R"({"privileged":true})"},
+      {R"({"initContainers":[{"securityContext":{"capabilities":{"add":["CHOWN","NET_ADMIN"]}}}]})",
+       "spec.pod.initContainers[0].securityContext.capabilities.add", R"({"capabilities":["NET_ADMIN"]})"},
+      {R"({"containers":[{"securityContext":{"procMount":"Unmasked"}}]})",
+       "spec.pod.containers[0].securityContext.procMount", R"({"unconfined":true})"},
+      {R"({"securityContext":{"seccompProfile":{"type":"Unconfined"}}})",
+       "spec.pod.securityContext.seccompProfile.type", R"({"unconfined":true})"},
+      {R"({"containers":[{"securityContext":{"appArmorProfile":{"type":"Unconfined"}}}]})",
+       "spec.pod.containers[0].securityContext.appArmorProfile.type", R"({"unconfined":true})"},
+      {R"({"securityContext":{"seLinuxOptions":{"type":"spc_t"}}})", "spec.pod.securityContext.seLinuxOptions.type",
+       R"({"unconfined":true})"},
+      {R"({"securityContext":{"seLinuxOptions":{"role":"r"}}})", "spec.pod.securityContext.seLinuxOptions.role",
+       R"({"unconfined":true})"},
+      {R"({"securityContext":{"windowsOptions":{"hostProcess":true}}})",
+       "spec.pod.securityContext.windowsOptions.hostProcess", R"({"privileged":true})"},
+      {R"({"securityContext":{"sysctls":[{"name":"kernel.msgmax","value":"1"}]}})", "spec.pod.securityContext.sysctls",
+       R"({"sysctls":["kernel.msgmax"]})"},
+      {R"({"containers":[{"ports":[{"containerPort":80},{"containerPort":81,"hostPort":81}]}]})",
+       "spec.pod.containers[0].ports[1].hostPort", R"({"hostPorts":true})"},
+      {R"({"containers":[{"livenessProbe":{"httpGet":{"host":"10.0.0.1","port":80}}}]})",
+       "spec.pod.containers[0].livenessProbe.httpGet.host", R"({"probeHosts":true})"},
+      {R"({"containers":[{"lifecycle":{"postStart":{"tcpSocket":{"host":"10.0.0.1","port":80}}}}]})",
+       "spec.pod.containers[0].lifecycle.postStart.tcpSocket.host", R"({"probeHosts":true})"},
+      {R"({"volumes":[{"name":"v","hostPath":{"path":"/"}}]})", "spec.pod.volumes[0].hostPath", R"({"hostPath":true})"},
+      {R"({"volumes":[{"name":"v","hostPath":{}}]})", "spec.pod.volumes[0].hostPath", R"({"hostPath":true})"},
+      {R"({"volumes":[{"name":"v","gitRepo":{"repository":"x"}}]})", "spec.pod.volumes[0].gitRepo", ""},
+      {R"({"volumes":[{"name":"v","cephfs":{"secretFile":"/etc/shadow"}}]})", "spec.pod.volumes[0].cephfs.secretFile",
+       R"({"hostPath":true})"},
+      {R"({"volumes":[{"name":"v","rbd":{"keyring":"/etc/shadow"}}]})", "spec.pod.volumes[0].rbd.keyring",
+       R"({"hostPath":true})"},
+      {R"({"volumes":[{"ephemeral":{"volumeClaimTemplate":{"metadata":{"ownerReferences":[{"name":"x"}]}}}}]})",
+       "spec.pod.volumes[0].ephemeral.volumeClaimTemplate.metadata.ownerReferences", ""},
+      {R"({"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
+           {"topologyKey":"zone","namespaceSelector":{}}]}}})",
+       "spec.pod.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].namespaceSelector",
+       R"({"otherNamespaces":true})"},
+      {R"({"affinity":{"podAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[
+           {"weight":1,"podAffinityTerm":{"topologyKey":"zone","namespaces":["kube-system"]}}]}}})",
+       "spec.pod.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.namespaces",
+       R"({"otherNamespaces":true})"},
+      // Forms that the field does not have.
+      {R"({"hostname":{"a":{"privileged":true}}})", "spec.pod.hostname", ""},
+      {R"({"containers":"x"})", "spec.pod.containers", ""},
+      {R"({"containers":[1]})", "spec.pod.containers[0]", ""},
+      {R"({"containers":[{"securityContext":7}]})", "spec.pod.containers[0].securityContext", ""},
+      {R"({"hostNetwork":"yes"})", "spec.pod.hostNetwork", R"({"hostNamespaces":true})"},
+      {R"({"containers":[{"securityContext":{"capabilities":{"add":"NET_ADMIN"}}}]})",
+       "spec.pod.containers[0].securityContext.capabilities.add", ""},
+  };
+  for (const auto& each : cases) {
+    CAPTURE(each.spec);
+    CHECK(refused(each.spec) == Paths{each.path});
+    if (each.policy.empty()) continue;
+    const auto policy = read_pod_policy(each.policy);
+    REQUIRE(policy);
+    CHECK(refused(each.spec, *policy) == Paths{});
+  }
+}
+
+TEST_CASE("ordinary pods pass") {
+  constexpr std::string_view specs[] = {
+      R"({"containers":[{"name":"a","image":"i","command":["sh"],"env":[{"name":"A","valueFrom":{"secretKeyRef":
+          {"name":"s","key":"k"}}}],"ports":[{"containerPort":80,"protocol":"TCP","hostPort":0}],
+          "resources":{"requests":{"cpu":"1"},"limits":{"memory":1024}},"livenessProbe":{"httpGet":{"path":"/","port":80,
+          "host":""}},"securityContext":{"privileged":false,"capabilities":{"add":["NET_BIND_SERVICE"],"drop":["ALL"]},
+          "seccompProfile":{"type":"RuntimeDefault"},"procMount":"Default"},
+          "volumeMounts":[{"name":"v","mountPath":"/v"}]}],
+          "volumes":[{"name":"v","emptyDir":{}},{"name":"c","configMap":{"name":"c","items":[{"key":"k","path":"p"}]}},
+          {"name":"p","persistentVolumeClaim":{"claimName":"d"}},{"name":"d","downwardAPI":{"items":[{"path":"l",
+          "fieldRef":{"fieldPath":"metadata.labels"}}]}}],
+          "hostNetwork":false,"priority":0,"serviceAccountName":"default","schedulerName":"default-scheduler",
+          "nodeSelector":{"a":"b"},"hostAliases":[{"ip":"10.0.0.1","hostnames":["kubernetes.default"]}],
+          "tolerations":[{"key":"a","operator":"Exists"},{"operator":"Exists","effect":"NoExecute"}],
+          "terminationGracePeriodSeconds":30,"dnsPolicy":"ClusterFirst","restartPolicy":"Always",
+          "topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"z","whenUnsatisfiable":"DoNotSchedule",
+          "labelSelector":{"matchLabels":{"a":"b"}}}]})",
+      R"({"volumes":[{"name":"token","projected":{"sources":[{"serviceAccountToken":{"path":"token",
+          "expirationSeconds":3607}},{"configMap":{"name":"kube-root-ca.crt","items":[{"key":"ca.crt","path":"ca.crt"}]}},
+          {"downwardAPI":{"items":[{"path":"namespace","fieldRef":{"apiVersion":"v1","fieldPath":"metadata.namespace"}}]}}],
+          "defaultMode":420}}]})",
+      R"({"hostPID":null,"ephemeralContainers":[],"affinity":{"podAffinity":{}},"overhead":{"cpu":"1m"}})",
+  };
+  for (const std::string_view spec : specs) CHECK(refused(spec) == Paths{});
+}
+
+TEST_CASE("what our own forging sends passes") {
+  const auto pod = object_of(R"({"apiVersion":"v1","kind":"Pod",
+    "metadata":{"name":"web","namespace":"shop","uid":"u-1","labels":{"app":"web"},
+                "annotations":{"liqo.io/anti-affinity-preset":"hard"}},
+    "spec":{"containers":[{"name":"main","image":"i","ports":[{"containerPort":80,"hostPort":80}],
+              "volumeMounts":[{"name":"kube-api-access-x","mountPath":"/var/run/secrets"}]}],
+            "hostNetwork":true,"hostPID":true,"serviceAccountName":"robot","serviceAccount":"robot","priority":7,
+            "priorityClassName":"high","nodeName":"milan","schedulerName":"mine","hostAliases":[{"ip":"1.2.3.4"}],
+            "tolerations":[{"key":"virtual-node.liqo.io/not-allowed","operator":"Exists"},
+                           {"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute"}],
+            "volumes":[{"name":"kube-api-access-x","projected":{"sources":[
+                {"serviceAccountToken":{"path":"token"}},{"configMap":{"name":"kube-root-ca.crt"}},
+                {"downwardAPI":{"items":[{"path":"namespace","fieldRef":{"fieldPath":"metadata.namespace"}}]}}]}}]}})");
+  for (const auto support : {liqo::core::ApiServerSupport::disabled, liqo::core::ApiServerSupport::token_api}) {
+    liqo::core::ForgingContext context{.clusters = {"rome", "milan"}, .node_name = "milan"};
+    context.api_server_support = support;
+    context.api_server_ips = {"10.80.0.1"};
+    context.patch.node_selector = json::object{{"pool", "tenants"}};
+    const auto forged = liqo::core::forge_shadow_pod(pod, "shop-rome", context);
+    REQUIRE(forged);
+    CHECK(describe(check_pod(kube::object_at(forged->shadow.spec(), {"pod"}), {})) == "");
+    CHECK(describe(check_pod_metadata(forged->shadow, {})) == "");
+  }
+}
+
+TEST_CASE("annotations that make orders of their own are refused") {
+  const auto check = [](std::string_view key, std::string_view value, const PodPolicy& policy = {}) {
+    kube::Object shadow;
+    shadow.set_annotation(key, value);
+    return describe(check_pod_metadata(shadow, policy));
+  };
+  CHECK(check("kubernetes.io/config.mirror", "x").find("kubernetes.io/config.mirror") != std::string::npos);
+  CHECK(check("container.apparmor.security.beta.kubernetes.io/main", "unconfined") != "");
+  CHECK(check("container.apparmor.security.beta.kubernetes.io/main", "runtime/default") == "");
+  CHECK(check("container.apparmor.security.beta.kubernetes.io/main", "unconfined", {.unconfined = true}) == "");
+  CHECK(check("prometheus.io/scrape", "true") == "");
+}
+
+TEST_CASE("a refusal names every field, up to a bound") {
+  CHECK(describe(check_pod(json::parse(R"({"hostNetwork":true,"nodeName":"n"})").as_object(), {})) ==
+        "spec.pod.hostNetwork opens the namespaces of the node; hostNamespaces in the policy allows it; "
+        "spec.pod.nodeName goes past the scheduler of this cluster; nodeName in the policy allows it");
+  json::object spec;
+  for (int i = 0; i < 1'000; ++i) spec["field" + std::to_string(i)] = 1;
+  CHECK(check_pod(spec, {}).size() == max_findings);
+  CHECK(describe(check_pod(spec, {})).ends_with("and perhaps more"));
+}
+
+TEST_CASE("a policy that is not understood allows nothing") {
+  for (const std::string_view text :
+       {"x", "[]", R"({"hostPort":true})", R"({"hostPorts":"true"})", R"({"capabilities":"NET_ADMIN"})",
+        R"({"capabilities":[1]})", R"({"privileged":1})"}) {
+    CAPTURE(text);
+    CHECK_FALSE(read_pod_policy(text));
+  }
+  CHECK(read_pod_policy("").value() == PodPolicy());
+  CHECK(read_pod_policy("{}").value() == PodPolicy());
+}
+
+TEST_CASE("no field has two rows") {
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  for (const FirewallField& field : firewall_fields()) {
+    CAPTURE(field.type);
+    CAPTURE(field.field);
+    CHECK(seen.emplace(field.type, field.field).second);
+  }
+  CHECK(seen.size() > 400);
+}

@@ -1,0 +1,130 @@
+#include "liqo/core/admission/shadow_pod.hpp"
+
+#include <doctest/doctest.h>
+
+#include "reviews.hpp"
+
+using namespace liqo::core::admission;
+using liqo::test::creating;
+using liqo::test::updating;
+
+namespace {
+
+std::string shadow(std::string_view labels, std::string_view spec = R"({"containers":[{"name":"a","image":"i"}]})",
+                   std::string_view annotations = "{}") {
+  return R"({"metadata":{"name":"web","namespace":"shop-rome","labels":)" + std::string(labels) + R"(,"annotations":)" +
+         std::string(annotations) + R"(},"spec":{"pod":)" + std::string(spec) + "}}";
+}
+
+const std::string rome = R"({"offloading.liqo.io/origin":"rome","liqo.io/creator-user":"milan-1f"})";
+const TwinNamespace twin{.remote_cluster = "rome", .policy = {}};
+const std::vector<std::string> of_rome{"rome", "system:authenticated"};
+
+}  // namespace
+
+TEST_CASE("the creator label is the escaped name of who creates") {
+  CHECK(escape_user("system:custom:user") == "system-custom-user");
+  CHECK(escape_user("a/b@c_d.E-9") == "a-b-c_d.E-9");
+  Answer answer = mutate_shadow_pod(creating(shadow(rome), "other:1", of_rome));
+  CHECK(answer.patch ==
+        json::parse(R"([{"op":"add","path":"/metadata/labels/liqo.io~1creator-user","value":"other-1"}])"));
+  CHECK(mutate_shadow_pod(creating(shadow(rome), "milan-1f", of_rome)).patch.empty());
+  CHECK_FALSE(mutate_shadow_pod(creating(shadow(rome), "")).allowed);
+}
+
+TEST_CASE("an update gets back the label it has dropped, and an old object one from its consumer") {
+  const std::string bare = R"({"offloading.liqo.io/origin":"rome"})";
+  const auto back = mutate_shadow_pod(updating(shadow(rome), shadow(bare), "admin"));
+  CHECK(kube::string_at(back.patch.at(0), {"value"}) == "milan-1f");
+  const auto filled = mutate_shadow_pod(updating(shadow(bare), shadow(bare), "milan-1f", of_rome));
+  CHECK(kube::string_at(filled.patch.at(0), {"value"}) == "milan-1f");
+  CHECK(mutate_shadow_pod(updating(shadow(bare), shadow(bare), "admin")).patch.empty());
+  CHECK(mutate_shadow_pod(updating(shadow(rome), shadow(rome), "garbage-collector")).patch.empty());
+}
+
+TEST_CASE("a new ShadowPod is refused for its first fault, in words") {
+  const struct {
+    std::string object;
+    std::string_view user, word;
+    TwinNamespace in = twin;
+  } cases[] = {
+      {shadow(rome), "milan-1f", ""},
+      {shadow(R"({"liqo.io/creator-user":"milan-1f"})"), "milan-1f", "offloading.liqo.io/origin is missing"},
+      {shadow(rome), "milan-1f", "belongs to the consumer \"turin\"", {.remote_cluster = "turin", .policy = {}}},
+      {shadow(rome), "milan-1f", "belongs to no consumer", {}},
+      {shadow(rome), "someone", "must be \"someone\""},
+      {shadow(R"({"offloading.liqo.io/origin":"rome","liqo.io/creator-user":"-x"})"), "-x",
+       "does not fit into a label"},
+      {shadow(rome, R"({"containers":[]})"), "milan-1f", "containers is empty"},
+      {R"({"metadata":{"name":"web","labels":)" + rome + "}}", "milan-1f", "containers is empty"},
+      {shadow(rome, R"({"containers":[{"name":"a"}],"hostPID":true})"), "milan-1f", "spec.pod.hostPID"},
+      {shadow(rome, R"({"containers":[{"name":"a"}]})", R"({"kubernetes.io/config.mirror":"x"})"), "milan-1f",
+       "kubernetes.io/config.mirror"},
+      {shadow(rome, R"({"containers":[{"name":"a"}],"hostPID":true})"),
+       "milan-1f",
+       "",
+       {.remote_cluster = "rome", .policy = {.host_namespaces = true}}},
+  };
+  for (const auto& each : cases) {
+    CAPTURE(each.object);
+    const Answer answer = validate_shadow_pod(creating(each.object, std::string(each.user), of_rome), each.in);
+    CHECK(answer.allowed == each.word.empty());
+    CHECK(answer.message.find(each.word) != std::string::npos);
+  }
+}
+
+TEST_CASE("an update changes what may change and nothing else") {
+  const std::string pod = R"({"containers":[{"name":"a","image":"i","env":[]}],"hostPID":true})";
+  const std::string other = R"({"offloading.liqo.io/origin":"rome","liqo.io/creator-user":"turin-2e"})";
+  const std::string bare = R"({"offloading.liqo.io/origin":"rome"})";
+  const struct {
+    std::string before, after;
+    std::string user;
+    std::string_view word;
+  } cases[] = {
+      {shadow(rome, pod), shadow(rome, pod), "milan-1f", ""},
+      // What was stored before there was a rule stays.
+      {shadow(rome, pod), shadow(rome, R"({"containers":[{"name":"a","image":"j"}],"hostPID":true})"), "milan-1f", ""},
+      {shadow(rome), shadow(rome, R"({"containers":[{"name":"a","image":"j"}],"activeDeadlineSeconds":5,
+                                      "tolerations":[{"key":"k"}]})"),
+       "milan-1f", ""},
+      {shadow(rome), shadow(rome, R"({"containers":[{"name":"a","image":"i"}],"initContainers":null})"), "milan-1f",
+       ""},
+      {shadow(rome), shadow(rome), "system:serviceaccount:kube-system:generic-garbage-collector", ""},
+      {shadow(bare), shadow(rome), "milan-1f", ""},
+      {shadow(bare), shadow(bare), "admin", ""},
+      {shadow(bare), shadow(other), "milan-1f", "creator-user cannot be changed"},
+      {shadow(rome), shadow(other), "milan-1f", "creator-user cannot be changed"},
+      {shadow(rome), shadow(rome), "turin-2e", "belongs to the identity \"milan-1f\""},
+      {shadow(rome), shadow(R"({"offloading.liqo.io/origin":"milan","liqo.io/creator-user":"milan-1f"})"), "milan-1f",
+       "origin cannot be changed"},
+      {shadow(rome), shadow(rome, R"({"containers":[{"name":"a","image":"i","command":["sh"]}]})"), "milan-1f",
+       "spec.pod.containers[0].command cannot be changed"},
+      {shadow(rome), shadow(rome, R"({"containers":[{"name":"b","image":"i"}]})"), "milan-1f",
+       "spec.pod.containers[0].name cannot be changed"},
+      {shadow(rome), shadow(rome, R"({"containers":[]})"), "milan-1f", "spec.pod.containers cannot be changed"},
+      {shadow(rome, R"({"containers":[{"name":"a"},{"name":"b"}]})"), shadow(rome, R"({"containers":[{"name":"a"}]})"),
+       "milan-1f", "spec.pod.containers cannot be changed"},
+      {shadow(rome), shadow(rome, R"({"containers":[{"name":"a","image":"i"}],"hostNetwork":true})"), "milan-1f",
+       "spec.pod.hostNetwork cannot be changed"},
+      {shadow(rome), shadow(rome, R"({"containers":[{"name":"a","image":"i"}],"tolerations":[{"operator":"Exists"}]})"),
+       "milan-1f", "spec.pod.tolerations"},
+      {shadow(rome),
+       shadow(rome, R"({"containers":[{"name":"a","image":"i"}]})", R"({"kubernetes.io/config.mirror":"x"})"),
+       "milan-1f", "kubernetes.io/config.mirror"},
+  };
+  for (const auto& each : cases) {
+    CAPTURE(each.after);
+    const bool of_consumer = each.user == "milan-1f" || each.user == "turin-2e";
+    const auto groups = of_consumer ? of_rome : std::vector<std::string>{"system:authenticated"};
+    const Answer answer = validate_shadow_pod(updating(each.before, each.after, each.user, groups), twin);
+    CHECK(answer.allowed == each.word.empty());
+    CHECK(answer.message.find(each.word) != std::string::npos);
+  }
+}
+
+TEST_CASE("an image only changes where a container has one") {
+  CHECK(frozen_difference(json::parse(R"({"volumes":[{"name":"v","image":{"reference":"a"}}]})").as_object(),
+                          json::parse(R"({"volumes":[{"name":"v","image":{"reference":"b"}}]})").as_object()) ==
+        "volumes[0].image.reference");
+}

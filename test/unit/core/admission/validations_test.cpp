@@ -1,0 +1,275 @@
+#include "liqo/core/admission/validations.hpp"
+
+#include <doctest/doctest.h>
+
+#include "liqo/core/admission/tenant_rules.hpp"
+#include "reviews.hpp"
+
+using namespace liqo::core::admission;
+using liqo::test::creating;
+using liqo::test::object_of;
+using liqo::test::updating;
+
+namespace {
+
+const std::vector<std::string> tenants{"liqo.io", "system:authenticated"};
+const std::string replica_labels =
+    R"("liqo.io/replicated":"true","liqo.io/replication":"false","liqo.io/originID":"rome","liqo.io/remoteID":"milan",
+       "liqo.io/remote-cluster-id":"rome")";
+
+std::string slice(std::string_view labels, std::string_view spec = "{}", std::string_view annotations = "{}",
+                  std::string_view name = "s") {
+  return R"({"metadata":{"name":")" + std::string(name) + R"(","labels":{)" + std::string(labels) +
+         R"(},"annotations":)" + std::string(annotations) + R"(},"spec":)" + std::string(spec) + "}";
+}
+
+void check(const Answer& answer, std::string_view word) {
+  CHECK(answer.allowed == word.empty());
+  CHECK(answer.message.find(word) != std::string::npos);
+  if (!word.empty()) CHECK(answer.message != "");
+}
+
+}  // namespace
+
+TEST_CASE("a consumer only creates replicas of its own objects") {
+  const struct {
+    std::string object;
+    std::string_view word;
+  } cases[] = {
+      {slice(replica_labels, R"({"consumerClusterID":"rome"})"), ""},
+      {slice(""), "liqo.io/replicated must be \"true\""},
+      {slice(R"("liqo.io/replication":"true","liqo.io/remoteID":"milan")"), "liqo.io/replicated must be"},
+      {slice(R"("liqo.io/replicated":"true","liqo.io/replication":"true","liqo.io/originID":"rome")"),
+       "liqo.io/replication must be"},
+      {slice(R"("liqo.io/replicated":"true","liqo.io/originID":"turin","liqo.io/remote-cluster-id":"rome")"),
+       "liqo.io/originID must be \"rome\""},
+      {slice(R"("liqo.io/replicated":"true","liqo.io/originID":"rome","liqo.io/remote-cluster-id":"turin")"),
+       "liqo.io/remote-cluster-id must be \"rome\""},
+      {slice(replica_labels, R"({"consumerClusterID":"turin"})"), "in the name of another cluster"},
+  };
+  for (const auto& each : cases) {
+    CAPTURE(each.object);
+    check(check_replica(creating(each.object, "rome", tenants)), each.word);
+    check(check_replica(creating(each.object, "admin", {"system:authenticated"})), "");
+  }
+}
+
+TEST_CASE("a consumer keeps the labels and marks that are the provider's") {
+  const std::string plain = slice(replica_labels);
+  const std::string cordoned = slice(replica_labels, "{}", R"({"liqo.io/cordon-tenant":"true"})");
+  const struct {
+    std::string before, after;
+    std::string_view word;
+  } cases[] = {
+      {plain, plain, ""},
+      {cordoned, cordoned, ""},
+      {plain, slice(replica_labels, "{}", R"({"note":"x"})"), ""},
+      {plain, slice(replica_labels + R"(,"team":"x")"), ""},
+      {plain, slice(R"("liqo.io/replicated":"true")"), "cannot be removed"},
+      {cordoned, plain, "liqo.io/cordon-tenant cannot be removed"},
+      {plain, slice(replica_labels, "{}", R"({"liqo.io/cordon":"false"})"), "liqo.io/cordon cannot be added"},
+      {plain, slice(replica_labels, "{}", R"({"liqo.io/cordoned-resource":"1"})"), "cordoned-resource cannot be added"},
+      {slice(replica_labels, "{}", R"({"liqo.io/cordon":"true"})"),
+       slice(replica_labels, "{}", R"({"liqo.io/cordon":"false"})"), "liqo.io/cordon cannot be changed"},
+      {plain, slice(replica_labels, R"({"consumerClusterID":"turin"})"), "in the name of another cluster"},
+  };
+  for (const auto& each : cases) {
+    CAPTURE(each.after);
+    check(check_replica(updating(each.before, each.after, "rome", tenants)), each.word);
+    check(check_replica(updating(each.before, each.after, "admin")), "");
+  }
+}
+
+TEST_CASE("the status of a replica is not the consumer's") {
+  auto request = updating(slice(replica_labels), slice(replica_labels), "rome", tenants);
+  request.subresource = "status";
+  request.plural = "resourceslices";
+  check(validate_resource_slice(request, {}), "status of resourceslices");
+  check(validate_namespace_map(request), "status of resourceslices");
+  request.user = {"system:serviceaccount:liqo:liqo", {}};
+  check(validate_resource_slice(request, {}), "");
+}
+
+TEST_CASE("slices have short names, once in a cluster, and amounts") {
+  const std::string long_name(51, 'x'), fits(50, 'x');
+  const std::vector<std::string> taken{"liqo-tenant-milan/s"};
+  check(validate_resource_slice(creating(slice("", "{}", "{}", fits)), {}), "");
+  check(validate_resource_slice(creating(slice("", "{}", "{}", long_name)), {}), "50 characters");
+  check(validate_resource_slice(creating(slice(replica_labels, "{}", "{}", long_name)), {}), "50 characters");
+  check(validate_resource_slice(creating(slice("")), taken), "liqo-tenant-milan/s");
+  check(validate_resource_slice(creating(slice(replica_labels)), taken), "");
+  for (const auto& [resources, word] : std::vector<std::pair<std::string, std::string_view>>{
+           {R"({"cpu":"4","memory":1024,"nvidia.com/gpu":"0"})", ""},
+           {R"({"cpu":"-1"})", "spec.resources[cpu] is -1"},
+           {R"({"cpu":"four"})", "spec.resources[cpu] is not a quantity"},
+           {R"({"cpu":{}})", "spec.resources[cpu] is not a quantity"},
+           {R"(["cpu"])", "must map"}}) {
+    const std::string spec = R"({"resources":)" + resources + "}";
+    check(validate_resource_slice(creating(slice("", spec)), {}), word);
+    check(validate_resource_slice(updating(slice(""), slice("", spec)), {}), word);
+    // What is stored can lose its finalizers.
+    check(validate_resource_slice(updating(slice("", spec), slice("", spec)), {}), "");
+  }
+}
+
+TEST_CASE("a Tenant belongs into the tenant namespace of its cluster, alone") {
+  const auto tenant = [](std::string_view label, std::string_view id) {
+    return R"({"metadata":{"name":"rome","namespace":"t","labels":{"liqo.io/remote-cluster-id":")" +
+           std::string(label) + R"("}},"spec":{"clusterID":")" + std::string(id) + R"("}})";
+  };
+  const std::vector<std::string> other{"other"};
+  const TenantSurroundings good{
+      .is_tenant_namespace = true, .namespace_cluster = "rome", .in_namespace = {}, .namesakes = {}};
+  check(validate_tenant(creating(tenant("rome", "rome")), good), "");
+  check(validate_tenant(creating(tenant("turin", "rome")), good), "must be equal");
+  check(validate_tenant(creating(tenant("turin", "turin")), good), "tenant namespace of \"rome\"");
+  TenantSurroundings around = good;
+  around.is_tenant_namespace = false;
+  check(validate_tenant(creating(tenant("rome", "rome")), around), "is not the tenant namespace");
+  around = good;
+  around.in_namespace = other;
+  check(validate_tenant(creating(tenant("rome", "rome")), around), "has a Tenant already");
+  check(validate_tenant(updating(tenant("rome", "rome"), tenant("rome", "rome")), around), "");
+  around = good;
+  around.namesakes = other;
+  check(validate_tenant(creating(tenant("rome", "rome")), around), "in namespace other");
+
+  const auto unlabelled = creating(R"({"metadata":{"name":"rome"},"spec":{"clusterID":"rome"}})");
+  CHECK(mutate_tenant(unlabelled).patch ==
+        json::parse(R"([{"op":"add","path":"/metadata/labels","value":{"liqo.io/remote-cluster-id":"rome"}}])"));
+  CHECK(mutate_tenant(creating(tenant("turin", "rome"))).patch.empty());
+  CHECK(mutate_foreign_cluster(creating(tenant("turin", "rome"))).patch.size() == 1);
+  CHECK(mutate_foreign_cluster(creating(tenant("rome", "rome"))).patch.empty());
+}
+
+TEST_CASE("a peering user sets no policy") {
+  const std::string peer = "liqo-peer-user-rome-0011";
+  const auto tenant = [](std::string_view metadata, std::string_view spec) {
+    return R"({"metadata":{"name":"rome")" + std::string(metadata) + R"(},"spec":{"clusterID":"rome")" +
+           std::string(spec) + "}}";
+  };
+  const std::string plain = tenant("", "");
+  const struct {
+    std::string after;
+    std::string_view word;
+  } cases[] = {
+      {plain, ""},
+      {tenant("", R"(,"publicKey":"a2V5","csr":"Y3Ny","signature":"eA==")"), ""},
+      {tenant("", R"(,"authzPolicy":"KeysExchange","tenantCondition":"Active")"), ""},
+      {tenant(R"(,"annotations":{"note":"x"})", ""), ""},
+      {tenant("", R"(,"authzPolicy":"TolerateNoHandshake")"), "spec.authzPolicy"},
+      {tenant("", R"(,"tenantCondition":"Drained")"), "spec.tenantCondition"},
+      {tenant(R"(,"labels":{"liqo.io/webhook-skip":"true"})", ""), "liqo.io/webhook-skip"},
+      {tenant(R"(,"annotations":{"liqo.io/sharing-percentage":"100"})", ""), "liqo.io/sharing-percentage"},
+  };
+  for (const auto& each : cases) {
+    CAPTURE(each.after);
+    check(check_tenant_writer(creating(each.after, peer, tenants)), each.word);
+    check(check_tenant_writer(updating(plain, each.after, peer, tenants)), each.word);
+    check(check_tenant_writer(creating(each.after, "admin")), "");
+  }
+  const std::string drained =
+      tenant(R"(,"annotations":{"liqo.io/keep-pods":"true"})", R"(,"tenantCondition":"Drained")");
+  check(check_tenant_writer(updating(drained, drained, peer, tenants)), "");
+  check(check_tenant_writer(updating(drained, plain, peer, tenants)), "liqo.io/keep-pods");
+  CHECK(is_peering_user({peer, tenants}));
+  CHECK_FALSE(is_peering_user({peer, {}}));
+}
+
+TEST_CASE("a NamespaceOffloading is validated as a whole") {
+  const auto made = [](std::string_view spec, std::string_view name = "offloading") {
+    return R"({"metadata":{"namespace":"shop","name":")" + std::string(name) + R"("},"spec":)" + std::string(spec) +
+           "}";
+  };
+  const struct {
+    std::string object;
+    std::string_view word;
+  } creations[] = {
+      {made("{}"), ""},
+      {made("{}", "other"), "must be called \"offloading\""},
+      {made(R"({"namespaceMappingStrategy":"SelectedName"})"), "spec.remoteNamespaceName is needed"},
+      {made(R"({"namespaceMappingStrategy":"SelectedName","remoteNamespaceName":"twin"})"), ""},
+      {made(R"({"namespaceMappingStrategy":"SelectedName","remoteNamespaceName":"Twin!"})"), "cannot be the name"},
+      {made(R"({"namespaceMappingStrategy":"SelectedName","remoteNamespaceName":"kube-system"})"), "keeps for itself"},
+      {made(R"({"clusterSelector":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"In",
+                "values":["b"]}]}]}})"),
+       ""},
+      {made(R"({"clusterSelector":{"nodeSelectorTerms":[{},{"matchExpressions":[{"key":"a","operator":"Is"}]}]}})"),
+       "nodeSelectorTerms[1] uses the operator \"Is\""},
+      {made(R"({"clusterSelector":{"nodeSelectorTerms":[{"matchExpressions":[{"operator":"Exists"}]}]}})"),
+       "without a key"},
+      {made(R"({"clusterSelector":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"In"}]}]}})"),
+       "0 values"},
+  };
+  for (const auto& each : creations) {
+    CAPTURE(each.object);
+    check(validate_namespace_offloading(creating(each.object)), each.word);
+  }
+  const auto update = [&](std::string_view before, std::string_view after) {
+    return validate_namespace_offloading(updating(made(before), made(after)));
+  };
+  check(update("{}", R"({"namespaceMappingStrategy":"DefaultName"})"), "");
+  check(update("{}", R"({"namespaceMappingStrategy":"EnforceSameName"})"),
+        "namespaceMappingStrategy cannot be changed");
+  check(update(R"({"remoteNamespaceName":"a"})", R"({"remoteNamespaceName":"b"})"), "remoteNamespaceName cannot be");
+  CHECK(update("{}", R"({"podOffloadingStrategy":"Local"})").warnings.size() == 1);
+  CHECK(update(R"({"podOffloadingStrategy":"Local"})", "{}").warnings.empty());
+}
+
+TEST_CASE("the twins of a NamespaceMap can be namespaces of a consumer") {
+  const auto map = [](std::string_view mapping) {
+    return R"({"metadata":{"name":"milan","labels":{)" + replica_labels + R"(}},"spec":{"desiredMapping":)" +
+           std::string(mapping) + "}}";
+  };
+  for (const auto& [mapping, word] :
+       std::vector<std::pair<std::string, std::string_view>>{{R"({"a":"a-rome","b":"b-rome"})", ""},
+                                                             {"null", ""},
+                                                             {R"({"a":"kube-system"})", "keeps for itself"},
+                                                             {R"({"a":"A!"})", "cannot be the name"},
+                                                             {R"({"a":""})", "cannot be the name"},
+                                                             {R"({"a":1})", "must be text"},
+                                                             {R"({"a":"x","b":"x"})", "cannot share one"},
+                                                             {R"(["a"])", "must map"}}) {
+    CAPTURE(mapping);
+    check(validate_namespace_map(creating(map(mapping), "rome", tenants)), word);
+    check(validate_namespace_map(updating(map(mapping), map(mapping), "rome", tenants)), "");
+  }
+}
+
+TEST_CASE("a VirtualNode gets its defaults, and never another's node") {
+  const auto request = creating(R"({"metadata":{"name":"milan"},"spec":{"clusterID":"milan"}})");
+  CHECK(mutate_virtual_node(request, nullptr).patch ==
+        json::parse(R"([{"op":"add","path":"/spec/createNode","value":true},
+                        {"op":"add","path":"/spec/disableNetworkCheck","value":false}])"));
+  CHECK(mutate_virtual_node(creating(R"({"metadata":{"name":"milan"}})"), nullptr).patch ==
+        json::parse(R"([{"op":"add","path":"/spec","value":{"createNode":true,"disableNetworkCheck":false}}])"));
+  CHECK(mutate_virtual_node(creating(R"({"metadata":{"name":"m"},"spec":{"createNode":false,
+                                         "disableNetworkCheck":true}})"),
+                            nullptr)
+            .patch.empty());
+  const auto worker = object_of(R"({"metadata":{"name":"milan"}})");
+  const auto leftover = object_of(R"({"metadata":{"name":"milan","labels":{"liqo.io/type":"virtual-node"}}})");
+  check(mutate_virtual_node(request, &worker), "is not virtual");
+  check(mutate_virtual_node(request, &leftover), "");
+  check(validate_virtual_node(request), "");
+  check(validate_virtual_node(creating(R"({"metadata":{"name":"a)" + std::string(70, 'b') + R"("},"spec":{}})")), "63");
+  check(validate_virtual_node(creating(R"({"metadata":{"name":"m"},"spec":{"resourceQuota":{"hard":{"cpu":"-1"}}}})")),
+        "cannot be negative");
+  check(validate_virtual_node(updating(R"({"metadata":{"name":"m"},"spec":{"clusterID":"milan"}})",
+                                       R"({"metadata":{"name":"m"},"spec":{"clusterID":"turin"}})")),
+        "spec.clusterID cannot be changed");
+}
+
+TEST_CASE("a Quota has one user and no negative amount") {
+  const auto quota = [](std::string_view spec) {
+    return R"({"metadata":{"name":"q","namespace":"t"},"spec":)" + std::string(spec) + "}";
+  };
+  const std::vector<std::string> other{"t/other"};
+  const std::string good = R"({"user":"u","resources":{"cpu":"4"}})";
+  check(validate_quota(creating(quota(good)), {}), "");
+  check(validate_quota(creating(quota(good)), other), "has a Quota already, t/other");
+  check(validate_quota(updating(quota(good), quota(good)), other), "");
+  check(validate_quota(updating(quota(R"({"user":"v"})"), quota(good)), other), "has a Quota already");
+  check(validate_quota(creating(quota(R"({"resources":{}})")), {}), "spec.user is empty");
+  check(validate_quota(creating(quota(R"({"user":"u","resources":{"cpu":"-4"}})")), {}), "cannot be negative");
+}
