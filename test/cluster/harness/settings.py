@@ -58,6 +58,14 @@ def liqod() -> Path | None:
     return max(built, key=lambda path: path.stat().st_mtime, default=None)
 
 
+def liqoctl() -> Path | None:
+    """The command line under test: $LIQOCTL, or the one that was built with the daemon."""
+    if chosen := os.environ.get("LIQOCTL"):
+        return Path(chosen)
+    daemon = liqod()
+    return daemon.parent.parent / "liqoctl/liqoctl" if daemon else None
+
+
 def missing_requirements() -> list[str]:
     """What this machine lacks for real clusters, each in a few words; empty where they can run."""
     missing = [] if os.geteuid() == 0 else ["root"]

@@ -195,8 +195,8 @@ Result<ClusterConfig> read(const YAML::Node& root, const KubeconfigOptions& opti
   auto context_node = named(root, "contexts", "context", config.context);
   if (!context_node) return std::unexpected(context_node.error());
   const Section context(*context_node, "context " + quoted(config.context), reader.failure);
-  config.cluster = context.text("cluster");
-  config.user = context.text("user");
+  config.cluster = options.cluster.empty() ? context.text("cluster") : options.cluster;
+  config.user = options.user.empty() ? context.text("user") : options.user;
   config.ns = context.text("namespace");
   if (config.cluster.empty()) context.refuse(Errc::invalid_input, "cluster", "is missing");
   if (reader.failure) return std::unexpected(std::move(*reader.failure));

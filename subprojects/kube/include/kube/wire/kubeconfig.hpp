@@ -46,6 +46,8 @@ struct KubeconfigOptions {
   KubeconfigOrigin origin = KubeconfigOrigin::secret;
   std::string directory;  ///< relative file names are relative to this (origin `file` only)
   std::string context;    ///< "" = `current-context`
+  std::string cluster;    ///< "" = that of the context
+  std::string user;       ///< "" = that of the context
 };
 
 /// Reads a kubeconfig of at most 1 MiB (YAML or JSON). Errors: Errc::parse (not YAML), Errc::too_large,

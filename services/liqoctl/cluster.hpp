@@ -1,0 +1,103 @@
+// A connection to one cluster, and the few things that every command does through it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "flags.hpp"
+#include "kube/client/api.hpp"
+#include "kube/net/http_client.hpp"
+#include "output.hpp"
+
+namespace liqoctl {
+
+using kube::Object;
+using kube::Result;
+
+/// What became of an object that was wanted.
+enum class Ensured { created, changed, unchanged, dry_run };
+
+/// One cluster as one user. Everything that writes goes through create(), replace() and remove(), which honour
+/// `--dry-run` (nothing is sent; the object is printed with where it would go) and put the global labels on what is
+/// new.
+class Cluster {
+ public:
+  /// Reads the kubeconfig; connects at the first request. Errors: Errc::missing, Errc::invalid_input and the like.
+  static Result<std::unique_ptr<Cluster>> open(asio::any_io_executor executor, kube::async::Clock& clock,
+                                               Output& output, const CommonFlags& flags, bool remote);
+
+  kube::Api& api() { return *api_; }
+  kube::async::Clock& clock() { return clock_; }
+  Output& output() { return output_; }
+  const CommonFlags& flags() const { return flags_; }
+  const kube::wire::ClusterConfig& config() const { return config_; }
+  /// For lines of progress: "local", "remote", with the cluster ID once that is known; "" where there is but one
+  /// cluster and its ID is not known.
+  std::string scope() const;
+  /// The namespace that `-n` or the context names, or "default".
+  std::string ns() const;
+  std::string liqo_namespace() const;
+  /// The kubeconfig that this was read from, as text (to hand on).
+  asio::awaitable<void> stop() { co_await client_.stop(); }
+
+  /// The cluster's ID, from the ConfigMap labelled app.kubernetes.io/name=clusterid-configmap in Liqo's namespace.
+  asio::awaitable<Result<std::string>> id();
+  /// The tenant namespace of a peer: the one labelled so, or the default one that does not exist yet.
+  struct TenantNamespace {
+    std::string name;
+    bool exists = false;
+  };
+  asio::awaitable<Result<TenantNamespace>> tenant_namespace(const std::string& peer);
+  /// As before, and an error where it does not exist.
+  asio::awaitable<Result<std::string>> existing_tenant_namespace(const std::string& peer);
+
+  /// Every object, in pages, each with apiVersion and kind. `ns` "" = all namespaces.
+  asio::awaitable<Result<std::vector<Object>>> list(const kube::Resource& resource, std::string ns,
+                                                    std::string label_selector = {}, std::string field_selector = {});
+  /// The object, or nothing where the server says that there is none.
+  asio::awaitable<Result<std::optional<Object>>> find(const kube::Resource& resource, kube::ObjectKey key);
+
+  asio::awaitable<Result<Object>> create(const kube::Resource& resource, Object object);
+  asio::awaitable<Result<Object>> replace(const kube::Resource& resource, Object object);
+  /// Answers whether there was something to delete.
+  asio::awaitable<Result<bool>> remove(const kube::Resource& resource, kube::ObjectKey key,
+                                       kube::DeleteOptions options = {});
+
+  /// Whether this object would be new under `--dry-run`: later steps then cannot read it back.
+  bool would_be_new(const kube::Resource& resource, const kube::ObjectKey& key) const;
+
+ private:
+  Cluster(asio::any_io_executor executor, kube::async::Clock& clock, Output& output, const CommonFlags& flags,
+          bool remote, std::shared_ptr<kube::net::Credentials> credentials);
+  void print_dry(std::string_view verb, const Object& object);
+
+  kube::async::Clock& clock_;
+  Output& output_;
+  const CommonFlags& flags_;
+  bool remote_;
+  kube::wire::ClusterConfig config_;
+  kube::Random random_;
+  kube::Metrics metrics_;
+  kube::net::HttpClient client_;
+  std::unique_ptr<kube::Api> api_;
+  std::string id_;
+  std::set<std::string> dry_created_;
+};
+
+/// Reads the object, lets `change` edit it (answering whether something differs), and writes it back, again after a
+/// conflict. Errors: those of the verbs; NotFound among them.
+asio::awaitable<Result<Ensured>> update(Cluster& cluster, const kube::Resource& resource, kube::ObjectKey key,
+                                        std::function<bool(Object&)> change);
+
+/// Makes the object, or, where it is there already, gives it the labels, annotations and fields of the spec that
+/// `wanted` has and keeps all else. `replaced` names fields of the spec whose old content goes, e.g. "resources".
+asio::awaitable<Result<Ensured>> ensure(Cluster& cluster, const kube::Resource& resource, Object wanted,
+                                        std::vector<std::string> replaced = {});
+
+/// "created", "updated", "is up to date", "would be created": for a line of progress.
+std::string_view in_words(Ensured ensured);
+
+}  // namespace liqoctl

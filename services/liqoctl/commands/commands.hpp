@@ -1,0 +1,15 @@
+// Every command adds itself to the tree by one of these; each is in the file of its name.
+#pragma once
+
+#include "command_line.hpp"
+
+namespace liqoctl {
+
+void add_completion(CommandLine& line);
+void add_info(CommandLine& line);
+void add_version(CommandLine& line);
+
+/// All of the above.
+void add_commands(CommandLine& line);
+
+}  // namespace liqoctl

@@ -1,0 +1,182 @@
+// liqoctl info: the state of this cluster, and with `peer` of each peering, for people (sections) and programs (-o,
+// --get).
+#include "commands/commands.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqod_version.hpp"
+#include "model/local_info.hpp"
+#include "model/peer_info.hpp"
+#include "text/path.hpp"
+#include "text/width.hpp"
+#include "text/yaml.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace json = kube::json;
+namespace kinds = liqo::api::kinds;
+namespace labels = liqo::api::labels;
+
+struct InfoFlags {
+  std::string get;
+  std::vector<std::string> peers;
+};
+
+/// Prints a document, or the part of it that --get names.
+Result<void> show(Session& session, const json::value& document, const std::string& path,
+                  const std::function<std::string(const json::value&)>& render) {
+  auto part = text::pick(document, path);
+  if (!part) return kube::fail(std::move(part.error()), "--get " + path);
+  switch (session.flags().output) {
+    case Format::json:
+      session.output().print(text::pretty_json(*part));
+      break;
+    case Format::yaml:
+      session.output().print(text::yaml(*part));
+      break;
+    default:
+      session.output().print(render(*part));
+  }
+  return {};
+}
+
+/// What was asked for, or nothing and a warning: a section that cannot be read does not take away the others.
+template <class T>
+T or_warn(Session& session, Result<T> found, T fallback = {}) {
+  if (found) return std::move(*found);
+  session.output().warn("", found.error().text());
+  return fallback;
+}
+
+Answer info(Session& session, const InfoFlags& flags) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto id = co_await cluster.id();
+  if (!id) co_return std::unexpected(std::move(id.error()));
+  model::LocalObjects objects;
+  objects.cluster_id = *id;
+  objects.server = cluster.config().server.host_port();
+  objects.version = or_warn(session, co_await read_liqod_version(cluster));
+  objects.pods = or_warn(session, co_await cluster.list(kube::resources::pods, cluster.liqo_namespace()));
+  objects.foreign_clusters = or_warn(session, co_await cluster.list(kinds::foreign_clusters, ""));
+  objects.virtual_nodes = or_warn(session, co_await cluster.list(kinds::virtual_nodes, ""));
+  objects.nodes =
+      or_warn(session, co_await cluster.list(kube::resources::nodes, "",
+                                             std::string(labels::type) + "=" + std::string(labels::type_virtual_node)));
+  const std::string path = text::lower_case(flags.get) == "clusterid" ? "local.clusterid" : flags.get;
+  const text::Palette& palette = session.output().palette();
+  co_return show(session, model::local_info(objects), path,
+                 [&](const json::value& part) { return model::render_local(part, path, palette); });
+}
+
+asio::awaitable<Result<model::PeerObjects>> read_peer(Cluster& cluster, Object foreign_cluster, std::string peer) {
+  const std::string about = std::string(labels::remote_cluster_id) + "=" + peer;
+  model::PeerObjects objects{.foreign_cluster = std::move(foreign_cluster)};
+  struct Wanted {
+    const kube::Resource& resource;
+    std::vector<Object>& into;
+  };
+  for (const Wanted& wanted :
+       {Wanted{kinds::resource_slices, objects.slices}, Wanted{kinds::virtual_nodes, objects.virtual_nodes},
+        Wanted{kube::resources::nodes, objects.nodes}, Wanted{kinds::tenants, objects.tenants}}) {
+    auto found = co_await cluster.list(wanted.resource, "", about);
+    if (!found) co_return std::unexpected(std::move(found.error()));
+    wanted.into = std::move(*found);
+  }
+  // Quotas are in the tenant namespace; the Go version puts no label on them.
+  auto ns = co_await cluster.tenant_namespace(peer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  if (ns->exists) {
+    auto quotas = co_await cluster.list(kinds::quotas, ns->name);
+    if (!quotas) co_return std::unexpected(std::move(quotas.error()));
+    objects.quotas = std::move(*quotas);
+  }
+  co_return objects;
+}
+
+Answer info_peer(Session& session, const InfoFlags& flags) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto known = co_await cluster.list(kinds::foreign_clusters, "");
+  if (!known) co_return std::unexpected(std::move(known.error()));
+  const auto id_of = [](const Object& peer) { return std::string(kube::string_at(peer.spec(), {"clusterID"})); };
+  std::map<std::string, Object> chosen;
+  std::string ids;
+  for (const Object& peer : *known) {
+    ids += (ids.empty() ? "" : ", ") + id_of(peer);
+    if (flags.peers.empty()) chosen.emplace(id_of(peer), peer);
+  }
+  for (const std::string& wanted : flags.peers) {
+    const auto found =
+        std::find_if(known->begin(), known->end(), [&](const Object& peer) { return id_of(peer) == wanted; });
+    if (found == known->end())
+      co_return kube::fail(kube::Errc::missing,
+                           "cluster " + wanted + " is no peer" +
+                               (ids.empty() ? "; there is none yet (liqoctl peer)" : "; there is " + ids));
+    chosen.emplace(wanted, *found);
+  }
+  if (chosen.empty()) {
+    session.output().info("", "there are no peers yet (liqoctl peer)");
+    if (session.flags().output == Format::none) co_return Result<void>();
+  }
+  json::object document;
+  for (auto& [id, peer] : chosen) {
+    auto objects = co_await read_peer(cluster, peer, id);
+    if (!objects) co_return std::unexpected(std::move(objects.error()));
+    document[id] = model::peer_info(*objects);
+  }
+  const text::Palette& palette = session.output().palette();
+  if (!flags.get.empty()) {
+    // With one cluster its ID in front of the path may be left out.
+    std::string path = flags.get.starts_with('.') ? flags.get.substr(1) : flags.get;
+    json::value root = document;
+    if (chosen.size() == 1) {
+      const std::string prefix = chosen.begin()->first + ".";
+      if (path.starts_with(prefix)) path = path.substr(prefix.size());
+      root = document.begin()->value();
+    }
+    co_return show(session, root, path,
+                   [&](const json::value& part) { return model::render_peer(part, path, palette); });
+  }
+  co_return show(session, document, "", [&](const json::value& all) {
+    std::string out;
+    for (const auto& [id, one] : all.get_object())
+      out += (out.empty() ? "" : "\n\n") + model::render_peer(one, "", palette);
+    return out;
+  });
+}
+
+}  // namespace
+
+void add_info(CommandLine& line) {
+  auto flags = std::make_shared<InfoFlags>();
+  auto& info_app = line.command(line.root(), "info", "Show the state of this cluster and its peerings",
+                                {.namespaces = Namespaces::liqo,
+                                 .prints = true,
+                                 .examples = "  liqoctl info\n"
+                                             "  liqoctl info --get clusterid\n"
+                                             "  liqoctl info peer cool-firefly --get authentication.resourceslices\n"
+                                             "  liqoctl info peer -o json"},
+                                [flags](Session& session) { return info(session, *flags); });
+  info_app.require_subcommand(0, 1);
+  info_app.add_option("-g,--get", flags->get, "Print only the part at this path, e.g. local.clusterid")
+      ->type_name("PATH");
+  auto peer_flags = std::make_shared<InfoFlags>();
+  auto& peer_app = line.command(info_app, "peer", "Show peerings: all, or those with the named clusters",
+                                {.namespaces = Namespaces::liqo,
+                                 .prints = true,
+                                 .argument = Candidates::peers,
+                                 .examples = "  liqoctl info peer\n"
+                                             "  liqoctl info peer cool-firefly\n"
+                                             "  liqoctl info peer cool-firefly --get authentication.resourceslices\n"
+                                             "  liqoctl info peer cool-firefly --get info.role"},
+                                [peer_flags](Session& session) { return info_peer(session, *peer_flags); });
+  peer_app.add_option("cluster", peer_flags->peers, "IDs of peers")->type_name("ID");
+  peer_app
+      .add_option("-g,--get", peer_flags->get, "Print only the part at this path, e.g. authentication.resourceslices")
+      ->type_name("PATH");
+}
+
+}  // namespace liqoctl

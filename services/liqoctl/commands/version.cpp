@@ -1,0 +1,38 @@
+// liqoctl version: of this program, and of the daemon in the cluster.
+#include "commands/commands.hpp"
+#include "liqod_version.hpp"
+
+namespace liqoctl {
+namespace {
+
+struct VersionFlags {
+  bool client_only = false;
+};
+
+Answer version(Session& session, const VersionFlags& flags) {
+  session.output().print("Client version: " LIQOCTL_VERSION "\n");
+  if (flags.client_only) co_return Result<void>();
+  auto cluster = session.local();
+  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  auto found = co_await read_liqod_version(**cluster);
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  session.output().print("Server version: " + (found->empty() ? "unknown" : *found) + "\n");
+  if (found->empty()) {
+    session.output().warn("", "namespace " + (*cluster)->liqo_namespace() + " has no Deployment of liqod");
+  } else if (*found != LIQOCTL_VERSION && *found != "v" LIQOCTL_VERSION) {
+    session.output().warn("", "liqoctl and liqod differ in version: use the liqoctl of the same release");
+  }
+  co_return Result<void>();
+}
+
+}  // namespace
+
+void add_version(CommandLine& line) {
+  auto flags = std::make_shared<VersionFlags>();
+  auto& app =
+      line.command(line.root(), "version", "Print the versions of this program and of the daemon",
+                   {.namespaces = Namespaces::liqo}, [flags](Session& session) { return version(session, *flags); });
+  app.add_flag("--client", flags->client_only, "Only that of this program; no cluster is asked");
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,38 @@
+// Flags that several commands share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kube/base/time.hpp"
+
+namespace liqoctl {
+
+/// Which API server, and as whom; the same set once more with `--remote-` in front for commands on two clusters.
+struct ConnectionFlags {
+  std::string kubeconfig, context, cluster, user;
+  std::string server, token, certificate_authority, tls_server_name;
+  bool insecure_skip_tls_verify = false;
+};
+
+/// How objects are printed. `none` is the command's own form (a table, or progress only).
+enum class Format { none, wide, json, yaml, name };
+
+struct CommonFlags {
+  ConnectionFlags local, remote;
+  std::string ns;              ///< `-n`
+  std::string liqo_namespace;  ///< where Liqo is installed
+  std::string remote_liqo_namespace = "liqo";
+  bool verbose = false;
+  bool skip_confirm = false;
+  bool dry_run = false;
+  bool wait = true;  ///< `--wait=false`: do not wait for the effect
+  Format output = Format::none;
+  kube::Duration timeout = std::chrono::minutes(2);
+  std::vector<std::string> global_labels, global_annotations;
+
+  /// The namespace of Liqo: `--liqo-namespace`, or `liqo`.
+  std::string liqo() const { return liqo_namespace.empty() ? "liqo" : liqo_namespace; }
+};
+
+}  // namespace liqoctl

@@ -1,0 +1,132 @@
+#include "model/local_info.hpp"
+
+#include <map>
+
+#include "liqo/api/labels.hpp"
+#include "model/peer_info.hpp"
+#include "text/box.hpp"
+#include "text/table.hpp"
+#include "text/width.hpp"
+#include "text/yaml.hpp"
+
+namespace liqoctl::model {
+namespace {
+
+namespace json = kube::json;
+using kube::array_at;
+using kube::bool_at;
+using kube::int_at;
+using kube::object_at;
+using kube::string_at;
+using text::Section;
+
+/// A pod that is not as it should be, or nothing.
+std::optional<json::object> trouble(const kube::Object& pod) {
+  const std::string_view phase = string_at(pod.status(), {"phase"});
+  const json::array& containers = array_at(pod.status(), {"containerStatuses"});
+  std::int64_t ready = 0, restarts = 0;
+  for (const json::value& container : containers) {
+    ready += bool_at(container, {"ready"});
+    restarts += int_at(container, {"restartCount"});
+  }
+  const auto total = std::int64_t(array_at(pod.spec(), {"containers"}).size());
+  if (phase == "Succeeded" || (phase == "Running" && ready == total)) return std::nullopt;
+  return json::object{
+      {"status", phase}, {"readyContainers", ready}, {"totalContainers", total}, {"restarts", restarts}};
+}
+
+std::string health_word(std::string_view status, const text::Palette& palette) {
+  if (status == "Healthy") return palette.good(status);
+  if (status == "Unhealthy") return palette.bad(status);
+  return palette.faint(status);
+}
+
+Section local_section(const json::value& local) {
+  return {.title = "Local installation info",
+          .fields = {{"Cluster ID", std::string(string_at(local, {"clusterID"}))},
+                     {"Version", std::string(string_at(local, {"version"}))},
+                     {"API server", std::string(string_at(local, {"APIServerAddr"}))}}};
+}
+
+Section health_section(const json::value& health, const text::Palette& palette) {
+  Section out{.title = "Installation health"};
+  const json::object& bad = object_at(health, {"unhealthyPods"});
+  if (int_at(health, {"pods"}) == 0) {
+    out.lines.push_back(palette.faint("•") + "  no pods in Liqo's namespace: liqod runs elsewhere, or not at all");
+  } else if (bad.empty()) {
+    out.lines.push_back(palette.good("✔") + "  all pods of Liqo are up");
+  } else {
+    out.lines.push_back(palette.bad("✖") + "  pods of Liqo that are not up:");
+    for (const auto& [name, pod] : bad)
+      out.fields.emplace_back(name, std::string(string_at(pod, {"status"})) + ", " +
+                                        std::to_string(int_at(pod, {"readyContainers"})) + " of " +
+                                        std::to_string(int_at(pod, {"totalContainers"})) + " containers ready, " +
+                                        std::to_string(int_at(pod, {"restarts"})) + " restarts");
+  }
+  return out;
+}
+
+Section peerings_section(const json::value& peerings, const text::Palette& palette) {
+  Section out{.title = "Active peerings"};
+  for (const json::value& peer : array_at(peerings, {"peers"})) {
+    Section one{.title = std::string(string_at(peer, {"clusterID"}))};
+    one.fields = {{"Role", std::string(string_at(peer, {"role"}))},
+                  {"Networking status", health_word(string_at(peer, {"networkingStatus"}), palette)},
+                  {"Authentication status", health_word(string_at(peer, {"authenticationStatus"}), palette)},
+                  {"Offloading status", health_word(string_at(peer, {"offloadingStatus"}), palette)}};
+    out.sections.push_back(std::move(one));
+  }
+  if (out.sections.empty()) out.lines.emplace_back("None");
+  return out;
+}
+
+}  // namespace
+
+json::object local_info(const LocalObjects& objects) {
+  json::object unhealthy;
+  for (const kube::Object& pod : objects.pods)
+    if (auto found = trouble(pod)) unhealthy[pod.name()] = std::move(*found);
+  std::map<std::string, json::object, std::less<>> peers;
+  for (const kube::Object& peer : objects.foreign_clusters) {
+    const std::string id(string_at(peer.spec(), {"clusterID"}));
+    PeerObjects one{.foreign_cluster = peer, .nodes = objects.nodes};
+    for (const kube::Object& node : objects.virtual_nodes)
+      if (string_at(node.spec(), {"clusterID"}) == id) one.virtual_nodes.push_back(node);
+    const json::value info = peer_info(one);
+    peers[id] = {{"clusterID", id},
+                 {"role", string_at(info, {"info", "role"})},
+                 {"networkingStatus", string_at(info, {"network", "status"})},
+                 {"authenticationStatus", string_at(info, {"authentication", "status"})},
+                 {"offloadingStatus", string_at(info, {"offloading", "status"})}};
+  }
+  json::array list;
+  for (auto& [id, peer] : peers) list.push_back(std::move(peer));
+  const bool healthy = unhealthy.empty();
+  return {{"local", json::object{{"clusterID", objects.cluster_id},
+                                 {"version", objects.version.empty() ? "unknown" : objects.version},
+                                 {"APIServerAddr", objects.server}}},
+          {"health",
+           json::object{{"healthy", healthy}, {"pods", objects.pods.size()}, {"unhealthyPods", std::move(unhealthy)}}},
+          {"peerings", json::object{{"peers", std::move(list)}}}};
+}
+
+std::string render_local(const json::value& part, std::string_view path, const text::Palette& palette) {
+  std::string wanted = text::lower_case(path);
+  if (wanted.starts_with('.')) wanted.erase(0, 1);
+  if (wanted.empty()) {
+    static const json::value nothing;
+    const auto section = [&](std::string_view name) -> const json::value& {
+      const json::value* found = kube::find(part, {name});
+      return found ? *found : nothing;
+    };
+    return text::render(local_section(section("local"))) + text::render(health_section(section("health"), palette)) +
+           text::render(peerings_section(section("peerings"), palette));
+  }
+  if (wanted == "local") return text::render(local_section(part));
+  if (wanted == "health") return text::render(health_section(part, palette));
+  if (wanted == "peerings") return text::render(peerings_section(part, palette));
+  if (const auto* words = part.if_string()) return std::string(*words) + "\n";
+  return text::yaml(part);
+}
+
+}  // namespace liqoctl::model

@@ -1,0 +1,25 @@
+// What `liqoctl info` knows of this cluster: from objects to a document, and from that to text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kube/k8s/object.hpp"
+#include "text/palette.hpp"
+
+namespace liqoctl::model {
+
+struct LocalObjects {
+  std::string cluster_id, version, server;  ///< version "" = unknown
+  std::vector<kube::Object> pods;           ///< of Liqo's namespace
+  std::vector<kube::Object> foreign_clusters;
+  std::vector<kube::Object> virtual_nodes, nodes;  ///< of all peers
+};
+
+/// The document that `-o json` shows and `--get` picks from: local, health, peerings.
+kube::json::object local_info(const LocalObjects& objects);
+
+/// As render_peer(), for that document.
+std::string render_local(const kube::json::value& part, std::string_view path, const text::Palette& palette);
+
+}  // namespace liqoctl::model

@@ -1,0 +1,142 @@
+#include "model/objects.hpp"
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "text/selector.hpp"
+
+namespace liqoctl::model {
+namespace {
+
+namespace labels = liqo::api::labels;
+
+json::array class_list(const std::vector<std::string>& names, std::string_view key) {
+  json::array out;
+  for (const std::string& name : names) {
+    json::object entry{{key, name}};
+    if (out.empty()) entry["default"] = true;
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+}  // namespace
+
+Object resource_slice(const SliceRequest& request) {
+  Object out = Object::make(liqo::api::kinds::resource_slices, {request.ns, request.name});
+  out.set_label(labels::remote_cluster_id, request.provider);
+  out.set_label(labels::replication_destination, request.provider);
+  out.set_label(labels::replication, "true");
+  if (request.create_virtual_node) out.set_annotation("liqo.io/create-virtual-node", "true");
+  auto& spec = out.mutable_spec();
+  spec["class"] = request.slice_class;
+  spec["providerClusterID"] = request.provider;
+  if (!request.resources.empty()) spec["resources"] = request.resources;
+  return out;
+}
+
+Object virtual_node(const VirtualNodeRequest& request) {
+  Object out = Object::make(liqo::api::kinds::virtual_nodes, {request.ns, request.name});
+  out.set_label(labels::remote_cluster_id, request.provider);
+  if (!request.slice.empty()) out.set_label("liqo.io/resourceslice-name", request.slice);
+  auto& spec = out.mutable_spec();
+  spec["clusterID"] = request.provider;
+  spec["createNode"] = request.create_node;
+  spec["disableNetworkCheck"] = request.disable_network_check;
+  spec["kubeconfigSecretRef"] = json::object{{"name", request.kubeconfig_secret}};
+  spec["resourceQuota"] = json::object{{"hard", request.resources}};
+  if (!request.labels.empty()) spec["labels"] = request.labels;
+  const auto classes = [&](std::string_view field, const std::vector<std::string>& names, std::string_view key) {
+    if (!names.empty()) spec[field] = class_list(names, key);
+  };
+  classes("storageClasses", request.storage_classes, "storageClassName");
+  classes("ingressClasses", request.ingress_classes, "ingressClassName");
+  classes("loadBalancerClasses", request.load_balancer_classes, "loadBalancerClassName");
+  if (const std::size_t slash = request.options_template.find('/'); slash != std::string::npos)
+    spec["vkOptionsTemplateRef"] = json::object{{"namespace", request.options_template.substr(0, slash)},
+                                                {"name", request.options_template.substr(slash + 1)}};
+  json::object patch;
+  if (!request.node_selector.empty()) patch["nodeSelector"] = request.node_selector;
+  if (!request.runtime_class.empty()) patch["runtimeClassName"] = request.runtime_class;
+  if (!patch.empty()) spec["offloadingPatch"] = std::move(patch);
+  return out;
+}
+
+void take_from_slice(VirtualNodeRequest& request, const Object& slice) {
+  const json::object& status = slice.status();
+  request.slice = slice.name();
+  request.resources = kube::object_at(status, {"resources"});
+  request.labels = kube::object_at(status, {"nodeLabels"});
+  request.node_selector = kube::object_at(status, {"nodeSelector"});
+  const auto names = [&](std::string_view field, std::string_view key) {
+    std::vector<std::string> out;
+    for (const json::value& entry : kube::array_at(status, {field})) {
+      std::string name(kube::string_at(entry, {key}));
+      if (name.empty()) continue;
+      if (kube::bool_at(entry, {"default"})) {
+        out.insert(out.begin(), std::move(name));
+      } else {
+        out.push_back(std::move(name));
+      }
+    }
+    return out;
+  };
+  request.storage_classes = names("storageClasses", "storageClassName");
+  request.ingress_classes = names("ingressClasses", "ingressClassName");
+  request.load_balancer_classes = names("loadBalancerClasses", "loadBalancerClassName");
+}
+
+kube::Result<Object> namespace_offloading(const OffloadingRequest& request) {
+  Object out = Object::make(liqo::api::kinds::namespace_offloadings, {request.ns, "offloading"});
+  auto& spec = out.mutable_spec();
+  json::array terms;
+  for (const std::string& selector : request.cluster_selectors) {
+    auto requirements = text::parse_selector(selector);
+    if (!requirements) return kube::fail(std::move(requirements.error()), "--selector");
+    terms.push_back(json::object{{"matchExpressions", std::move(*requirements)}});
+  }
+  spec["clusterSelector"] = terms.empty() ? json::object{} : json::object{{"nodeSelectorTerms", std::move(terms)}};
+  spec["namespaceMappingStrategy"] = request.mapping_strategy;
+  spec["podOffloadingStrategy"] = request.pod_strategy;
+  if (!request.remote_name.empty()) spec["remoteNamespaceName"] = request.remote_name;
+  return out;
+}
+
+Object tenant_namespace(const std::string& name, const std::string& peer) {
+  Object out = Object::make(kube::resources::namespaces, {"", name});
+  out.set_label(labels::remote_cluster_id, peer);
+  out.set_label(labels::tenant_namespace, "true");
+  return out;
+}
+
+Object nonce_secret(const std::string& ns, const std::string& peer) {
+  Object out = Object::make(kube::resources::secrets, {ns, "liqo-nonce"});
+  out.set_label("liqo.io/nonce", "true");
+  out.set_label(labels::remote_cluster_id, peer);
+  return out;
+}
+
+Object signed_nonce_secret(const std::string& ns, const std::string& peer, const std::string& nonce) {
+  Object out = Object::make(kube::resources::secrets, {ns, "liqo-signed-nonce"});
+  out.set_label("liqo.io/signed-nonce", "true");
+  out.set_label(labels::remote_cluster_id, peer);
+  out.tree()["stringData"] = json::object{{"nonce", nonce}};
+  return out;
+}
+
+kube::Result<json::object> pairs(const std::vector<std::string>& given, const std::string& flag) {
+  json::object out;
+  for (const std::string& several : given) {
+    std::string_view rest = several;
+    while (!rest.empty()) {
+      const std::string_view pair = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
+      const std::size_t equal = pair.find('=');
+      if (equal == 0 || equal == std::string_view::npos)
+        return kube::fail(kube::Errc::invalid_input, flag + ": '" + std::string(pair) + "' is not key=value");
+      out[pair.substr(0, equal)] = pair.substr(equal + 1);
+    }
+  }
+  return out;
+}
+
+}  // namespace liqoctl::model

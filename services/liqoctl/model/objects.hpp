@@ -1,0 +1,58 @@
+// From arguments to the objects that commands make. Pure: nothing is sent here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/k8s/object.hpp"
+#include "model/resources.hpp"
+
+namespace liqoctl::model {
+
+using kube::Object;
+
+struct SliceRequest {
+  std::string name, ns, provider;
+  std::string slice_class = "default";
+  json::object resources;
+  bool create_virtual_node = true;
+};
+/// The consumer's ResourceSlice: labels of replication, annotation `liqo.io/create-virtual-node`, class and resources.
+Object resource_slice(const SliceRequest& request);
+
+struct VirtualNodeRequest {
+  std::string name, ns, provider;
+  std::string kubeconfig_secret;
+  std::string slice;  ///< "" = made from a Secret alone
+  json::object resources;
+  bool create_node = true, disable_network_check = false;
+  std::string runtime_class;
+  std::string options_template;  ///< "namespace/name", "" = the default
+  std::vector<std::string> storage_classes, ingress_classes, load_balancer_classes;  ///< the first is the default
+  json::object labels, node_selector;
+};
+Object virtual_node(const VirtualNodeRequest& request);
+
+/// What a granted slice says of its nodes: amounts, classes, labels, selector.
+void take_from_slice(VirtualNodeRequest& request, const Object& slice);
+
+struct OffloadingRequest {
+  std::string ns;
+  std::string pod_strategy = "LocalAndRemote", mapping_strategy = "DefaultName", remote_name;
+  std::vector<std::string> cluster_selectors;  ///< each a list of requirements that must all hold; one list is enough
+};
+/// The NamespaceOffloading `offloading`. Errors: Errc::invalid_input for a selector.
+kube::Result<Object> namespace_offloading(const OffloadingRequest& request);
+
+/// The tenant namespace of a peer, as its own controllers would make it.
+Object tenant_namespace(const std::string& name, const std::string& peer);
+/// `liqo-nonce` at the provider (empty), and `liqo-signed-nonce` at the consumer with the nonce in it.
+Object nonce_secret(const std::string& ns, const std::string& peer);
+Object signed_nonce_secret(const std::string& ns, const std::string& peer, const std::string& nonce);
+
+/// "k=v" pairs, as `--labels` and `--global-labels` take them, several also separated by commas. Errors:
+/// Errc::invalid_input.
+kube::Result<json::object> pairs(const std::vector<std::string>& given, const std::string& flag);
+
+}  // namespace liqoctl::model

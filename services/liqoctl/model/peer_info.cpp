@@ -1,0 +1,288 @@
+#include "model/peer_info.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/labels.hpp"
+#include "model/resources.hpp"
+#include "text/box.hpp"
+#include "text/width.hpp"
+#include "text/yaml.hpp"
+
+namespace liqoctl::model {
+namespace {
+
+namespace labels = liqo::api::labels;
+using kube::array_at;
+using kube::bool_at;
+using kube::object_at;
+using kube::string_at;
+using text::Section;
+
+std::string shown(std::string_view words) { return text::printable(words.substr(0, 512)); }
+
+bool is_well(std::string_view status) { return status == "Ready" || status == "Established"; }
+
+/// "Type: what it says", for each condition that is not as it should be.
+json::array alerts(const json::array& conditions, bool (*well)(std::string_view)) {
+  json::array out;
+  for (const json::value& condition : conditions) {
+    if (well(string_at(condition, {"status"}))) continue;
+    const std::string_view message = string_at(condition, {"message"});
+    out.emplace_back(shown(string_at(condition, {"type"})) + " is " + shown(string_at(condition, {"status"})) +
+                     (message.empty() ? "" : ": " + shown(message)));
+  }
+  return out;
+}
+
+json::object ordered(const json::object& resources) {
+  json::object out;
+  for (auto& [key, amount] : in_order(resources)) out[key] = amount;
+  return out;
+}
+
+json::object slice_info(const kube::Object& slice) {
+  const json::array& conditions = array_at(slice.status(), {"conditions"});
+  const auto accepted = [](std::string_view status) { return status == "Accepted"; };
+  json::array refused = alerts(conditions, accepted);
+  return {{"name", slice.name()},
+          {"action", slice.label(labels::replicated) == "true" ? "Providing" : "Consuming"},
+          {"class", string_at(slice.spec(), {"class"})},
+          {"accepted", !conditions.empty() && refused.empty()},
+          {"answered", !conditions.empty()},
+          {"alerts", std::move(refused)},
+          {"resources", ordered(object_at(slice.status(), {"resources"}))}};
+}
+
+bool node_is_ready(const std::vector<kube::Object>& nodes, std::string_view name) {
+  for (const kube::Object& node : nodes) {
+    if (node.name() != name) continue;
+    for (const json::value& condition : array_at(node.status(), {"conditions"}))
+      if (string_at(condition, {"type"}) == "Ready") return string_at(condition, {"status"}) == "True";
+  }
+  return false;
+}
+
+json::object node_info(const kube::Object& node, const std::vector<kube::Object>& nodes) {
+  const bool wants_node = bool_at(node.tree(), {"spec", "createNode"}, true);
+  bool healthy = !wants_node || node_is_ready(nodes, node.name());
+  json::array told;
+  for (const json::value& condition : array_at(node.status(), {"conditions"})) {
+    const std::string_view status = string_at(condition, {"status"});
+    if (status == "Running" || status == "None" || status.empty()) continue;
+    healthy = false;
+    told.emplace_back(shown(string_at(condition, {"type"})) + " is " + shown(status));
+  }
+  if (wants_node && !node_is_ready(nodes, node.name())) told.emplace_back("the Node is not Ready");
+  return {{"name", node.name()},
+          {"status", healthy ? "Healthy" : "Unhealthy"},
+          {"alerts", std::move(told)},
+          {"secret", string_at(node.spec(), {"kubeconfigSecretRef", "name"})},
+          {"resourceSlice", node.label("liqo.io/resourceslice-name")},
+          {"resources", ordered(object_at(node.spec(), {"resourceQuota", "hard"}))}};
+}
+
+json::object quota_info(const kube::Object& quota) {
+  json::object out{{"name", quota.name()},
+                   {"enforcement", string_at(quota.spec(), {"limitsEnforcement"})},
+                   {"cordoned", bool_at(quota.tree(), {"spec", "cordoned"})},
+                   {"resources", ordered(object_at(quota.spec(), {"resources"}))}};
+  if (const auto& used = object_at(quota.status(), {"used"}); !used.empty()) out["used"] = ordered(used);
+  return out;
+}
+
+template <class Describe>
+json::array each(const std::vector<kube::Object>& objects, Describe describe) {
+  std::vector<const kube::Object*> sorted;
+  for (const kube::Object& object : objects) sorted.push_back(&object);
+  std::sort(sorted.begin(), sorted.end(), [](auto* left, auto* right) { return left->name() < right->name(); });
+  json::array out;
+  for (const kube::Object* object : sorted) out.push_back(describe(*object));
+  return out;
+}
+
+// -- text
+// --------------------------------------------------------------------------------------------------------------
+
+std::string health(std::string_view status, const text::Palette& palette) {
+  if (status == "Healthy") return palette.good(status);
+  if (status == "Unhealthy") return palette.bad(status);
+  return palette.faint(status);
+}
+
+Section resources_section(const json::object& resources, std::string title = "Resources") {
+  Section out{.title = std::move(title), .fields = in_order(resources)};
+  return out;
+}
+
+void add_alerts(Section& section, const json::value& of, const text::Palette& palette) {
+  for (const json::value& alert : array_at(of, {"alerts"}))
+    if (const auto* words = alert.if_string()) section.lines.push_back(palette.warn("!") + "  " + std::string(*words));
+}
+
+Section slice_section(const json::value& slice, const text::Palette& palette) {
+  Section out{.title = std::string(string_at(slice, {"name"}))};
+  if (bool_at(slice, {"accepted"})) {
+    out.lines.push_back(palette.good("✔") + "  Resource slice accepted");
+  } else if (bool_at(slice, {"answered"})) {
+    out.lines.push_back(palette.bad("✖") + "  Resource slice not accepted");
+  } else {
+    out.lines.push_back(palette.warn("…") + "  Resource slice not answered yet");
+  }
+  add_alerts(out, slice, palette);
+  out.lines.push_back(std::string("Action: ") + (string_at(slice, {"action"}) == "Providing" ? "Provide" : "Create"));
+  if (const auto& resources = object_at(slice, {"resources"}); !resources.empty())
+    out.sections.push_back(resources_section(resources));
+  return out;
+}
+
+Section node_section(const json::value& node, const text::Palette& palette) {
+  Section out{.title = std::string(string_at(node, {"name"}))};
+  add_alerts(out, node, palette);
+  out.fields = {{"Status", health(string_at(node, {"status"}), palette)},
+                {"Secret", std::string(string_at(node, {"secret"}))},
+                {"Resource slice", std::string(string_at(node, {"resourceSlice"}))}};
+  out.sections.push_back(resources_section(object_at(node, {"resources"})));
+  return out;
+}
+
+Section quota_section(const json::value& quota, const text::Palette& palette) {
+  Section out{.title = std::string(string_at(quota, {"name"}))};
+  if (bool_at(quota, {"cordoned"})) out.lines.push_back(palette.warn("!") + "  Cordoned: new pods are refused");
+  out.fields = {{"Enforcement", std::string(string_at(quota, {"enforcement"}))}};
+  out.sections.push_back(resources_section(object_at(quota, {"resources"}), "Granted"));
+  if (const auto& used = object_at(quota, {"used"}); !used.empty())
+    out.sections.push_back(resources_section(used, "Used"));
+  return out;
+}
+
+Section list_section(std::string title, const json::value& list, std::string_view none,
+                     Section (*each_one)(const json::value&, const text::Palette&), const text::Palette& palette) {
+  Section out{.title = std::move(title)};
+  if (const auto* items = list.if_array())
+    for (const json::value& item : *items) out.sections.push_back(each_one(item, palette));
+  if (out.sections.empty()) out.lines.emplace_back(none);
+  return out;
+}
+
+Section slices_section(const json::value& list, const text::Palette& palette) {
+  return list_section("Resource slices", list, "None", slice_section, palette);
+}
+Section nodes_section(const json::value& list, const text::Palette& palette) {
+  return list_section("Virtual nodes", list, "None", node_section, palette);
+}
+Section quotas_section(const json::value& list, const text::Palette& palette) {
+  return list_section("Quotas", list, "None", quota_section, palette);
+}
+
+Section module_section(std::string title, const json::value& module, const text::Palette& palette) {
+  Section out{.title = std::move(title)};
+  add_alerts(out, module, palette);
+  out.fields.emplace_back("Status", health(string_at(module, {"status"}), palette));
+  return out;
+}
+
+Section info_section(const json::value& info, const text::Palette&) {
+  return {.title = "Peer cluster info",
+          .fields = {{"Cluster ID", std::string(string_at(info, {"clusterID"}))},
+                     {"Role", std::string(string_at(info, {"role"}))}}};
+}
+
+Section network_section(const json::value& network, const text::Palette& palette) {
+  return module_section("Network", network, palette);
+}
+
+Section authentication_section(const json::value& authentication, const text::Palette& palette) {
+  Section out = module_section("Authentication", authentication, palette);
+  if (const auto address = string_at(authentication, {"APIServerAddr"}); !address.empty())
+    out.fields.emplace_back("API server", std::string(address));
+  if (const auto condition = string_at(authentication, {"tenantCondition"}); !condition.empty())
+    out.fields.emplace_back("Tenant", std::string(condition));
+  out.sections.push_back(slices_section(array_at(authentication, {"resourceSlices"}), palette));
+  return out;
+}
+
+Section offloading_section(const json::value& offloading, const text::Palette& palette) {
+  Section out = module_section("Offloading", offloading, palette);
+  out.sections.push_back(nodes_section(array_at(offloading, {"virtualNodes"}), palette));
+  if (const auto& quotas = array_at(offloading, {"quotas"}); !quotas.empty())
+    out.sections.push_back(quotas_section(quotas, palette));
+  return out;
+}
+
+/// The sections that `--get` can pick, in lower case; the first four are the whole.
+struct Known {
+  std::string_view path;
+  Section (*section)(const json::value&, const text::Palette&);
+};
+constexpr Known known_sections[] = {
+    {"info", info_section},
+    {"network", network_section},
+    {"authentication", authentication_section},
+    {"offloading", offloading_section},
+    {"authentication.resourceslices", slices_section},
+    {"offloading.virtualnodes", nodes_section},
+    {"offloading.quotas", quotas_section},
+};
+
+}  // namespace
+
+std::string module_status(const kube::Object& foreign_cluster, std::string_view module) {
+  const json::value* found = kube::find(foreign_cluster.status(), {"modules", module});
+  if (!found || !bool_at(*found, {"enabled"})) return "Disabled";
+  const json::array& conditions = array_at(*found, {"conditions"});
+  if (conditions.empty()) return "Pending";
+  return alerts(conditions, is_well).empty() ? "Healthy" : "Unhealthy";
+}
+
+json::object peer_info(const PeerObjects& objects) {
+  const kube::Object& peer = objects.foreign_cluster;
+  const auto module_alerts = [&](std::string_view module) {
+    return alerts(array_at(peer.status(), {"modules", module, "conditions"}), is_well);
+  };
+  const std::string_view role = string_at(peer.status(), {"role"});
+  json::object authentication{{"status", module_status(peer, "authentication")},
+                              {"alerts", module_alerts("authentication")}};
+  const std::string_view proxy = string_at(peer.status(), {"foreignProxyUrl"});
+  const std::string_view server = string_at(peer.status(), {"apiServerUrl"});
+  if (!proxy.empty() || !server.empty()) authentication["APIServerAddr"] = proxy.empty() ? server : proxy;
+  if (!objects.tenants.empty()) {
+    const std::string_view condition = string_at(objects.tenants.front().spec(), {"tenantCondition"});
+    authentication["tenantCondition"] = condition.empty() ? "Active" : condition;
+  }
+  authentication["resourceSlices"] = each(objects.slices, slice_info);
+
+  json::array nodes =
+      each(objects.virtual_nodes, [&](const kube::Object& one) { return node_info(one, objects.nodes); });
+  std::string offloading = module_status(peer, "offloading");
+  const bool all_well = std::all_of(nodes.begin(), nodes.end(),
+                                    [](const json::value& node) { return string_at(node, {"status"}) == "Healthy"; });
+  if (!nodes.empty() && !all_well) offloading = "Unhealthy";
+  json::object module{
+      {"status", offloading}, {"alerts", module_alerts("offloading")}, {"virtualNodes", std::move(nodes)}};
+  if (!objects.quotas.empty()) module["quotas"] = each(objects.quotas, quota_info);
+
+  return {
+      {"info",
+       json::object{{"clusterID", string_at(peer.spec(), {"clusterID"})}, {"role", role.empty() ? "Unknown" : role}}},
+      {"network", json::object{{"status", module_status(peer, "networking")}, {"alerts", module_alerts("networking")}}},
+      {"authentication", std::move(authentication)},
+      {"offloading", std::move(module)}};
+}
+
+std::string render_peer(const json::value& part, std::string_view path, const text::Palette& palette) {
+  if (path.empty()) {
+    std::string out;
+    for (const Known& known : {known_sections[0], known_sections[1], known_sections[2], known_sections[3]})
+      if (const json::value* found = kube::find(part, {known.path}))
+        out += text::render(known.section(*found, palette));
+    return out;
+  }
+  std::string wanted = text::lower_case(path);
+  if (wanted.starts_with('.')) wanted.erase(0, 1);
+  for (const Known& known : known_sections)
+    if (known.path == wanted) return text::render(known.section(part, palette));
+  if (const auto* words = part.if_string()) return std::string(*words) + "\n";
+  return text::yaml(part);
+}
+
+}  // namespace liqoctl::model

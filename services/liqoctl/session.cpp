@@ -1,0 +1,84 @@
+#include "session.hpp"
+
+#include <unistd.h>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/streambuf.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <iostream>
+
+#include "text/width.hpp"
+
+namespace liqoctl {
+
+using kube::Errc;
+
+Session::Session(asio::any_io_executor executor, CommonFlags flags)
+    : executor_(std::move(executor)),
+      flags_(std::move(flags)),
+      output_(clock_),
+      deadline_(clock_.deadline_in(flags_.timeout)) {
+  output_.set_verbose(flags_.verbose);
+}
+
+Result<Cluster*> Session::local() {
+  if (!local_) {
+    auto opened = Cluster::open(executor_, clock_, output_, flags_, false);
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    local_ = std::move(*opened);
+  }
+  return local_.get();
+}
+
+Result<Cluster*> Session::remote() {
+  if (!remote_) {
+    auto opened = Cluster::open(executor_, clock_, output_, flags_, true);
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    remote_ = std::move(*opened);
+  }
+  return remote_.get();
+}
+
+asio::awaitable<Result<Session::Pair>> Session::both() {
+  auto consumer = local();
+  if (!consumer) co_return std::unexpected(std::move(consumer.error()));
+  auto provider = remote();
+  if (!provider) co_return std::unexpected(std::move(provider.error()));
+  Pair pair{.consumer = *consumer, .provider = *provider};
+  auto consumer_id = co_await pair.consumer->id();
+  if (!consumer_id) co_return kube::fail(std::move(consumer_id.error()), "consumer");
+  auto provider_id = co_await pair.provider->id();
+  if (!provider_id) co_return kube::fail(std::move(provider_id.error()), "provider");
+  if (*consumer_id == *provider_id)
+    co_return kube::fail(Errc::invalid_input, "both kubeconfigs lead to cluster " + *consumer_id +
+                                                  ": give that of the other cluster with --remote-kubeconfig");
+  pair.consumer_id = std::move(*consumer_id);
+  pair.provider_id = std::move(*provider_id);
+  co_return pair;
+}
+
+asio::awaitable<Result<void>> Session::confirm(std::string what) {
+  if (flags_.skip_confirm || flags_.dry_run) co_return Result<void>();
+  if (!isatty(STDIN_FILENO))
+    co_return kube::fail(Errc::invalid_input, what + " Nobody can be asked here: give --skip-confirm if that is meant");
+  output_.clear();
+  std::cerr << what << " Go on? [y/N] " << std::flush;
+  asio::posix::stream_descriptor input(executor_, dup(STDIN_FILENO));
+  asio::streambuf buffer(256);
+  boost::system::error_code failure;
+  co_await asio::async_read_until(input, buffer, '\n', asio::redirect_error(asio::use_awaitable, failure));
+  std::string answer;
+  std::istream(&buffer) >> answer;
+  answer = text::lower_case(answer);
+  if (answer == "y" || answer == "yes") co_return Result<void>();
+  co_return kube::fail(Errc::stopped, "not confirmed: nothing was changed");
+}
+
+asio::awaitable<void> Session::stop() {
+  if (local_) co_await local_->stop();
+  if (remote_) co_await remote_->stop();
+}
+
+}  // namespace liqoctl

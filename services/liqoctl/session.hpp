@@ -1,0 +1,47 @@
+// What one run of the program has: flags, output, and the clusters, connected when they are first asked for.
+#pragma once
+
+#include <memory>
+
+#include "cluster.hpp"
+
+namespace liqoctl {
+
+/// Lives as long as the command. One thread.
+class Session {
+ public:
+  Session(asio::any_io_executor executor, CommonFlags flags);
+
+  const CommonFlags& flags() const { return flags_; }
+  Output& output() { return output_; }
+  kube::async::Clock& clock() { return clock_; }
+  /// When the command as a whole must be over (`--timeout` from its start).
+  kube::Deadline deadline() const { return deadline_; }
+
+  /// Errors: those of Cluster::open.
+  Result<Cluster*> local();
+  Result<Cluster*> remote();
+  /// Both, with their IDs read, and checked to be two clusters.
+  struct Pair {
+    Cluster* consumer = nullptr;
+    Cluster* provider = nullptr;
+    std::string consumer_id, provider_id;
+  };
+  asio::awaitable<Result<Pair>> both();
+
+  /// Asks for a yes. `what` is a sentence about what will happen. Errors: Errc::invalid_input without a terminal to ask
+  /// on (naming --skip-confirm), Errc::stopped for any other answer.
+  asio::awaitable<Result<void>> confirm(std::string what);
+
+  asio::awaitable<void> stop();
+
+ private:
+  asio::any_io_executor executor_;
+  kube::async::RealClock clock_;
+  CommonFlags flags_;
+  Output output_;
+  kube::Deadline deadline_;
+  std::unique_ptr<Cluster> local_, remote_;
+};
+
+}  // namespace liqoctl

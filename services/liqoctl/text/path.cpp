@@ -1,0 +1,74 @@
+#include "text/path.hpp"
+
+#include <charconv>
+#include <vector>
+
+#include "text/width.hpp"
+
+namespace liqoctl::text {
+namespace {
+
+namespace json = kube::json;
+
+std::vector<std::string> parts(std::string_view path) {
+  std::vector<std::string> found;
+  std::string part;
+  const auto end = [&] {
+    if (!part.empty()) found.push_back(std::exchange(part, {}));
+  };
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (path[i] == '.') {
+      end();
+    } else if (path[i] == '[') {
+      end();
+      const std::size_t close = std::min(path.find(']', i), path.size());
+      part = path.substr(i + 1, close - i - 1);
+      end();
+      i = close;
+    } else {
+      part += path[i];
+    }
+  }
+  end();
+  return found;
+}
+
+const json::value* step(const json::value& at, std::string_view part, std::string& there) {
+  const std::string wanted = lower_case(part);
+  const auto mention = [&](std::string_view name) { there += (there.empty() ? "" : ", ") + std::string(name); };
+  if (const auto* object = at.if_object()) {
+    for (const auto& [key, value] : *object) {
+      if (lower_case(key) == wanted) return &value;
+      mention(key);
+    }
+  } else if (const auto* list = at.if_array()) {
+    std::size_t index = 0;
+    const auto [end, failure] = std::from_chars(part.data(), part.data() + part.size(), index);
+    if (failure == std::errc() && end == part.data() + part.size() && index < list->size()) return &(*list)[index];
+    for (const json::value& item : *list) {
+      const std::string_view name = kube::string_at(item, {"name"});
+      if (!name.empty() && name == part) return &item;
+      mention(name);
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+kube::Result<json::value> pick(const json::value& root, std::string_view path) {
+  const json::value* at = &root;
+  std::string done;
+  for (const std::string& part : parts(path)) {
+    std::string there;
+    const json::value* next = step(*at, part, there);
+    if (!next)
+      return kube::fail(kube::Errc::missing, "there is no '" + part + "'" + (done.empty() ? "" : " in '" + done + "'") +
+                                                 (there.empty() ? "" : "; there is " + there));
+    done += (done.empty() ? "" : ".") + part;
+    at = next;
+  }
+  return *at;
+}
+
+}  // namespace liqoctl::text

@@ -1,0 +1,14 @@
+// Label selectors as kubectl reads them, as node selector terms.
+#pragma once
+
+#include <string_view>
+
+#include "kube/base/json.hpp"
+
+namespace liqoctl::text {
+
+/// The requirements of "a=b,c in (d,e),!f,g": objects {key, operator, values} of core/v1 NodeSelectorRequirement.
+/// Errors: Errc::invalid_input.
+kube::Result<kube::json::array> parse_selector(std::string_view text);
+
+}  // namespace liqoctl::text

@@ -1,0 +1,168 @@
+#include "text/yaml.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <vector>
+
+namespace liqoctl::text {
+namespace {
+
+namespace json = kube::json;
+
+/// Words and forms that a YAML reader takes for something other than a string.
+bool reads_as_other(std::string_view text) {
+  static const std::set<std::string, std::less<>> words{"null", "~",   "true", "false", "yes", "no",
+                                                        "on",   "off", "y",    "n",     ".nan"};
+  std::string lower(text);
+  for (char& c : lower) c = char(std::tolower(static_cast<unsigned char>(c)));
+  if (words.contains(lower)) return true;
+  // Anything that begins as a number does: integers, floats, times, versions, base-60. Quantities with a suffix do not.
+  if (!text.empty() && text.find_first_not_of("0123456789+-.:_eExXoabcdfABCDFTZ") == std::string_view::npos &&
+      text.find_first_of("0123456789") != std::string_view::npos &&
+      std::string_view("0123456789+-.").find(text.front()) != std::string_view::npos)
+    return true;
+  return lower == ".inf" || lower == "-.inf" || lower == "+.inf";
+}
+
+bool is_plain(std::string_view text) {
+  if (text.empty() || reads_as_other(text)) return false;
+  if (std::string_view("-?:,[]{}#&*!|>'\"%@`= ").find(text.front()) != std::string_view::npos) return false;
+  if (text.back() == ' ' || text.back() == ':') return false;
+  if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte != 0x7F;
+  });
+}
+
+bool fits_literal_block(std::string_view text) {
+  if (text.find('\n') == std::string_view::npos || text.front() == ' ' || text.front() == '\n') return false;
+  if (text.find(" \n") != std::string_view::npos || text.back() == ' ') return false;
+  if (text.size() > 1 && text.ends_with("\n\n")) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 ? byte != 0x7F : c == '\n';
+  });
+}
+
+class Writer {
+ public:
+  std::string out;
+
+  /// After "key:" or "-": a scalar on the same line, anything else below.
+  void value(const json::value& value, std::size_t indent, bool in_list) {
+    if (const auto* object = value.if_object(); object && !object->empty()) {
+      if (!in_list) out += "\n";
+      mapping(*object, indent, in_list);
+    } else if (const auto* list = value.if_array(); list && !list->empty()) {
+      out += "\n";
+      sequence(*list, indent - (in_list ? 0 : 2));
+    } else {
+      if (!in_list) out += " ";
+      scalar(value, indent);
+    }
+  }
+
+  void mapping(const json::object& object, std::size_t indent, bool first_inline) {
+    std::vector<const json::key_value_pair*> entries;
+    for (const auto& entry : object) entries.push_back(&entry);
+    std::sort(entries.begin(), entries.end(), [](auto* left, auto* right) { return left->key() < right->key(); });
+    for (const auto* entry : entries) {
+      if (!std::exchange(first_inline, false)) out.append(indent, ' ');
+      string(entry->key());
+      out += ":";
+      value(entry->value(), indent + 2, false);
+    }
+  }
+
+  void sequence(const json::array& list, std::size_t indent) {
+    for (const json::value& item : list) {
+      out.append(indent, ' ');
+      out += "- ";
+      if (const auto* inner = item.if_array(); inner && !inner->empty()) {
+        out.pop_back();
+        out += "\n";
+        sequence(*inner, indent + 2);
+      } else {
+        value(item, indent + 2, true);
+      }
+    }
+  }
+
+  void scalar(const json::value& value, std::size_t indent) {
+    const auto* text = value.if_string();
+    if (text && fits_literal_block(*text)) {
+      block(*text, indent);
+      return;
+    }
+    if (text) {
+      string(*text);
+    } else {
+      out += json::serialize(value);
+    }
+    out += "\n";
+  }
+
+ private:
+  void string(std::string_view text) {
+    out += is_plain(text) ? std::string(text) : json::serialize(json::string(text));
+  }
+
+  void block(std::string_view text, std::size_t indent) {
+    out += text.ends_with('\n') ? "|\n" : "|-\n";
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      if (end > 0) out.append(indent, ' ');
+      out += std::string(text.substr(0, end)) + "\n";
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+};
+
+void pretty(const json::value& value, std::size_t indent, std::string& out) {
+  const std::string inner(indent + 2, ' ');
+  if (const auto* object = value.if_object(); object && !object->empty()) {
+    out += "{\n";
+    bool first = true;
+    for (const auto& [key, item] : *object) {
+      if (!std::exchange(first, false)) out += ",\n";
+      out += inner + json::serialize(json::string(key)) + ": ";
+      pretty(item, indent + 2, out);
+    }
+    out += "\n" + std::string(indent, ' ') + "}";
+  } else if (const auto* list = value.if_array(); list && !list->empty()) {
+    out += "[\n";
+    bool first = true;
+    for (const json::value& item : *list) {
+      if (!std::exchange(first, false)) out += ",\n";
+      out += inner;
+      pretty(item, indent + 2, out);
+    }
+    out += "\n" + std::string(indent, ' ') + "]";
+  } else {
+    out += json::serialize(value);
+  }
+}
+
+}  // namespace
+
+std::string yaml(const json::value& value) {
+  Writer writer;
+  if (const auto* object = value.if_object(); object && !object->empty()) {
+    writer.mapping(*object, 0, false);
+  } else if (const auto* list = value.if_array(); list && !list->empty()) {
+    writer.sequence(*list, 0);
+  } else {
+    writer.scalar(value, 0);
+  }
+  return writer.out;
+}
+
+std::string pretty_json(const json::value& value) {
+  std::string out;
+  pretty(value, 0, out);
+  return out + "\n";
+}
+
+}  // namespace liqoctl::text

@@ -1,0 +1,50 @@
+"""liqoctl as a user types it, run in the network of the cluster whose user that is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import settings
+from .cluster import Cluster
+
+
+@dataclass
+class Done:
+    """What a run printed and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Liqoctl:
+    """Runs liqoctl against `cluster`, as its administrator unless another kubeconfig is given."""
+
+    def __init__(self, cluster: Cluster, kubeconfig: Path | None = None):
+        binary = settings.liqoctl()
+        assert binary and binary.exists(), f"there is no liqoctl to run ({binary or 'none built'})"
+        self.cluster, self.binary = cluster, binary
+        self.kubeconfig = kubeconfig or cluster.kubeconfig
+
+    def __call__(self, *arguments: object, timeout: float = 120) -> str:
+        """Runs it and returns what it printed on standard output; fails where it fails."""
+        done = self.attempt(*arguments, timeout=timeout)
+        words = " ".join(str(word) for word in arguments)
+        assert done.code == 0, f"`liqoctl {words}` ended with {done.code}:\n{done.err}{done.out}"
+        return done.out
+
+    def attempt(self, *arguments: object, timeout: float = 120, stdin: str | None = None) -> Done:
+        """Runs it and returns all there is to see, without a terminal."""
+        ended = subprocess.run(
+            self.cluster.space.entering([self.binary, *arguments]),
+            env={**os.environ, "KUBECONFIG": str(self.kubeconfig)},
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+        return Done(ended.returncode, ended.stdout, ended.stderr)

@@ -1,0 +1,162 @@
+// `info` and `info peer`: documents and their text.
+#include <doctest/doctest.h>
+
+#include "model/local_info.hpp"
+#include "model/peer_info.hpp"
+#include "text/path.hpp"
+
+namespace {
+
+using namespace liqoctl;
+namespace json = kube::json;
+
+kube::Object parsed(const char* text) {
+  auto object = kube::Object::parse(text);
+  REQUIRE(object);
+  return *object;
+}
+
+model::PeerObjects gpu_pool() {
+  model::PeerObjects objects;
+  objects.foreign_cluster = parsed(R"({"metadata":{"name":"cool-firefly"},"spec":{"clusterID":"cool-firefly"},
+    "status":{"role":"Provider","apiServerUrl":"https://10.0.0.1:6443","modules":{
+      "networking":{"enabled":false},
+      "authentication":{"enabled":true,"conditions":[{"type":"AuthIdentityControlPlaneStatus","status":"Ready"}]},
+      "offloading":{"enabled":true,"conditions":[{"type":"OffloadingNodeStatus","status":"Ready"}]}}}})");
+  objects.slices = {parsed(R"({"metadata":{"name":"gpu-pool","labels":{"liqo.io/replication":"true"}},
+    "spec":{"class":"default"},"status":{"conditions":[{"type":"Authentication","status":"Accepted"},
+    {"type":"Resources","status":"Accepted"}],
+    "resources":{"nvidia.com/gpu":"2","pods":"30","memory":"8Gi","cpu":"4"}}})")};
+  objects.virtual_nodes = {parsed(R"({"metadata":{"name":"gpu-pool","labels":{"liqo.io/resourceslice-name":"gpu-pool"}},
+    "spec":{"clusterID":"cool-firefly","createNode":true,"kubeconfigSecretRef":{"name":"kubeconfig-resourceslice-gpu-pool"},
+    "resourceQuota":{"hard":{"cpu":"4"}}},"status":{"conditions":[{"type":"Node","status":"Running"}]}})")};
+  objects.nodes = {
+      parsed(R"({"metadata":{"name":"gpu-pool"},"status":{"conditions":[{"type":"Ready","status":"True"}]}})")};
+  return objects;
+}
+
+std::string picked(const model::PeerObjects& objects, const char* path) {
+  const json::value document = model::peer_info(objects);
+  const auto part = text::pick(document, path);
+  REQUIRE(part);
+  return model::render_peer(*part, path, {});
+}
+
+TEST_CASE("an accepted slice is shown as the documentation shows it") {
+  CHECK(picked(gpu_pool(), "authentication.resourceslices") ==
+        "─ Resource slices ──────────────────────────────────────────────\n"
+        "  ─ gpu-pool ──────────────────────────────────────────────────\n"
+        "    ✔  Resource slice accepted\n"
+        "    Action: Create\n"
+        "    ─ Resources ──────────────────────────────────────────────\n"
+        "      cpu:               4\n"
+        "      memory:            8Gi\n"
+        "      pods:              30\n"
+        "      nvidia.com/gpu:    2\n");
+}
+
+TEST_CASE("a denied slice says why, and a fresh one that it waits") {
+  auto objects = gpu_pool();
+  objects.slices = {parsed(R"({"metadata":{"name":"b","labels":{"liqo.io/replicated":"true"}},"status":{"conditions":[
+                      {"type":"Authentication","status":"Accepted"},
+                      {"type":"Resources","status":"Denied","message":"the tenant is\ndrained"}]}})"),
+                    parsed(R"({"metadata":{"name":"a"}})")};
+  CHECK(picked(objects, "Authentication.ResourceSlices") ==
+        "─ Resource slices ──────────────────────────────────────────────\n"
+        "  ─ a ─────────────────────────────────────────────────────────\n"
+        "    …  Resource slice not answered yet\n"
+        "    Action: Create\n"
+        "  ─ b ─────────────────────────────────────────────────────────\n"
+        "    ✖  Resource slice not accepted\n"
+        "    !  Resources is Denied: the tenant is drained\n"
+        "    Action: Provide\n");
+}
+
+TEST_CASE("the whole of a peering has four sections") {
+  const std::string all = model::render_peer(model::peer_info(gpu_pool()), "", {});
+  std::size_t at = 0;
+  for (const char* title : {"─ Peer cluster info ─", "  Cluster ID:    cool-firefly\n", "  Role:          Provider\n",
+                            "─ Network ─", "  Status:    Disabled\n", "─ Authentication ─",
+                            "API server:    https://10.0.0.1:6443", "  ─ Resource slices ─", "─ Offloading ─",
+                            "Status:    Healthy", "  ─ Virtual nodes ─", "kubeconfig-resourceslice-gpu-pool"}) {
+    CAPTURE(title);
+    const std::size_t found = all.find(title, at);
+    REQUIRE(found != std::string::npos);
+    at = found;
+  }
+}
+
+TEST_CASE("scalars are bare, and false is not missing") {
+  CHECK(picked(gpu_pool(), "info.role") == "Provider\n");
+  CHECK(picked(gpu_pool(), "network.status") == "Disabled\n");
+  CHECK(picked(gpu_pool(), "authentication.resourceslices.gpu-pool.accepted") == "true\n");
+  auto denied = gpu_pool();
+  denied.slices = {parsed(R"({"metadata":{"name":"a"}})")};
+  CHECK(picked(denied, "authentication.resourceslices.0.accepted") == "false\n");
+}
+
+TEST_CASE("offloading is healthy only with every Node Ready, and pending without conditions") {
+  auto objects = gpu_pool();
+  objects.nodes.clear();
+  CHECK(picked(objects, "offloading.status") == "Unhealthy\n");
+  objects = gpu_pool();
+  objects.virtual_nodes.clear();
+  kube::ensure_object(kube::ensure_object(objects.foreign_cluster.mutable_status(), "modules"),
+                      "offloading") = {{"enabled", true}};
+  CHECK(picked(objects, "offloading.status") == "Pending\n");
+}
+
+TEST_CASE("the provider sees quotas, cordons and the tenant's condition") {
+  auto objects = gpu_pool();
+  objects.tenants = {parsed(R"({"metadata":{"name":"t"},"spec":{"tenantCondition":"Cordoned"}})")};
+  objects.quotas = {
+      parsed(R"({"metadata":{"name":"gpu-pool-c34af51dd912"},"spec":{"limitsEnforcement":"Hard","cordoned":true,
+    "resources":{"cpu":"4"}},"status":{"used":{"cpu":"1500m"}}})")};
+  CHECK(picked(objects, "authentication.tenantcondition") == "Cordoned\n");
+  CHECK(picked(objects, "offloading.quotas") ==
+        "─ Quotas ───────────────────────────────────────────────────────\n"
+        "  ─ gpu-pool-c34af51dd912 ─────────────────────────────────────\n"
+        "    !  Cordoned: new pods are refused\n"
+        "    Enforcement:    Hard\n"
+        "    ─ Granted ────────────────────────────────────────────────\n"
+        "      cpu:    4\n"
+        "    ─ Used ───────────────────────────────────────────────────\n"
+        "      cpu:    1500m\n");
+}
+
+TEST_CASE("hostile objects are shown as absent") {
+  model::PeerObjects objects;
+  objects.foreign_cluster = parsed(R"({"metadata":{"name":"x"},"spec":7,"status":{"modules":[],"role":{}}})");
+  objects.slices = {
+      parsed(R"({"metadata":{"name":"s","labels":[]},"status":{"conditions":[1,"a",{"status":2}],"resources":[]}})")};
+  objects.virtual_nodes = {parsed(R"({"metadata":{"name":"s"},"spec":[],"status":{"conditions":{"a":1}}})")};
+  CHECK(model::render_peer(model::peer_info(objects), "", {}).find("Unknown") != std::string::npos);
+}
+
+TEST_CASE("the local installation shows its peers and the pods that are not up") {
+  model::LocalObjects objects{.cluster_id = "rome", .version = "", .server = "10.0.0.1:6443"};
+  objects.foreign_clusters = {gpu_pool().foreign_cluster};
+  objects.virtual_nodes = gpu_pool().virtual_nodes;
+  objects.nodes = gpu_pool().nodes;
+  objects.pods = {parsed(R"({"metadata":{"name":"bad"},"spec":{"containers":[{}]},"status":{"phase":"Pending"}})"),
+                  parsed(R"({"metadata":{"name":"good"},"spec":{"containers":[{}]},"status":{"phase":"Running",
+                    "containerStatuses":[{"ready":true}]}})")};
+  const json::value document = model::local_info(objects);
+  CHECK(model::render_local(document, "", {}) ==
+        "─ Local installation info ──────────────────────────────────────\n"
+        "  Cluster ID:    rome\n"
+        "  Version:       unknown\n"
+        "  API server:    10.0.0.1:6443\n"
+        "─ Installation health ──────────────────────────────────────────\n"
+        "  ✖  pods of Liqo that are not up:\n"
+        "  bad:    Pending, 0 of 1 containers ready, 0 restarts\n"
+        "─ Active peerings ──────────────────────────────────────────────\n"
+        "  ─ cool-firefly ──────────────────────────────────────────────\n"
+        "    Role:                     Provider\n"
+        "    Networking status:        Disabled\n"
+        "    Authentication status:    Healthy\n"
+        "    Offloading status:        Healthy\n");
+  CHECK(model::render_local(*text::pick(document, "local.clusterid"), "local.clusterid", {}) == "rome\n");
+}
+
+}  // namespace

@@ -1,0 +1,126 @@
+// The text units of liqoctl: tables, boxes, durations, paths, selectors, suggestions.
+#include <doctest/doctest.h>
+
+#include "text/box.hpp"
+#include "text/duration.hpp"
+#include "text/path.hpp"
+#include "text/selector.hpp"
+#include "text/suggest.hpp"
+#include "text/table.hpp"
+#include "text/width.hpp"
+
+namespace {
+
+using namespace liqoctl::text;
+using namespace std::chrono_literals;
+namespace json = kube::json;
+
+TEST_CASE("a table pads columns to their widest cell and leaves no spaces at the ends of lines") {
+  CHECK(table({"NAME", "STATUS", "AGE"}, {{"a", "Accepted", "21s"}, {"gpu-pool", "", "2d"}}) ==
+        "NAME       STATUS     AGE\n"
+        "a          Accepted   21s\n"
+        "gpu-pool              2d\n");
+  CHECK(table({"NAME"}, {}) == "NAME\n");
+  CHECK(table({"A", "B"}, {{"é", "x"}}) == "A   B\né   x\n");
+}
+
+TEST_CASE("sections have rules that end one column earlier at each level, and fields in one column") {
+  const Section section{.title = "Outer",
+                        .lines = {"a line"},
+                        .fields = {{"Key", "value"}, {"Longer key", "other"}},
+                        .sections = {{.title = "Inner"}}};
+  const std::string out = render(section);
+  CHECK(out.substr(0, out.find('\n')).ends_with("──"));
+  CHECK(width(out.substr(0, out.find('\n'))) == 64);
+  const std::string last = out.substr(out.rfind("  ─ Inner"));
+  CHECK(width(last) == 63 + 1);
+  CHECK(out.find("\n  a line\n  Key:           value\n  Longer key:    other\n") != std::string::npos);
+}
+
+TEST_CASE("what another cluster wrote cannot move the cursor") { CHECK(printable("a\x1b[2Jb\nc") == "a?[2Jb c"); }
+
+TEST_CASE("durations are read as Go writes them") {
+  struct Case {
+    const char* text;
+    kube::Duration expected;
+  };
+  for (const Case& one : {Case{"90s", 90s}, Case{"2m", 2min}, Case{"1m30s", 90s}, Case{"2m0s", 2min}, Case{"1h", 1h},
+                          Case{"500ms", 500ms}, Case{"7", 7s}, Case{"1.5m", 90s}, Case{"0s", 0s}}) {
+    CAPTURE(one.text);
+    const auto parsed = parse_duration(one.text);
+    REQUIRE(parsed);
+    CHECK(*parsed == one.expected);
+  }
+  for (const char* wrong : {"", "s", "-1s", "1x", "1m30", "2 m", "1e9s", "999999999h", "nan", "inf"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(parse_duration(wrong));
+  }
+}
+
+TEST_CASE("ages are shown as kubectl shows them") {
+  struct Case {
+    kube::Duration passed;
+    const char* expected;
+  };
+  for (const Case& one : {Case{-5s, "0s"}, Case{21s, "21s"}, Case{119s, "119s"}, Case{2min, "2m"}, Case{303s, "5m3s"},
+                          Case{12min + 7s, "12m"}, Case{200min, "3h20m"}, Case{10h, "10h"}, Case{50h, "2d"}}) {
+    CAPTURE(one.expected);
+    CHECK(age(one.passed) == one.expected);
+  }
+  CHECK(age_of("nonsense", {}) == "<unknown>");
+}
+
+TEST_CASE("a path picks fields in any case, places and names") {
+  const json::value root = json::parse(R"({"a":{"bC":[{"name":"x","v":1},{"name":"y.z","v":2}],"off":false}})");
+  struct Case {
+    const char* path;
+    const char* expected;
+  };
+  for (const Case& one : {Case{"a.bc.0.v", "1"}, Case{".A.BC.x.v", "1"}, Case{"a.bc[y.z].v", "2"},
+                          Case{"a.off", "false"}, Case{"a.bC[1].name", "\"y.z\""}}) {
+    CAPTURE(one.path);
+    const auto found = pick(root, one.path);
+    REQUIRE(found);
+    CHECK(json::serialize(*found) == one.expected);
+  }
+  CHECK(*pick(root, "") == root);
+  const auto missing = pick(root, "a.nothing");
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().text() == "there is no 'nothing' in 'a'; there is bC, off");
+  CHECK_FALSE(pick(root, "a.off.deeper"));
+  CHECK_FALSE(pick(root, "a.bc.7"));
+}
+
+TEST_CASE("selectors become node selector requirements") {
+  struct Case {
+    const char* text;
+    const char* expected;
+  };
+  for (const Case& one :
+       {Case{"region=south", R"([{"key":"region","operator":"In","values":["south"]}])"},
+        Case{"region==south", R"([{"key":"region","operator":"In","values":["south"]}])"},
+        Case{"region!=south", R"([{"key":"region","operator":"NotIn","values":["south"]}])"},
+        Case{"a.b/c in (x, y),!d",
+             R"([{"key":"a.b/c","operator":"In","values":["x","y"]},{"key":"d","operator":"DoesNotExist"}])"},
+        Case{"a notin (x)", R"([{"key":"a","operator":"NotIn","values":["x"]}])"},
+        Case{"gpu", R"([{"key":"gpu","operator":"Exists"}])"}}) {
+    CAPTURE(one.text);
+    const auto parsed = parse_selector(one.text);
+    REQUIRE(parsed);
+    CHECK(json::serialize(*parsed) == one.expected);
+  }
+  for (const char* wrong : {"", "=x", "a in x", "a in (x", "a b", "a==b=c", "!", "in (a)", "a,,b"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(parse_selector(wrong));
+  }
+}
+
+TEST_CASE("only a near word is suggested") {
+  const std::vector<std::string> known{"peer", "unpeer", "authenticate", "cordon"};
+  CHECK(nearest("per", known) == "peer");
+  CHECK(nearest("unper", known) == "unpeer");
+  CHECK(nearest("autenticate", known) == "authenticate");
+  CHECK(nearest("foo", known) == "");
+}
+
+}  // namespace
