@@ -46,6 +46,8 @@ inline constexpr std::string_view app_managed_by_liqo = "liqo";
 inline constexpr std::string_view app_name = "app.kubernetes.io/name";
 inline constexpr std::string_view webhook = "liqo.io/webhook";            ///< "true" on webhook configurations
 inline constexpr std::string_view webhook_skip = "liqo.io/webhook-skip";  ///< "true": not asked for, for some kinds
+/// Of Kubernetes: what the pods of a namespace may ask for.
+inline constexpr std::string_view pod_security = "pod-security.kubernetes.io/enforce";
 }  // namespace labels
 
 namespace annotations {
@@ -92,6 +94,9 @@ inline constexpr std::string_view applied_spec = "offloading.liqo.io/applied-spe
 /// On a consumer's pod: UID of the provider's pod whose status it shows, and what is added to its restart counts.
 inline constexpr std::string_view remote_pod_uid = "offloading.liqo.io/remote-pod-uid";
 inline constexpr std::string_view restart_offset = "offloading.liqo.io/restart-offset";
+/// On a tenant namespace, set by the provider's administrator: the Pod Security level of that consumer's twin
+/// namespaces, "privileged", "baseline" (default) or "restricted". Consumers have no right to write namespaces.
+inline constexpr std::string_view twin_pod_security = "offloading.liqo.io/twin-pod-security";
 /// On a virtual Node: the labels, annotations and taints that its VirtualNode asked for last.
 inline constexpr std::string_view applied_node = "offloading.liqo.io/applied-node";
 }  // namespace annotations
@@ -118,6 +123,8 @@ inline constexpr std::string_view failed_replication = "FailedReplication";
 inline constexpr std::string_view replication_name_taken = "ReplicationNameTaken";
 inline constexpr std::string_view credentials_unusable = "CredentialsUnusable";
 inline constexpr std::string_view credentials_in_use = "CredentialsInUse";  ///< deleted while something is replicated
+inline constexpr std::string_view invalid = "Invalid";  ///< a NamespaceOffloading that cannot be followed
+inline constexpr std::string_view twin_refused = "TwinNamespaceRefused";
 }  // namespace reasons
 
 /// Condition of a consumer's pod: False with the provider's words while the provider refuses to run it.
@@ -142,6 +149,8 @@ inline constexpr std::string_view reflection_manager = "reflection.liqo.io";
 inline constexpr std::string_view shadow_pod_manager = "shadow-pod";
 /// The taint of virtual nodes: value "true", effect NoExecute.
 inline constexpr std::string_view virtual_node_taint = "virtual-node.liqo.io/not-allowed";
+/// The rights of a consumer in each of its twin namespaces.
+inline constexpr std::string_view remote_role = "liqo-virtual-kubelet-remote";
 /// RuntimeClass that only selects virtual nodes; means nothing on the provider.
 inline constexpr std::string_view liqo_runtime_class = "liqo";
 inline constexpr std::string_view root_ca_name = "kube-root-ca.crt";

@@ -12,8 +12,14 @@ namespace liqo::api {
 /// One entry of `status.currentMapping`.
 struct MappedNamespace {
   std::string local, remote;
-  std::string phase;  ///< "Accepted", "CreationLoopBackOff", "Terminating"
+  std::string phase;    ///< "Accepted", "CreationLoopBackOff", "Terminating"
+  std::string message;  ///< why, in the provider's words; the Go version says nothing
   bool accepted() const { return phase == "Accepted"; }
+};
+
+/// One entry of `spec.desiredMapping`.
+struct WantedNamespace {
+  std::string local, remote;
 };
 
 /// A view; lives as long as the object.
@@ -24,6 +30,13 @@ class NamespaceMap {
   std::string_view remote_cluster() const;
   /// The entries of `status.currentMapping` as they stand, unchecked. At most `limit` are read.
   std::vector<MappedNamespace> current_mapping(std::size_t limit = 10'000) const;
+  /// The entries of `spec.desiredMapping` as they stand, unchecked; those that are no strings are left out.
+  std::vector<WantedNamespace> desired_mapping(std::size_t limit = 10'000) const;
+  /// Whether it is this cluster's wish, to be copied to the provider `remote`.
+  bool is_outgoing_to(std::string_view remote) const;
+  /// Whether it is the copy of another cluster's wish; of which one is for origin() to say, which that cluster wrote.
+  bool is_incoming() const;
+  std::string_view origin() const;
 
  private:
   const kube::Object* object_;

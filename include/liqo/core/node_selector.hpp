@@ -1,0 +1,45 @@
+// Matching of core/v1 NodeSelectors, as the Kubernetes scheduler does it, and what is wrong with those that cannot be.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/base/failure.hpp"
+#include "kube/base/json.hpp"
+
+namespace liqo::core {
+
+/// A valid NodeSelector. Terms are alternatives; within a term everything must hold; a term without any requirement
+/// matches nothing.
+class NodeSelector {
+ public:
+  /// Reads and checks `nodeSelectorTerms`; absent is as an empty list. Errors: Errc::invalid_input with the path of
+  /// the first thing that is wrong, and what that is, e.g. "nodeSelectorTerms[0].matchExpressions[1]: ...".
+  static kube::Result<NodeSelector> parse(const kube::json::object& selector);
+
+  /// True without terms. Whether that means "all" or "none" is for the one who asks: here it matches nothing.
+  bool empty() const { return terms_.empty(); }
+  /// Whether a node of that name with these labels is selected.
+  bool matches(std::string_view node_name, const kube::json::object& labels) const;
+
+ private:
+  enum class Operator { in, not_in, exists, does_not_exist, greater, less };
+  struct Requirement {
+    std::string key;
+    Operator op;
+    std::vector<std::string> values;
+    std::int64_t bound = 0;  ///< of greater and less
+  };
+  struct Term {
+    std::vector<Requirement> expressions, fields;
+  };
+  static kube::Result<Requirement> parse_requirement(const kube::json::value& entry, bool field, std::string path);
+  static kube::Result<std::vector<Requirement>> parse_requirements(const kube::json::value& term, bool fields,
+                                                                   std::string path);
+  static bool holds(const Requirement& requirement, const std::string_view* value);
+
+  std::vector<Term> terms_;
+};
+
+}  // namespace liqo::core

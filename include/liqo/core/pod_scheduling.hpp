@@ -1,0 +1,27 @@
+// Where the pods of an offloaded namespace may be scheduled: what admission changes on a pod.
+#pragma once
+
+#include "liqo/api/labels.hpp"
+#include "liqo/api/namespace_offloading.hpp"
+
+namespace liqo::core {
+
+/// At most this many node selector terms are made of a pod's own and those that are imposed on it.
+inline constexpr std::size_t max_node_selector_terms = 1000;
+
+/// The JSON patch (RFC 6902) for a pod that is created in the namespace of `offloading`; empty = it stays as it is.
+///
+/// A pod gets the toleration of virtual nodes, unless it tolerates them already, and a required node affinity:
+///   Remote           each term of the cluster selector, on virtual nodes only; without terms every virtual node;
+///   LocalAndRemote   the terms of the cluster selector or a node that is not virtual; without terms nothing.
+/// Terms that a pod has itself are combined with each of these, so that both hold; terms that match nothing go.
+/// Unchanged are: pods under the strategy Local, pods with the runtime class of Liqo, pods that a DaemonSet has bound
+/// to their node, and mirror pods. `pod` is the raw tree of the request: what is not named here is not touched.
+///
+/// Errors: Errc::invalid_input for a cluster selector that is invalid (see NodeSelector), Errc::too_large for too many
+/// terms; the text says what the namespace's or the pod's owner has to change.
+kube::Result<kube::json::array> plan_pod_scheduling(const kube::json::object& pod,
+                                                    const api::NamespaceOffloading& offloading,
+                                                    std::string_view runtime_class = api::liqo_runtime_class);
+
+}  // namespace liqo::core

@@ -1,0 +1,129 @@
+#include "liqo/core/namespace/offloading_status.hpp"
+
+#include <algorithm>
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+constexpr std::size_t longest_message = 300;
+
+struct Condition {
+  std::string_view type;
+  bool holds;
+  std::string_view reason;
+  std::string message;
+};
+
+Condition required_condition(bool required) {
+  if (required)
+    return {"OffloadingRequired", true, "ClusterSelected",
+            "The remote cluster has been selected through the ClusterSelector field"};
+  return {"OffloadingRequired", false, "ClusterNotSelected",
+          "The remote cluster has not been selected through the ClusterSelector field"};
+}
+
+/// The words of a peer: cut at a character's edge, without control characters.
+std::string shown(std::string_view message) {
+  if (message.size() > longest_message) {
+    message = message.substr(0, longest_message);
+    while (!message.empty() && (static_cast<unsigned char>(message.back()) & 0x80)) message.remove_suffix(1);
+  }
+  std::string text(message);
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  return text;
+}
+
+bool is_failed(const TwinState& twin, const OffloadingFacts& facts) {
+  return !facts.trouble.empty() || twin.phase == "CreationLoopBackOff";
+}
+
+Condition ready_condition(const TwinState& twin, const OffloadingFacts& facts) {
+  if (twin.phase == "Terminating" || !twin.required)
+    return {"Ready", false, "Terminating", "The remote namespace is being deleted"};
+  if (is_failed(twin, facts)) {
+    std::string message = "Some problems occurred during remote namespace creation";
+    const std::string why = facts.trouble.empty() ? shown(twin.message) : facts.trouble;
+    if (!why.empty()) message += ": " + why;
+    return {"Ready", false, "CreationLoopBackOff", std::move(message)};
+  }
+  if (twin.phase == "Accepted")
+    return {"Ready", true, "NamespaceCreated", "Namespace correctly offloaded to the remote cluster"};
+  return {"Ready", false, "Creating", "The remote namespace is being created"};
+}
+
+json::value forge_condition(const json::array& present, const Condition& wanted, kube::WallTime now) {
+  const std::string_view status = wanted.holds ? "True" : "False";
+  json::object made{{"type", wanted.type},
+                    {"status", status},
+                    {"lastTransitionTime", kube::format_time(now)},
+                    {"reason", wanted.reason},
+                    {"message", wanted.message}};
+  for (const json::value& before : present)
+    if (kube::string_at(before, {"type"}) == wanted.type && kube::string_at(before, {"status"}) == status)
+      if (const auto since = kube::string_at(before, {"lastTransitionTime"}); !since.empty())
+        made["lastTransitionTime"] = since;
+  return made;
+}
+
+bool is_gone(const TwinState& twin) { return !twin.required && twin.phase.empty(); }
+
+std::string_view phase_of(const kube::Object& offloading, const OffloadingFacts& facts) {
+  if (offloading.is_deleting()) return "Terminating";
+  std::size_t required = 0, ready = 0, failed = 0;
+  for (const TwinState& twin : facts.twins) {
+    if (!twin.required) continue;
+    ++required;
+    if (is_failed(twin, facts)) {
+      ++failed;
+    } else if (twin.phase == "Accepted") {
+      ++ready;
+    }
+  }
+  if (required == 0) return "NoClusterSelected";
+  if (ready == required) return "Ready";
+  if (failed == required) return "AllFailed";
+  return failed > 0 ? "SomeFailed" : "InProgress";
+}
+
+}  // namespace
+
+std::optional<json::object> plan_offloading_status(const kube::Object& object, const OffloadingFacts& facts,
+                                                   kube::WallTime now) {
+  const api::NamespaceOffloading offloading(object);
+  const json::object& before = offloading.conditions();
+  json::object entries;
+  for (const TwinState& twin : facts.twins) {
+    if (object.is_deleting() && is_gone(twin)) continue;
+    const json::array& present = kube::array_at(before, {twin.map});
+    json::array conditions{forge_condition(present, required_condition(twin.required), now)};
+    if (!is_gone(twin)) conditions.push_back(forge_condition(present, ready_condition(twin, facts), now));
+    entries[twin.map] = std::move(conditions);
+  }
+
+  json::object changes;
+  const json::object& status = object.status();
+  const auto set = [&](std::string_view field, json::value wanted) {
+    const json::value* present = status.if_contains(field);
+    if (!present || *present != wanted) changes[field] = std::move(wanted);
+  };
+  set("offloadingPhase", json::string(phase_of(object, facts)));
+  set("observedGeneration", object.generation());
+  if (!facts.remote_name.empty()) set("remoteNamespaceName", json::string(facts.remote_name));
+  json::object condition_changes;
+  for (const auto& [map, conditions] : entries) {
+    const json::value* present = before.if_contains(map);
+    if (!present || *present != conditions) condition_changes[map] = conditions;
+  }
+  for (const auto& [map, conditions] : before)
+    if (!entries.contains(map)) condition_changes[map] = nullptr;
+  if (!condition_changes.empty()) changes["remoteNamespacesConditions"] = std::move(condition_changes);
+  if (changes.empty()) return std::nullopt;
+  return json::object{{"metadata", json::object{{"resourceVersion", object.resource_version()}}},
+                      {"status", std::move(changes)}};
+}
+
+bool is_withdrawn(const OffloadingFacts& facts) { return std::ranges::all_of(facts.twins, is_gone); }
+
+}  // namespace liqo::core

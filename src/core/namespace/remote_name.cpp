@@ -1,0 +1,61 @@
+#include "liqo/core/namespace/remote_name.hpp"
+
+#include <algorithm>
+
+#include "liqo/core/mapping/names.hpp"
+
+namespace liqo::core {
+namespace {
+
+/// Made by the API server and kube-controller-manager in every cluster.
+constexpr std::string_view system_namespaces[] = {"default", "kube-system", "kube-public", "kube-node-lease"};
+/// The default names of tenant namespaces begin so; a twin could otherwise take the place of one that is yet to come.
+constexpr std::string_view tenant_prefix = "liqo-tenant-";
+constexpr std::size_t longest_name = 63;
+
+}  // namespace
+
+kube::Result<std::string> remote_namespace_name(const api::NamespaceOffloading& offloading,
+                                                std::string_view local_cluster) {
+  using api::NamespaceMappingStrategy;
+  std::string name(offloading.ns());
+  switch (offloading.mapping_strategy()) {
+    case NamespaceMappingStrategy::enforce_same_name:
+      break;
+    case NamespaceMappingStrategy::default_name:
+      name += "-" + std::string(local_cluster);
+      if (name.size() > longest_name)
+        return kube::fail(kube::Errc::invalid_input,
+                          "the strategy DefaultName makes the name " + name + " of " + std::to_string(name.size()) +
+                              " characters, and a namespace may have 63; delete the NamespaceOffloading and create it "
+                              "with SelectedName or EnforceSameName");
+      break;
+    case NamespaceMappingStrategy::selected_name:
+      name = offloading.remote_namespace_name();
+      if (name.empty())
+        return kube::fail(kube::Errc::invalid_input,
+                          "the strategy SelectedName needs a remoteNamespaceName; delete the NamespaceOffloading and "
+                          "create it with one");
+      break;
+  }
+  if (!is_dns_label(name))
+    return kube::fail(kube::Errc::invalid_input,
+                      "\"" + name.substr(0, 100) +
+                          "\" cannot be the name of a namespace, which has at most 63 characters of a-z, 0-9 and '-' "
+                          "and begins and ends with a letter or digit");
+  return name;
+}
+
+std::string refuse_twin_name(std::string_view name, std::string_view liqo_namespace) {
+  if (!is_dns_label(name)) return "the wanted name cannot be the name of a namespace";
+  if (std::ranges::find(system_namespaces, name) != std::end(system_namespaces))
+    return std::string(name) + " is a system namespace of the provider; choose another name";
+  if (name == liqo_namespace)
+    return std::string(name) + " is Liqo's own namespace at the provider; choose another name";
+  if (name.starts_with(tenant_prefix))
+    return std::string(name) + " has the form of a tenant namespace, which begins with " + std::string(tenant_prefix) +
+           "; choose another name";
+  return {};
+}
+
+}  // namespace liqo::core
