@@ -56,6 +56,9 @@ class Informer {
   /// True once a complete list has been taken. Stays true afterwards.
   bool has_synced() const { return synced_.is_set(); }
   asio::awaitable<void> wait_synced() { return synced_.wait(); }
+  /// Every change up to this resource version has been taken from the server; 0 while the list has to be read anew.
+  /// Versions of one resource are ordered (KEP-5504).
+  std::uint64_t version() const { return Store::version_number(resource_version_); }
   /// Why the informer cannot read at the moment; nothing while list or watch work.
   const std::optional<Failure>& trouble() const { return trouble_; }
 

@@ -1,0 +1,72 @@
+// What the pods of this cluster hold of their quotas, kept up to date change by change.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "kube/k8s/resource.hpp"
+#include "liqo/core/quota/resources.hpp"
+
+namespace liqo::core {
+
+/// A stored ShadowPod, as far as quotas care.
+struct HeldShadow {
+  std::string uid;
+  std::string user;  ///< its creator label
+  Resources demand;
+  bool finished = false;      ///< its phase says that its pod has ended
+  std::uint64_t version = 0;  ///< its resource version
+};
+
+/// A stored Pod that a ShadowPod was made into.
+struct HeldPod {
+  std::string uid;
+  std::string shadow_uid;  ///< of the ShadowPod that owns it
+  std::string user;        ///< its creator label
+  Resources demand;
+  bool finished = false;
+};
+
+/// Sums, per user, what stored ShadowPods and Pods hold: the larger of the two while both exist, and the Pod alone
+/// until it is gone or has finished. Names are unique per namespace, so that one key has at most one of each; a Pod
+/// that outlives its ShadowPod beside a successor of the same name counts on its own. A ShadowPod that vanishes without
+/// its Pod having been seen goes on counting until `confirm_gone`: the cache of Pods may be behind. One thread.
+class QuotaAccount {
+ public:
+  /// Takes what the caches have under a key now. Returns true if the key must be confirmed: read its Pod live, then
+  /// call `confirm_gone` if there is none.
+  bool set(const kube::ObjectKey& key, std::optional<HeldShadow> shadow, std::optional<HeldPod> pod);
+  /// There is no Pod under this key: nothing of the ShadowPods that vanished there counts any more.
+  void confirm_gone(const kube::ObjectKey& key);
+
+  /// What the user's pods hold, by resource.
+  const Resources& used(const std::string& user) const;
+  /// How many pods hold something, for people to see.
+  std::size_t pods(const std::string& user) const;
+  /// The resource version at which a ShadowPod of that UID was seen last, if it is stored or was lately; 0 = unseen.
+  std::uint64_t seen_version(const std::string& shadow_uid) const;
+
+ private:
+  struct Holding {
+    std::optional<HeldShadow> shadow;
+    std::optional<HeldPod> pod;
+    std::optional<HeldShadow> vanished;  ///< counts until its Pod is known to be gone
+  };
+  struct Sum {
+    Resources used;
+    std::size_t pods = 0;
+  };
+  /// Adds what the holding takes, or takes it away again.
+  void count(const Holding& holding, bool add_it);
+  void count(const std::string& user, const Resources& demand, bool add_it);
+
+  std::unordered_map<kube::ObjectKey, Holding> holdings_;
+  std::unordered_map<std::string, Sum> sums_;
+  std::unordered_map<std::string, std::uint64_t> seen_;
+  std::deque<std::string> gone_;  ///< UIDs that are no longer stored, oldest first
+};
+
+}  // namespace liqo::core

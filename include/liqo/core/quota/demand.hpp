@@ -1,0 +1,35 @@
+// What a ShadowPod asks of a Quota, and what the Quota's strictness demands of the pod.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "liqo/core/quota/pod_requests.hpp"
+
+namespace liqo::core {
+
+/// `spec.limitsEnforcement` of a Quota.
+enum class Enforcement {
+  none,  ///< pods may leave requests and limits open
+  soft,  ///< every container requests cpu and memory
+  hard,  ///< and its limits equal its requests
+};
+
+/// Absent is soft, as in the Go version; what is unknown is hard, so that a typing error never opens a quota.
+Enforcement parse_enforcement(std::string_view text);
+
+/// How pods are counted.
+enum class Counting {
+  exact,       ///< as the scheduler reserves them
+  containers,  ///< as the Go version does: requests of containers, the largest init container, nothing else
+};
+
+/// What the Quota's strictness finds wrong with the pod, which has been settled; nothing if it is fine. A container
+/// that limits but does not request counts as requesting its limits, and pod-level requests stand for the containers'.
+std::optional<std::string> check_enforcement(const PodNeeds& needs, Enforcement enforcement, Counting counting);
+
+/// The amounts that a pod takes from its Quota, `pods` included. The needs have been settled for exact counting, and
+/// are as written for the other.
+Resources pod_demand(const PodNeeds& needs, Counting counting);
+
+}  // namespace liqo::core

@@ -1,0 +1,53 @@
+// The record of what was admitted and is not known to be stored yet: one ConfigMap per Quota, shared by all replicas.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "kube/k8s/object.hpp"
+#include "liqo/core/quota/resources.hpp"
+
+namespace liqo::core {
+
+/// An admitted ShadowPod on its way into storage.
+struct Reservation {
+  kube::ObjectKey pod;
+  Resources demand;
+};
+
+/// What the ConfigMap holds. A replica that decides must have seen every ShadowPod up to `floor`: what was dropped from
+/// the reservations because it is stored is counted from there (resource versions of one kind are ordered, KEP-5504).
+struct LedgerRecord {
+  std::uint64_t floor = 0;
+  std::map<std::string, Reservation> reservations;  ///< by the ShadowPod's UID
+
+  /// Reads the ConfigMap; one without data is an empty record. Errors: Errc::parse, for a record that cannot be relied
+  /// on.
+  static kube::Result<LedgerRecord> read(const kube::Object& config_map);
+  /// The value of the ConfigMap's key `ledger.json`.
+  std::string text() const;
+};
+
+/// The key of the record in its ConfigMap.
+inline constexpr std::string_view ledger_key = "ledger.json";
+/// A record of more bytes than this is full: the API server takes objects of up to 1 MiB, etcd 1.5 MiB.
+inline constexpr std::size_t most_ledger_bytes = 512 * 1024;
+
+/// The ConfigMap of a Quota: `liqo-quota-` and 16 hex digits of the Quota's namespace and name.
+std::string ledger_name(const kube::ObjectKey& quota);
+/// A new ConfigMap with that record, in the Liqo namespace, which says in annotations whose it is.
+kube::Object forge_ledger(std::string_view liqo_namespace, const kube::ObjectKey& quota, const LedgerRecord& record);
+
+/// What a ShadowPod is measured against.
+struct QuotaState {
+  kube::ObjectKey quota;
+  Resources hard;
+  Resources used;  ///< stored and reserved
+};
+
+/// Why the demand does not fit, naming the first resource that is short: what was asked, used, free, and of which
+/// quota; "" if it fits. A resource that the quota does not name is refused unless nothing of it is asked; `pods` is
+/// counted only where the quota names it.
+std::string refuse_demand(const QuotaState& state, const Resources& demand);
+
+}  // namespace liqo::core

@@ -1,0 +1,55 @@
+// What a pod reserves: the amounts that the Kubernetes scheduler sets aside for it.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "liqo/core/quota/resources.hpp"
+
+namespace liqo::core {
+
+/// The requests and limits of one container, or of the pod as a whole.
+struct Needs {
+  Resources requests, limits;
+};
+
+struct ContainerNeeds {
+  std::string name;
+  Needs needs;
+  bool sidecar = false;  ///< an init container with restartPolicy Always
+};
+
+/// Of a PodSpec, what decides how much it reserves.
+struct PodNeeds {
+  std::vector<ContainerNeeds> containers, init_containers;
+  std::optional<Needs> pod;  ///< `spec.resources` (KEP-2837)
+  Resources overhead;
+};
+
+/// Reads a PodSpec as it was written. Errors: Errc::invalid_input that names the container and the resource.
+kube::Result<PodNeeds> read_pod_needs(const kube::json::object& pod_spec);
+
+/// Does what the API server does to every pod that it takes or reads: limits become requests where there are none, and
+/// pod-level requests and hugepage limits are filled from the containers'.
+void apply_defaults(PodNeeds& needs);
+/// The container defaults of a LimitRange's spec (its own gaps filled as the API server fills them). Errors as of
+/// `read_resources`.
+kube::Result<Needs> limit_range_defaults(const kube::json::object& limit_range_spec);
+/// Fills what a container leaves open from a LimitRange's defaults.
+void apply_limit_range(PodNeeds& needs, const Needs& defaults);
+
+/// The amounts that scheduling sets aside: containers and sidecars together, or the most that an init container needs
+/// beside the sidecars before it, whichever is larger (KEP-753); pod-level requests instead where they stand; and the
+/// overhead. Without the count of `pods`.
+Resources pod_requests(const PodNeeds& needs);
+
+/// What surrounds a pod and changes what it reserves.
+struct PodSurroundings {
+  std::vector<Needs> limit_ranges;    ///< of its namespace, by name
+  std::optional<Resources> overhead;  ///< of its RuntimeClass
+};
+
+/// A PodSpec as the API server will store it there, as far as amounts go.
+void settle(PodNeeds& needs, const PodSurroundings& surroundings);
+
+}  // namespace liqo::core

@@ -1,0 +1,89 @@
+#include "liqo/core/quota/account.hpp"
+
+namespace liqo::core {
+namespace {
+
+/// So many vanished ShadowPods are remembered: more than all admissions of the time that a reservation lives.
+constexpr std::size_t most_gone = 50'000;
+
+const Resources nothing;
+
+}  // namespace
+
+bool QuotaAccount::set(const kube::ObjectKey& key, std::optional<HeldShadow> shadow, std::optional<HeldPod> pod) {
+  Holding& holding = holdings_[key];
+  count(holding, false);
+  const bool replaced = holding.shadow && (!shadow || shadow->uid != holding.shadow->uid);
+  if (replaced) {
+    gone_.push_back(holding.shadow->uid);
+    while (gone_.size() > most_gone) {
+      seen_.erase(gone_.front());
+      gone_.pop_front();
+    }
+    // Where its Pod is in the cache that counts for it; a finished one needs nothing.
+    if (!holding.shadow->finished && !holding.pod) holding.vanished = std::move(holding.shadow);
+  }
+  // A Pod that was in the cache and is no longer is gone for certain.
+  if (holding.pod && !pod) holding.vanished.reset();
+  if (holding.vanished && pod && pod->shadow_uid == holding.vanished->uid) holding.vanished.reset();
+  if (shadow) seen_[shadow->uid] = shadow->version;
+  holding.shadow = std::move(shadow);
+  holding.pod = std::move(pod);
+  count(holding, true);
+  const bool confirm = holding.vanished.has_value();
+  if (!holding.shadow && !holding.pod && !confirm) holdings_.erase(key);
+  return confirm;
+}
+
+void QuotaAccount::confirm_gone(const kube::ObjectKey& key) {
+  const auto found = holdings_.find(key);
+  if (found == holdings_.end() || !found->second.vanished) return;
+  count(found->second, false);
+  found->second.vanished.reset();
+  count(found->second, true);
+  if (!found->second.shadow && !found->second.pod) holdings_.erase(found);
+}
+
+std::uint64_t QuotaAccount::seen_version(const std::string& shadow_uid) const {
+  const auto found = seen_.find(shadow_uid);
+  return found == seen_.end() ? 0 : found->second;
+}
+
+const Resources& QuotaAccount::used(const std::string& user) const {
+  const auto found = sums_.find(user);
+  return found == sums_.end() ? nothing : found->second.used;
+}
+
+std::size_t QuotaAccount::pods(const std::string& user) const {
+  const auto found = sums_.find(user);
+  return found == sums_.end() ? 0 : found->second.pods;
+}
+
+void QuotaAccount::count(const Holding& holding, bool add_it) {
+  const bool pod_counts = holding.pod && !holding.pod->finished;
+  // A finished pod frees its share even before the ShadowPod has recorded the end.
+  const bool own_pod = holding.shadow && holding.pod && holding.pod->shadow_uid == holding.shadow->uid;
+  const bool shadow_counts = holding.shadow && !holding.shadow->finished && !(own_pod && holding.pod->finished);
+  if (own_pod && shadow_counts && pod_counts) {
+    Resources larger = holding.shadow->demand;
+    raise(larger, holding.pod->demand);
+    count(holding.shadow->user, larger, add_it);
+  } else {
+    if (shadow_counts) count(holding.shadow->user, holding.shadow->demand, add_it);
+    if (pod_counts) count(holding.pod->user, holding.pod->demand, add_it);
+  }
+  if (holding.vanished) count(holding.vanished->user, holding.vanished->demand, add_it);
+}
+
+void QuotaAccount::count(const std::string& user, const Resources& demand, bool add_it) {
+  Sum& sum = sums_[user];
+  if (add_it) {
+    add(sum.used, demand);
+    ++sum.pods;
+    return;
+  }
+  subtract(sum.used, demand);
+  if (--sum.pods == 0) sums_.erase(user);
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,76 @@
+#include "liqo/core/quota/demand.hpp"
+
+#include <set>
+
+namespace liqo::core {
+namespace {
+
+std::optional<std::string> check_container(const ContainerNeeds& container, std::string_view what,
+                                           Enforcement enforcement, Counting counting, const Resources& pod_level) {
+  const std::string subject = std::string(what) + " " + container.name;
+  const Needs& needs = container.needs;
+  for (std::string_view name : {"cpu", "memory"}) {
+    const auto requested = needs.requests.find(name);
+    const bool open = requested == needs.requests.end() || (counting == Counting::exact && requested->second.is_zero());
+    if (open && amount(pod_level, name).is_zero())
+      return subject + " requests no " + std::string(name) + ", which this quota demands (Soft and Hard): set " +
+             "resources.requests." + std::string(name);
+  }
+  if (enforcement != Enforcement::hard) return std::nullopt;
+  std::set<std::string_view> names;
+  for (const auto& [name, quantity] : needs.requests) names.insert(name);
+  if (counting == Counting::exact)
+    for (const auto& [name, quantity] : needs.limits) names.insert(name);
+  for (std::string_view name : names) {
+    const kube::Quantity request = amount(needs.requests, name), limit = amount(needs.limits, name);
+    if (request == limit) continue;
+    return subject + " requests " + request.text() + " " + std::string(name) + " and is limited to " +
+           (needs.limits.contains(name) ? limit.text() : std::string("nothing")) +
+           "; this quota demands equal requests and limits (Hard)";
+  }
+  return std::nullopt;
+}
+
+/// The Go version's peak of the init containers: a later one replaces an earlier one only where it is larger in whole
+/// units.
+void raise_whole(Resources& peak, const Resources& other) {
+  for (const auto& [name, quantity] : other) {
+    const auto [at, added] = peak.emplace(name, quantity);
+    if (!added && at->second.value() < quantity.value()) at->second = quantity;
+  }
+}
+
+}  // namespace
+
+Enforcement parse_enforcement(std::string_view text) {
+  if (text == "None") return Enforcement::none;
+  return text.empty() || text == "Soft" ? Enforcement::soft : Enforcement::hard;
+}
+
+std::optional<std::string> check_enforcement(const PodNeeds& needs, Enforcement enforcement, Counting counting) {
+  if (needs.containers.empty()) return "the pod has no containers";
+  if (enforcement == Enforcement::none) return std::nullopt;
+  const Resources none;
+  const Resources& pod_level = counting == Counting::exact && needs.pod ? needs.pod->requests : none;
+  for (const ContainerNeeds& container : needs.containers)
+    if (auto problem = check_container(container, "container", enforcement, counting, pod_level)) return problem;
+  for (const ContainerNeeds& container : needs.init_containers)
+    if (auto problem = check_container(container, "init container", enforcement, counting, pod_level)) return problem;
+  if (enforcement != Enforcement::hard || counting != Counting::exact || !needs.pod) return std::nullopt;
+  return check_container({"", *needs.pod, false}, "the pod's resources:", enforcement, counting, pod_level);
+}
+
+Resources pod_demand(const PodNeeds& needs, Counting counting) {
+  if (counting == Counting::exact) {
+    Resources demand = pod_requests(needs);
+    demand["pods"] = kube::Quantity(1);
+    return demand;
+  }
+  Resources demand, peak;
+  for (const ContainerNeeds& container : needs.containers) add(demand, container.needs.requests);
+  for (const ContainerNeeds& container : needs.init_containers) raise_whole(peak, container.needs.requests);
+  raise(demand, peak);
+  return demand;
+}
+
+}  // namespace liqo::core

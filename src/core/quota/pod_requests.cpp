@@ -1,0 +1,148 @@
+#include "liqo/core/quota/pod_requests.hpp"
+
+namespace liqo::core {
+namespace {
+
+constexpr std::string_view hugepages = "hugepages-";
+
+bool is_pod_level(std::string_view name) { return name == "cpu" || name == "memory" || name.starts_with(hugepages); }
+
+kube::Result<Needs> read_needs(const kube::json::object& resources) {
+  Needs needs;
+  auto requests = read_resources(kube::object_at(resources, {"requests"}));
+  if (!requests) return kube::fail(std::move(requests.error()), "requests");
+  auto limits = read_resources(kube::object_at(resources, {"limits"}));
+  if (!limits) return kube::fail(std::move(limits.error()), "limits");
+  needs.requests = std::move(*requests);
+  needs.limits = std::move(*limits);
+  return needs;
+}
+
+kube::Result<std::vector<ContainerNeeds>> read_containers(const kube::json::array& list, bool init) {
+  std::vector<ContainerNeeds> out;
+  out.reserve(list.size());
+  for (const kube::json::value& container : list) {
+    ContainerNeeds read;
+    read.name = kube::string_at(container, {"name"});
+    auto needs = read_needs(kube::object_at(container, {"resources"}));
+    if (!needs) return kube::fail(std::move(needs.error()), (init ? "init container " : "container ") + read.name);
+    read.needs = std::move(*needs);
+    read.sidecar = init && kube::string_at(container, {"restartPolicy"}) == "Always";
+    out.push_back(std::move(read));
+  }
+  return out;
+}
+
+/// The sum over the containers and sidecars, or the peak while the init containers run.
+Resources aggregate(const PodNeeds& needs, Resources Needs::* which) {
+  Resources total;
+  for (const ContainerNeeds& container : needs.containers) add(total, container.needs.*which);
+  Resources sidecars, peak;
+  for (const ContainerNeeds& container : needs.init_containers) {
+    if (container.sidecar) {
+      add(total, container.needs.*which);
+      add(sidecars, container.needs.*which);
+      raise(peak, sidecars);
+    } else {
+      Resources during = sidecars;
+      add(during, container.needs.*which);
+      raise(peak, during);
+    }
+  }
+  raise(total, peak);
+  return total;
+}
+
+void fill(Resources& resources, const Resources& defaults) {
+  for (const auto& [name, quantity] : defaults) resources.emplace(name, quantity);
+}
+
+void default_pod_level(PodNeeds& needs) {
+  if (!needs.pod) return;
+  Needs& pod = *needs.pod;
+  if (pod.requests.empty() && pod.limits.empty()) return;
+  for (const auto& [name, quantity] : aggregate(needs, &Needs::limits))
+    if (name.starts_with(hugepages) && !pod.requests.contains(name)) pod.limits.emplace(name, quantity);
+  if (pod.limits.empty()) return;
+  for (const auto& [name, quantity] : aggregate(needs, &Needs::requests))
+    if (name == "cpu" || name == "memory") pod.requests.emplace(name, quantity);
+  for (const auto& [name, quantity] : pod.limits)
+    if (is_pod_level(name)) pod.requests.emplace(name, quantity);
+}
+
+}  // namespace
+
+kube::Result<PodNeeds> read_pod_needs(const kube::json::object& pod_spec) {
+  PodNeeds needs;
+  auto containers = read_containers(kube::array_at(pod_spec, {"containers"}), false);
+  if (!containers) return std::unexpected(std::move(containers.error()));
+  auto init = read_containers(kube::array_at(pod_spec, {"initContainers"}), true);
+  if (!init) return std::unexpected(std::move(init.error()));
+  needs.containers = std::move(*containers);
+  needs.init_containers = std::move(*init);
+  if (const kube::json::value* resources = kube::find(pod_spec, {"resources"}); resources && resources->is_object()) {
+    auto pod = read_needs(resources->get_object());
+    if (!pod) return kube::fail(std::move(pod.error()), "the pod's resources");
+    needs.pod = std::move(*pod);
+  }
+  auto overhead = read_resources(kube::object_at(pod_spec, {"overhead"}));
+  if (!overhead) return kube::fail(std::move(overhead.error()), "overhead");
+  needs.overhead = std::move(*overhead);
+  return needs;
+}
+
+void apply_defaults(PodNeeds& needs) {
+  for (ContainerNeeds& container : needs.containers) fill(container.needs.requests, container.needs.limits);
+  for (ContainerNeeds& container : needs.init_containers) fill(container.needs.requests, container.needs.limits);
+  default_pod_level(needs);
+}
+
+kube::Result<Needs> limit_range_defaults(const kube::json::object& limit_range_spec) {
+  Needs defaults;
+  for (const kube::json::value& item : kube::array_at(limit_range_spec, {"limits"})) {
+    if (kube::string_at(item, {"type"}) != "Container") continue;
+    Resources fields[4];
+    constexpr std::string_view names[] = {"default", "max", "defaultRequest", "min"};
+    for (std::size_t i = 0; i < 4; ++i) {
+      auto read = read_resources(kube::object_at(item, {names[i]}));
+      if (!read) return kube::fail(std::move(read.error()), names[i]);
+      fields[i] = std::move(*read);
+    }
+    auto& [limits, most, requests, least] = fields;
+    fill(limits, most);
+    fill(requests, limits);
+    fill(requests, least);
+    // Of several items for containers the last one stands.
+    for (const auto& [name, quantity] : limits) defaults.limits[name] = quantity;
+    for (const auto& [name, quantity] : requests) defaults.requests[name] = quantity;
+  }
+  return defaults;
+}
+
+void apply_limit_range(PodNeeds& needs, const Needs& defaults) {
+  const auto apply = [&defaults](ContainerNeeds& container) {
+    fill(container.needs.limits, defaults.limits);
+    fill(container.needs.requests, defaults.requests);
+  };
+  for (ContainerNeeds& container : needs.containers) apply(container);
+  for (ContainerNeeds& container : needs.init_containers) apply(container);
+}
+
+Resources pod_requests(const PodNeeds& needs) {
+  Resources total = aggregate(needs, &Needs::requests);
+  if (needs.pod)
+    for (const auto& [name, quantity] : needs.pod->requests)
+      if (is_pod_level(name)) total[name] = quantity;
+  add(total, needs.overhead);
+  return total;
+}
+
+void settle(PodNeeds& needs, const PodSurroundings& surroundings) {
+  apply_defaults(needs);
+  for (const Needs& defaults : surroundings.limit_ranges) apply_limit_range(needs, defaults);
+  if (surroundings.overhead) needs.overhead = *surroundings.overhead;
+  // What is read back from storage is defaulted once more.
+  apply_defaults(needs);
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,108 @@
+// What stored ShadowPods and Pods hold, through every order in which caches may show them.
+#include "liqo/core/quota/account.hpp"
+
+#include <doctest/doctest.h>
+
+namespace liqo::core {
+namespace {
+
+const kube::ObjectKey key{"shop", "web"};
+
+Resources cpu(std::int64_t cores) { return {{"cpu", kube::Quantity(cores)}, {"pods", kube::Quantity(1)}}; }
+
+std::optional<HeldShadow> shadow(std::string uid, std::int64_t cores = 1, bool finished = false) {
+  return HeldShadow{.uid = std::move(uid), .user = "u", .demand = cpu(cores), .finished = finished, .version = 7};
+}
+
+std::optional<HeldPod> pod(std::string uid, std::string shadow_uid, std::int64_t cores = 1, bool finished = false) {
+  return HeldPod{.uid = std::move(uid),
+                 .shadow_uid = std::move(shadow_uid),
+                 .user = "u",
+                 .demand = cpu(cores),
+                 .finished = finished};
+}
+
+std::int64_t cores(const QuotaAccount& account) { return amount(account.used("u"), "cpu").value(); }
+
+TEST_CASE("a pod holds the larger of ShadowPod and Pod, once") {
+  QuotaAccount account;
+  CHECK_FALSE(account.set(key, shadow("s1", 1), {}));
+  CHECK(cores(account) == 1);
+  CHECK_FALSE(account.set(key, shadow("s1", 1), pod("p1", "s1", 3)));
+  CHECK(cores(account) == 3);
+  CHECK(account.pods("u") == 1);
+  CHECK(amount(account.used("u"), "pods") == kube::Quantity(1));
+}
+
+TEST_CASE("a Pod holds its share until it is gone, also without its ShadowPod") {
+  QuotaAccount account;
+  account.set(key, shadow("s1"), pod("p1", "s1"));
+  CHECK_FALSE(account.set(key, {}, pod("p1", "s1")));
+  CHECK(cores(account) == 1);
+  CHECK_FALSE(account.set(key, {}, {}));
+  CHECK(account.used("u").empty());
+  CHECK(account.pods("u") == 0);
+}
+
+TEST_CASE("a terminating Pod and its successor of the same name count both") {
+  QuotaAccount account;
+  account.set(key, shadow("s1", 2), pod("p1", "s1", 2));
+  account.set(key, shadow("s2", 3), pod("p1", "s1", 2));
+  CHECK(cores(account) == 5);
+  account.set(key, shadow("s2", 3), {});
+  CHECK(cores(account) == 3);
+}
+
+TEST_CASE("a ShadowPod that vanishes before its Pod was seen counts until the Pod is known to be gone") {
+  QuotaAccount account;
+  account.set(key, shadow("s1", 2), {});
+  CHECK(account.set(key, {}, {}));
+  CHECK(cores(account) == 2);
+  SUBCASE("there is none") {
+    account.confirm_gone(key);
+    CHECK(account.used("u").empty());
+  }
+  SUBCASE("the Pod shows up late") {
+    CHECK_FALSE(account.set(key, {}, pod("p1", "s1", 2)));
+    CHECK(cores(account) == 2);
+    account.set(key, {}, {});
+    CHECK(account.used("u").empty());
+  }
+  SUBCASE("a successor is stored meanwhile") {
+    CHECK(account.set(key, shadow("s2", 3), {}));
+    CHECK(cores(account) == 5);
+    account.confirm_gone(key);
+    CHECK(cores(account) == 3);
+  }
+}
+
+TEST_CASE("a finished pod holds nothing, whichever object says so first") {
+  QuotaAccount account;
+  account.set(key, shadow("s1"), pod("p1", "s1", 1, true));
+  CHECK(account.used("u").empty());
+  account.set(key, shadow("s1", 1, true), pod("p1", "s1", 1, true));
+  CHECK(account.used("u").empty());
+  account.set(key, shadow("s1", 1, true), {});
+  CHECK(account.used("u").empty());
+  CHECK_FALSE(account.set(key, {}, {}));
+}
+
+TEST_CASE("every UID that was stored is known afterwards, with its version") {
+  QuotaAccount account;
+  CHECK(account.seen_version("s1") == 0);
+  account.set(key, shadow("s1"), {});
+  CHECK(account.seen_version("s1") == 7);
+  account.set(key, {}, {});
+  CHECK(account.seen_version("s1") == 7);
+}
+
+TEST_CASE("repeating a state changes nothing") {
+  QuotaAccount account;
+  for (int i = 0; i < 3; ++i) account.set(key, shadow("s1", 2), pod("p1", "s1", 2));
+  CHECK(cores(account) == 2);
+  for (int i = 0; i < 3; ++i) account.set(key, {}, {});
+  CHECK(account.used("u").empty());
+}
+
+}  // namespace
+}  // namespace liqo::core
