@@ -74,11 +74,18 @@ inline constexpr std::string_view cordon_tenant = "liqo.io/cordon-tenant";
 inline constexpr std::string_view cordoned_resource = "liqo.io/cordoned-resource";  ///< as `cordon`, of older documents
 inline constexpr std::string_view token_expiration = "offloading.liqo.io/service-account-expiration";
 
-/// On a ResourceSlice, any value but "" and "false": a VirtualNode is made of it.
+/// On a ResourceSlice, "" or "false": no VirtualNode is made of it. Absent means that one is.
 inline constexpr std::string_view create_virtual_node = "liqo.io/create-virtual-node";
 
 // Ours alone; the Go version ignores them.
 
+/// On a Quota: what was asked for and granted when the slice was last negotiated. It is the provider's own record; the
+/// consumer can write what is on its ResourceSlice.
+inline constexpr std::string_view negotiated = "liqo.io/negotiated";
+/// On a VirtualNode: the labels and the node selector that its ResourceSlice asked for last, so that removals follow.
+inline constexpr std::string_view applied_slice = "liqo.io/applied-slice";
+/// On a Tenant, 1 to 100: percentage of the free resources that slices of class "share" are granted.
+inline constexpr std::string_view sharing_percentage = "liqo.io/sharing-percentage";
 /// On a Tenant, "true": draining it leaves the pods that run.
 inline constexpr std::string_view keep_pods = "liqo.io/keep-pods";
 /// On a Secret with an issued certificate: when it was received, RFC 3339.
@@ -133,6 +140,8 @@ inline constexpr std::string_view offloaded_condition = "offloading.liqo.io/Offl
 namespace finalizers {
 inline constexpr std::string_view tenant = "tenant.liqo.io/finalizer";
 inline constexpr std::string_view virtual_node = "virtualnode-controller.liqo.io/finalizer";
+/// On a consumer's ResourceSlice: holds it, and so its identity, until its virtual nodes are drained.
+inline constexpr std::string_view resource_slice = "resourceslice-virtualnode.liqo.io/finalizer";
 inline constexpr std::string_view namespace_map = "namespacemap-controller.liqo.io/finalizer";
 inline constexpr std::string_view namespace_offloading = "namespaceoffloading-controller.liqo.io/finalizer";
 inline constexpr std::string_view replicated_object = "crdreplicator.liqo.io/resource";

@@ -1,0 +1,65 @@
+// The provider's decision on a ResourceSlice: one pure function. What decides differently one day (capacity checks,
+// policies of classes, approval) plugs in here.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "liqo/core/slice/cordon.hpp"
+#include "liqo/core/slice/policy.hpp"
+#include "liqo/core/slice/record.hpp"
+#include "liqo/core/slice/request.hpp"
+#include "liqo/core/slice/share.hpp"
+
+namespace liqo::core {
+
+/// Reasons of the condition "Resources" that other programs know.
+namespace slice_reasons {
+inline constexpr std::string_view resources_accepted = "ResourceSliceResourcesAccepted";
+inline constexpr std::string_view resources_denied = "ResourceSliceResourcesDenied";
+inline constexpr std::string_view default_class_disabled = "DefaultResourceSliceClassDisabled";
+inline constexpr std::string_view share_class_disabled = "ShareResourceSliceClassDisabled";
+inline constexpr std::string_view authentication_accepted = "ResourceSliceAuthenticationAccepted";
+inline constexpr std::string_view authentication_denied = "ResourceSliceAuthenticationDenied";
+// Ours alone.
+inline constexpr std::string_view invalid_request = "InvalidRequest";
+inline constexpr std::string_view cordoned = "ResourceSliceCordoned";
+/// On slices of a custom class, so that we know our own denial again when the tenant is active once more.
+inline constexpr std::string_view tenant_cordoned = "TenantCordoned";
+inline constexpr std::string_view tenant_drained = "TenantDrained";
+}  // namespace slice_reasons
+
+/// Everything that a decision may depend on.
+struct GrantInputs {
+  const SliceRequest& request;
+  const SlicePolicy& policy;
+  TenantState tenant = TenantState::active;
+  bool slice_cordoned = false;
+  bool answered = false;                  ///< custom classes: their controller has decided already
+  int sharing_percentage = 90;            ///< for this consumer
+  const SliceRecord* record = nullptr;    ///< what is granted already; null = nothing
+  const Resources* free = nullptr;        ///< for class "share"; null = not known yet
+  std::optional<PendingShare> pending{};  ///< as the decision before left it
+  kube::TimePoint now{};
+};
+
+struct GrantDecision {
+  enum class Verdict {
+    accepted,
+    denied,     ///< what was granted before stays as it is
+    unchanged,  ///< cordoned: the condition stays as it is
+    foreign,    ///< another controller decides
+    wait,       ///< what is free is not known yet
+  };
+  Verdict verdict = Verdict::wait;
+  std::string reason, message;          ///< of the condition, where the verdict is accepted or denied
+  std::optional<SliceRecord> record;    ///< to be kept from now on; nothing = as it is
+  std::optional<PendingShare> pending;  ///< to be handed in next time
+  kube::Duration again_after{};         ///< 0 = when something changes
+
+  bool accepted() const { return verdict == Verdict::accepted; }
+};
+
+GrantDecision decide_grant(const GrantInputs& inputs);
+
+}  // namespace liqo::core

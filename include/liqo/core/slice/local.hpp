@@ -1,0 +1,44 @@
+// The consumer's side of a slice: what Liqo fills in, and the virtual node that an accepted one becomes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/k8s/object.hpp"
+
+namespace liqo::core {
+
+/// What is to be done with a slice that was made at home.
+struct LocalSlicePlan {
+  std::string refusal;                      ///< why it is left as it is, one sentence for the user; "" = it is not
+  bool needs_csr = false;                   ///< it has no signing request
+  std::optional<kube::json::object> patch;  ///< merge patch with the resourceVersion
+};
+
+/// Fills in who asks, who is asked, the labels of replication and, where one is given, the signing request (base64 of
+/// PEM). `provider` is the cluster of the slice's tenant namespace, "" where it is no such namespace. What is there
+/// already is never changed; what contradicts it is refused.
+LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_cluster, std::string_view provider,
+                                std::string_view csr);
+
+/// Whether a virtual node is wanted of the slice: unless it says no.
+bool wants_virtual_node(const kube::Object& slice);
+
+struct SliceNodePlan {
+  std::string refusal;               ///< a VirtualNode of that name is somebody else's
+  std::vector<std::string> dropped;  ///< what the provider said and cannot be used, for an Event
+  std::optional<kube::Object> create;
+  std::optional<kube::json::object> patch;  ///< merge patch with the resourceVersion
+};
+
+/// The VirtualNode of a slice that was accepted: named as the slice and beside it. `existing` is the one of that name,
+/// or null. Labels and the node selector that an earlier answer set go when they are gone from the answer; those of
+/// others stay. Everything in the answer is another cluster's word and is checked.
+SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeconfig_secret,
+                              const kube::Object* existing);
+
+/// Whether the VirtualNode was made of this slice.
+bool is_node_of(const kube::Object& virtual_node, const kube::Object& slice);
+
+}  // namespace liqo::core

@@ -1,0 +1,26 @@
+// What was negotiated about a slice, as the provider keeps it: on the Quota, where no consumer can write.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kube/k8s/object.hpp"
+#include "liqo/core/quota/resources.hpp"
+
+namespace liqo::core {
+
+/// The last request that was granted, and the grant. A request that equals it is not evaluated again, so that new
+/// defaults leave accepted slices alone.
+struct SliceRecord {
+  std::string slice_class;  ///< "" = not known: the Quota was made by the Go version
+  Resources request;
+  Resources granted;
+};
+
+/// The record on a Quota that belongs to the slice of that UID; nothing where the Quota belongs to an earlier slice of
+/// the same name. A Quota without a readable record tells what is granted, not what was asked for.
+std::optional<SliceRecord> read_slice_record(const kube::Object& quota, std::string_view slice_uid);
+/// The text that `read_slice_record` reads.
+std::string write_slice_record(const SliceRecord& record);
+
+}  // namespace liqo::core

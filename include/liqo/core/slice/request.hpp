@@ -1,0 +1,35 @@
+// What a ResourceSlice asks for, read once and checked.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kube/k8s/object.hpp"
+#include "liqo/core/quota/resources.hpp"
+
+namespace liqo::core {
+
+/// The classes that are decided here; every other name is left to a controller of the provider's.
+inline constexpr std::string_view default_class = "default";
+inline constexpr std::string_view share_class = "share";
+bool is_built_in_class(std::string_view slice_class);
+
+/// Most resources that one slice may name.
+inline constexpr std::size_t most_slice_resources = 64;
+/// Most characters of a slice's name: with a '-' and twelve digits it is the value of a label on every ShadowPod.
+inline constexpr std::size_t longest_slice_name = 50;
+
+struct SliceRequest {
+  std::string slice_class;  ///< "default" where none is named
+  Resources resources;
+  std::string problem;  ///< why it cannot be answered, one sentence; "" = it can
+};
+
+/// Amounts that only come whole: `pods` and extended resources.
+bool is_counted(std::string_view resource);
+/// Whether Kubernetes takes this as the name of a resource.
+bool is_resource_name(std::string_view name);
+
+SliceRequest read_slice_request(const kube::Object& slice);
+
+}  // namespace liqo::core

@@ -1,0 +1,37 @@
+// Class "share": a percentage of what is free in the provider's cluster, and when a grant follows it.
+#pragma once
+
+#include <optional>
+
+#include "kube/base/time.hpp"
+#include "liqo/core/quota/resources.hpp"
+
+namespace liqo::core {
+
+/// The part of `free` that is granted. Amounts that `bounds` names are at most those, and are there even where the
+/// cluster has none of them. cpu is rounded down to 1m, memory and storage down to 1Mi, huge pages down to whole pages;
+/// what comes in pieces (pods, extended resources) is rounded half up, and is at least 1 while one is free.
+Resources share_of(const Resources& free, int percentage, const Resources& bounds);
+
+/// A grant follows what is free after it has been quiet for this long, or at once where an amount changes by more than
+/// this percentage of what is granted.
+inline constexpr kube::Duration share_quiet_time = std::chrono::seconds(10);
+inline constexpr int share_jump_percentage = 5;
+
+/// A share that is not granted yet, because what is free may go on changing.
+struct PendingShare {
+  Resources target;
+  kube::TimePoint since{};
+};
+
+struct ShareStep {
+  Resources granted;                    ///< from now on
+  std::optional<PendingShare> pending;  ///< to be handed in next time
+  kube::Duration again_after{};         ///< when to ask again if nothing changes; 0 = not at all
+};
+
+/// Decides whether the grant becomes `target` now.
+ShareStep settle_share(const Resources& granted, const Resources& target, const std::optional<PendingShare>& pending,
+                       kube::TimePoint now);
+
+}  // namespace liqo::core

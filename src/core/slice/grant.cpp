@@ -1,0 +1,99 @@
+#include "liqo/core/slice/grant.hpp"
+
+#include <algorithm>
+
+namespace liqo::core {
+namespace {
+
+using Verdict = GrantDecision::Verdict;
+
+constexpr std::string_view accepted_text = "ResourceSlice resources accepted";
+constexpr std::string_view denied_text = "ResourceSlice resources denied";
+constexpr std::string_view default_disabled_text =
+    "the default ResourceSlice class has been administratively disabled on the provider";
+constexpr std::string_view share_disabled_text =
+    "the provider serves no slices of class share; ask its operator for the class to use";
+constexpr std::string_view tenant_cordoned_text =
+    "the provider has cordoned this cluster: what is granted stays, new pods are refused";
+constexpr std::string_view slice_cordoned_text =
+    "the provider has cordoned this slice: what is granted stays, new pods are refused";
+
+GrantDecision verdict(Verdict verdict, std::string_view reason, std::string_view message) {
+  return {.verdict = verdict,
+          .reason = std::string(reason),
+          .message = std::string(message),
+          .record = std::nullopt,
+          .pending = std::nullopt};
+}
+
+/// A Quota of the Go version says what was granted only: the request is taken for the one that led to it if every
+/// amount in it was granted as it stands.
+bool explains(const SliceRequest& request, const Resources& granted) {
+  return request.slice_class == default_class && std::ranges::all_of(request.resources, [&](const auto& entry) {
+           const auto found = granted.find(entry.first);
+           return found != granted.end() && found->second == entry.second;
+         });
+}
+
+bool is_negotiated(const SliceRequest& request, const SliceRecord& record) {
+  if (record.slice_class.empty()) return explains(request, record.granted);
+  return record.slice_class == request.slice_class && record.request == request.resources;
+}
+
+GrantDecision grant(const SliceRequest& request, Resources granted) {
+  GrantDecision decision = verdict(Verdict::accepted, slice_reasons::resources_accepted, accepted_text);
+  decision.record =
+      SliceRecord{.slice_class = request.slice_class, .request = request.resources, .granted = std::move(granted)};
+  return decision;
+}
+
+GrantDecision decide_default(const GrantInputs& in, bool negotiated) {
+  if (negotiated) return grant(in.request, in.record->granted);
+  Resources granted = in.request.resources;
+  for (const auto& [name, quantity] : in.policy.defaults) granted.emplace(name, quantity);
+  return grant(in.request, std::move(granted));
+}
+
+GrantDecision decide_share(const GrantInputs& in, bool negotiated) {
+  if (!in.free) return negotiated ? grant(in.request, in.record->granted) : verdict(Verdict::wait, "", "");
+  Resources target = share_of(*in.free, in.sharing_percentage, in.request.resources);
+  if (!negotiated) return grant(in.request, std::move(target));
+  ShareStep step = settle_share(in.record->granted, target, in.pending, in.now);
+  GrantDecision decision = grant(in.request, std::move(step.granted));
+  decision.pending = std::move(step.pending);
+  decision.again_after = step.again_after;
+  return decision;
+}
+
+}  // namespace
+
+GrantDecision decide_grant(const GrantInputs& in) {
+  const SliceRequest& request = in.request;
+  const bool custom = !is_built_in_class(request.slice_class);
+  if (in.tenant == TenantState::drained)
+    return verdict(Verdict::denied, custom ? slice_reasons::tenant_drained : slice_reasons::resources_denied,
+                   denied_text);
+  if (custom) {
+    if (in.tenant == TenantState::cordoned && !in.record && !in.answered)
+      return verdict(Verdict::denied, slice_reasons::tenant_cordoned, denied_text);
+    return verdict(Verdict::foreign, "", "");
+  }
+
+  const bool negotiated = in.record && is_negotiated(request, *in.record);
+  if (in.tenant == TenantState::cordoned || in.slice_cordoned) {
+    if (!in.record) return verdict(Verdict::denied, slice_reasons::resources_denied, denied_text);
+    if (!negotiated) return verdict(Verdict::unchanged, "", "");
+    GrantDecision decision = grant(request, in.record->granted);
+    decision.reason = slice_reasons::cordoned;
+    decision.message = in.tenant == TenantState::cordoned ? tenant_cordoned_text : slice_cordoned_text;
+    return decision;
+  }
+  if (request.slice_class == default_class && !in.policy.default_class_enabled)
+    return verdict(Verdict::denied, slice_reasons::default_class_disabled, default_disabled_text);
+  if (request.slice_class == share_class && !in.policy.is_share_enabled())
+    return verdict(Verdict::denied, slice_reasons::share_class_disabled, share_disabled_text);
+  if (!request.problem.empty()) return verdict(Verdict::denied, slice_reasons::invalid_request, request.problem);
+  return request.slice_class == share_class ? decide_share(in, negotiated) : decide_default(in, negotiated);
+}
+
+}  // namespace liqo::core
