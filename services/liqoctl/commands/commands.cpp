@@ -4,8 +4,13 @@ namespace liqoctl {
 
 void add_commands(CommandLine& line) {
   add_completion(line);
+  add_control(line);
+  add_get(line);
   add_info(line);
+  add_namespace(line);
+  add_resource_slice(line);
   add_version(line);
+  add_virtual_node(line);
 }
 
 }  // namespace liqoctl

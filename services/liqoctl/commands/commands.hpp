@@ -6,8 +6,13 @@
 namespace liqoctl {
 
 void add_completion(CommandLine& line);
+void add_control(CommandLine& line);
+void add_get(CommandLine& line);
 void add_info(CommandLine& line);
+void add_namespace(CommandLine& line);
+void add_resource_slice(CommandLine& line);
 void add_version(CommandLine& line);
+void add_virtual_node(CommandLine& line);
 
 /// All of the above.
 void add_commands(CommandLine& line);

@@ -26,7 +26,7 @@ Object resource_slice(const SliceRequest& request) {
   out.set_label(labels::remote_cluster_id, request.provider);
   out.set_label(labels::replication_destination, request.provider);
   out.set_label(labels::replication, "true");
-  if (request.create_virtual_node) out.set_annotation("liqo.io/create-virtual-node", "true");
+  out.set_annotation(liqo::api::annotations::create_virtual_node, request.create_virtual_node ? "true" : "false");
   auto& spec = out.mutable_spec();
   spec["class"] = request.slice_class;
   spec["providerClusterID"] = request.provider;
@@ -98,28 +98,6 @@ kube::Result<Object> namespace_offloading(const OffloadingRequest& request) {
   spec["namespaceMappingStrategy"] = request.mapping_strategy;
   spec["podOffloadingStrategy"] = request.pod_strategy;
   if (!request.remote_name.empty()) spec["remoteNamespaceName"] = request.remote_name;
-  return out;
-}
-
-Object tenant_namespace(const std::string& name, const std::string& peer) {
-  Object out = Object::make(kube::resources::namespaces, {"", name});
-  out.set_label(labels::remote_cluster_id, peer);
-  out.set_label(labels::tenant_namespace, "true");
-  return out;
-}
-
-Object nonce_secret(const std::string& ns, const std::string& peer) {
-  Object out = Object::make(kube::resources::secrets, {ns, "liqo-nonce"});
-  out.set_label("liqo.io/nonce", "true");
-  out.set_label(labels::remote_cluster_id, peer);
-  return out;
-}
-
-Object signed_nonce_secret(const std::string& ns, const std::string& peer, const std::string& nonce) {
-  Object out = Object::make(kube::resources::secrets, {ns, "liqo-signed-nonce"});
-  out.set_label("liqo.io/signed-nonce", "true");
-  out.set_label(labels::remote_cluster_id, peer);
-  out.tree()["stringData"] = json::object{{"nonce", nonce}};
   return out;
 }
 

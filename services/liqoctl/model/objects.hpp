@@ -18,7 +18,7 @@ struct SliceRequest {
   json::object resources;
   bool create_virtual_node = true;
 };
-/// The consumer's ResourceSlice: labels of replication, annotation `liqo.io/create-virtual-node`, class and resources.
+/// The consumer's ResourceSlice: labels of replication, whether a virtual node is wanted, class and resources.
 Object resource_slice(const SliceRequest& request);
 
 struct VirtualNodeRequest {
@@ -44,12 +44,6 @@ struct OffloadingRequest {
 };
 /// The NamespaceOffloading `offloading`. Errors: Errc::invalid_input for a selector.
 kube::Result<Object> namespace_offloading(const OffloadingRequest& request);
-
-/// The tenant namespace of a peer, as its own controllers would make it.
-Object tenant_namespace(const std::string& name, const std::string& peer);
-/// `liqo-nonce` at the provider (empty), and `liqo-signed-nonce` at the consumer with the nonce in it.
-Object nonce_secret(const std::string& ns, const std::string& peer);
-Object signed_nonce_secret(const std::string& ns, const std::string& peer, const std::string& nonce);
 
 /// "k=v" pairs, as `--labels` and `--global-labels` take them, several also separated by commas. Errors:
 /// Errc::invalid_input.

@@ -32,7 +32,7 @@ spec:
     nvidia.com/gpu: "2"
 )");
   const Object bare = resource_slice({.name = "s", .ns = "n", .provider = "p", .create_virtual_node = false});
-  CHECK_FALSE(bare.has_annotation("liqo.io/create-virtual-node"));
+  CHECK(bare.annotation("liqo.io/create-virtual-node") == "false");
   CHECK_FALSE(bare.spec().contains("resources"));
 }
 

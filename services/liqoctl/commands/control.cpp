@@ -1,0 +1,166 @@
+// liqoctl cordon|uncordon|drain|activate: what a provider's administrator does to tenants and slices.
+#include "commands/commands.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "shared.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace kinds = liqo::api::kinds;
+namespace annotations = liqo::api::annotations;
+using kube::Errc;
+
+struct TenantFlags {
+  std::string name;
+  bool keep_pods = false;
+};
+
+/// What a verb does to the condition of a tenant.
+struct Change {
+  std::string_view to;
+  std::vector<std::string_view> from;  ///< empty = from any
+  std::string_view question;           ///< "" = does not ask
+  std::string_view done;
+};
+
+std::string condition_of(const Object& tenant) {
+  const auto condition = kube::string_at(tenant.spec(), {"tenantCondition"});
+  return condition.empty() ? "Active" : std::string(condition);
+}
+
+Answer change_tenant(Session& session, const TenantFlags& flags, const Change& change) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto key = co_await find_one(cluster, kinds::tenants, flags.name);
+  if (!key) co_return std::unexpected(std::move(key.error()));
+  if (!change.question.empty())
+    if (auto yes = co_await session.confirm("Tenant " + flags.name + ": " + std::string(change.question)); !yes)
+      co_return yes;
+  std::string before;
+  const std::function<bool(Object&)> apply = [&](Object& tenant) {
+    before = condition_of(tenant);
+    const bool keeps = tenant.annotation(annotations::keep_pods) == "true";
+    const bool wants = change.to == "Drained" && flags.keep_pods;
+    if (before == change.to && keeps == wants) return false;
+    if (!change.from.empty() && std::find(change.from.begin(), change.from.end(), before) == change.from.end())
+      return false;
+    tenant.mutable_spec()["tenantCondition"] = change.to;
+    if (wants) {
+      tenant.set_annotation(annotations::keep_pods, "true");
+    } else if (keeps) {
+      kube::ensure_object(tenant.mutable_metadata(), "annotations").erase(annotations::keep_pods);
+    }
+    return true;
+  };
+  auto done = co_await update(cluster, kinds::tenants, *key, apply);
+  if (!done) co_return std::unexpected(std::move(done.error()));
+  if (*done != Ensured::unchanged) {
+    session.output().success(cluster.scope(), "Tenant " + flags.name + " " + std::string(change.done));
+  } else if (before == change.to) {
+    session.output().warn(cluster.scope(), "Tenant " + flags.name + " is " + before + " already");
+  } else {
+    session.output().warn(cluster.scope(), "Tenant " + flags.name + " is " + before + ", nothing was changed" +
+                                               (before == "Drained" ? " (liqoctl activate tenant undoes that)" : ""));
+  }
+  co_return Result<void>();
+}
+
+struct SliceFlags {
+  std::string name, consumer;
+};
+
+Answer change_slice(Session& session, const SliceFlags& flags, bool cordon) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto ns = co_await cluster.existing_tenant_namespace(flags.consumer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  const kube::ObjectKey key{*ns, flags.name};
+  auto found = co_await cluster.find(kinds::resource_slices, key);
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  if (!*found)
+    co_return kube::fail(Errc::missing, "consumer " + flags.consumer + " has no ResourceSlice " + flags.name +
+                                            " here (liqoctl get resourceslice lists what there is)");
+  if ((*found)->label(liqo::api::labels::replicated) != "true")
+    co_return kube::fail(Errc::invalid_input, "ResourceSlice " + flags.name + " is one that this cluster consumes: " +
+                                                  "slices are cordoned in the cluster that provides them");
+  const std::string what = "ResourceSlice " + flags.name + " of " + flags.consumer;
+  const std::string question =
+      cordon ? what + ": new pods will be refused; those that run stay." : what + ": pods will be admitted again.";
+  if (auto yes = co_await session.confirm(question); !yes) co_return yes;
+  // The first key is what the Go version knows, the second what its documents say.
+  const std::function<bool(Object&)> apply = [cordon](Object& slice) {
+    bool changed = false;
+    for (const std::string_view annotation : {annotations::cordon, annotations::cordoned_resource}) {
+      if (cordon == (slice.annotation(annotation) == "true") && (cordon || !slice.has_annotation(annotation))) continue;
+      changed = true;
+      if (cordon) {
+        slice.set_annotation(annotation, "true");
+      } else {
+        kube::ensure_object(slice.mutable_metadata(), "annotations").erase(annotation);
+      }
+    }
+    return changed;
+  };
+  auto done = co_await update(cluster, kinds::resource_slices, key, apply);
+  if (!done) co_return std::unexpected(std::move(done.error()));
+  if (*done == Ensured::unchanged) {
+    session.output().warn(cluster.scope(), what + (cordon ? " is cordoned already" : " is not cordoned"));
+  } else {
+    session.output().success(cluster.scope(), what + (cordon ? " cordoned" : " uncordoned"));
+  }
+  co_return Result<void>();
+}
+
+void add_tenant_verb(CommandLine& line, const std::string& verb, const std::string& what, const Change& change) {
+  auto flags = std::make_shared<TenantFlags>();
+  auto& app = line.command(line.verb(verb), "tenant", what,
+                           {.writes = true,
+                            .asks = !change.question.empty(),
+                            .timeout = std::chrono::minutes(2),
+                            .argument = Candidates::tenants,
+                            .aliases = {"tenants"}},
+                           [flags, change](Session& session) { return change_tenant(session, *flags, change); });
+  app.add_option("name", flags->name, "Name of the Tenant: the consumer's ID")->required()->type_name("NAME");
+  if (verb == "drain")
+    app.add_flag("--keep-pods", flags->keep_pods, "Leave the pods that run; only new ones are refused");
+}
+
+void add_slice_verb(CommandLine& line, const std::string& verb, const std::string& what) {
+  auto flags = std::make_shared<SliceFlags>();
+  const bool cordon = verb == "cordon";
+  auto& app = line.command(line.verb(verb), "resourceslice", what,
+                           {.writes = true,
+                            .asks = true,
+                            .timeout = std::chrono::minutes(2),
+                            .argument = Candidates::slices,
+                            .aliases = {"rs", "resourceslices"}},
+                           [flags, cordon](Session& session) { return change_slice(session, *flags, cordon); });
+  app.add_option("name", flags->name, "Name of the slice")->required()->type_name("NAME");
+  add_remote_cluster_id(app, flags->consumer, "ID of the consumer");
+}
+
+}  // namespace
+
+void add_control(CommandLine& line) {
+  add_tenant_verb(line, "cordon", "Grant a consumer nothing new; what is granted stays",
+                  {.to = "Cordoned",
+                   .from = {"Active"},
+                   .question = "new slices and new pods will be refused; pods that run stay.",
+                   .done = "cordoned"});
+  add_tenant_verb(line, "uncordon", "Put a tenant back to work that was cordoned or drained",
+                  {.to = "Active", .from = {"Cordoned", "Drained"}, .question = {}, .done = "is Active again"});
+  add_tenant_verb(line, "drain", "Take back what a consumer was granted; its pods here end",
+                  {.to = "Drained",
+                   .from = {},
+                   .question = "its slices will be denied, new pods refused, and pods that run removed.",
+                   .done = "drained"});
+  add_tenant_verb(line, "activate", "Put a tenant back to work from any state",
+                  {.to = "Active", .from = {}, .question = {}, .done = "is Active"});
+  add_slice_verb(line, "cordon", "Refuse new pods of one slice; pods that run stay");
+  add_slice_verb(line, "uncordon", "Admit pods of a slice again");
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,121 @@
+// liqoctl get and describe: objects of peerings as tables, documents, or one in full.
+#include "commands/commands.hpp"
+#include "liqo/api/labels.hpp"
+#include "model/listing.hpp"
+#include "shared.hpp"
+
+namespace liqoctl {
+namespace {
+
+using kube::Errc;
+using model::ListedKind;
+
+struct GetFlags {
+  std::vector<std::string> names;
+  std::string peer, selector;
+};
+
+asio::awaitable<Result<std::vector<Object>>> choose(Cluster& cluster, const ListedKind& kind, const GetFlags& flags) {
+  std::string selector = flags.selector;
+  if (!flags.peer.empty())
+    selector += (selector.empty() ? "" : ",") + std::string(liqo::api::labels::remote_cluster_id) + "=" + flags.peer;
+  auto found = co_await cluster.list(kind.resource, kind.resource.namespaced ? cluster.flags().ns : "", selector);
+  if (!found || flags.names.empty()) co_return found;
+  std::vector<Object> chosen;
+  for (const std::string& name : flags.names) {
+    const std::size_t before = chosen.size();
+    for (const Object& object : *found)
+      if (object.name() == name) chosen.push_back(object);
+    if (chosen.size() == before)
+      co_return kube::fail(Errc::missing, "there is no " + std::string(kind.resource.kind) + " " + name +
+                                              " in cluster " + cluster.api().cluster() + " (liqoctl get " + kind.name +
+                                              " lists what there is)");
+  }
+  co_return chosen;
+}
+
+Answer get(Session& session, const ListedKind& kind, const GetFlags& flags) {
+  auto cluster = session.local();
+  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  auto objects = co_await choose(**cluster, kind, flags);
+  if (!objects) co_return std::unexpected(std::move(objects.error()));
+  switch (session.flags().output) {
+    case Format::json:
+    case Format::yaml:
+      if (flags.names.size() == 1 || session.flags().output == Format::yaml) {
+        print_objects(session, *objects);
+      } else {
+        kube::json::array items;
+        for (const Object& object : *objects) items.push_back(object.tree());
+        print_object(session, Object(kube::json::object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", items}}));
+      }
+      break;
+    case Format::name:
+      for (const Object& object : *objects) session.output().print(kind.name + "/" + std::string(object.name()) + "\n");
+      break;
+    default:
+      if (objects->empty()) {
+        session.output().info("", "there are none");
+      } else {
+        session.output().print(
+            model::listing(kind, *objects, session.flags().output == Format::wide, session.clock().wall()));
+      }
+  }
+  co_return Result<void>();
+}
+
+Answer describe(Session& session, const ListedKind& kind, const GetFlags& flags) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto objects = co_await choose(cluster, kind, flags);
+  if (!objects) co_return std::unexpected(std::move(objects.error()));
+  std::string out;
+  for (const Object& object : *objects) {
+    const std::string ns = kind.resource.namespaced ? std::string(object.ns()) : "default";
+    auto events = co_await cluster.list(kube::resources::events, ns, "",
+                                        "involvedObject.name=" + std::string(object.name()) +
+                                            ",involvedObject.kind=" + std::string(kind.resource.kind));
+    if (!events) {
+      session.output().warn("", events.error().text());
+      events = std::vector<Object>();
+    }
+    out += (out.empty() ? "" : "\n") +
+           model::description(object, *events, session.clock().wall(), session.output().palette());
+  }
+  session.output().print(out);
+  co_return Result<void>();
+}
+
+Candidates candidates_of(const ListedKind& kind) {
+  if (kind.name == "resourceslice") return Candidates::slices;
+  if (kind.name == "virtualnode") return Candidates::virtual_nodes;
+  if (kind.name == "tenant") return Candidates::tenants;
+  if (kind.name == "identity") return Candidates::identities;
+  if (kind.name == "peer") return Candidates::peers;
+  return Candidates::none;
+}
+
+}  // namespace
+
+void add_get(CommandLine& line) {
+  for (const ListedKind& kind : model::listed_kinds()) {
+    auto flags = std::make_shared<GetFlags>();
+    auto& app = line.command(line.verb("get"), kind.name, "List " + kind.what,
+                             {.prints_tables = true, .argument = candidates_of(kind), .aliases = kind.aliases},
+                             [flags, &kind](Session& session) { return get(session, kind, *flags); });
+    app.add_option("name", flags->names, "Names; all where none is given")->type_name("NAME");
+    app.add_option("--remote-cluster-id", flags->peer, "Only those of this peer")->type_name("ID");
+    app.add_option("-l,--selector", flags->selector, "Only those with these labels")->type_name("SELECTOR");
+
+    auto described = std::make_shared<GetFlags>();
+    auto& full = line.command(line.verb("describe"), kind.name, "Show " + kind.what + ", in full",
+                              {.argument = candidates_of(kind), .aliases = kind.aliases},
+                              [described, &kind](Session& session) { return describe(session, kind, *described); });
+    full.add_option("name", described->names, "Names; all where none is given")->type_name("NAME");
+    full.add_option("--remote-cluster-id", described->peer, "Only those of this peer")->type_name("ID");
+    full.add_option("-l,--selector", described->selector, "Only those with these labels")->type_name("SELECTOR");
+  }
+}
+
+}  // namespace liqoctl

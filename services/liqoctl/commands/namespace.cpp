@@ -1,0 +1,232 @@
+// liqoctl offload|unoffload namespace: whose pods may run in other clusters.
+#include "commands/commands.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "model/objects.hpp"
+#include "shared.hpp"
+#include "text/width.hpp"
+#include "wait.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace kinds = liqo::api::kinds;
+using kube::Errc;
+
+struct OffloadFlags {
+  std::vector<std::string> names;
+  std::string selector;  ///< of namespaces
+  model::OffloadingRequest request;
+  bool wait = true;
+};
+
+/// The namespaces that were named, or that the selector picks.
+asio::awaitable<Result<std::vector<std::string>>> chosen(Session& session, Cluster& cluster,
+                                                         const std::vector<std::string>& names, std::string selector) {
+  if (selector.empty()) {
+    if (names.empty())
+      co_return kube::fail(Errc::invalid_input, "name the namespaces, or choose them by --ns-selector");
+    co_return names;
+  }
+  if (!names.empty())
+    co_return kube::fail(Errc::invalid_input, "give either names of namespaces or --ns-selector, not both");
+  auto found = co_await cluster.list(kube::resources::namespaces, "", selector);
+  if (!found) co_return kube::fail(std::move(found.error()), "--ns-selector");
+  std::vector<std::string> out;
+  for (const Object& ns : *found) out.emplace_back(ns.name());
+  if (out.empty()) session.output().info(cluster.scope(), "no namespace has these labels; nothing was changed");
+  co_return out;
+}
+
+Look<std::string> look_at(const Object* offloading) {
+  if (!offloading) return {.seen = "it is not there"};
+  const auto phase = kube::string_at(offloading->status(), {"offloadingPhase"});
+  const bool current = kube::int_at(offloading->tree(), {"status", "observedGeneration"}) == offloading->generation();
+  if (!current || phase.empty()) return {.seen = "liqod has not looked at it yet"};
+  if (phase == "Ready" || phase == "NoClusterSelected") return {.value = std::string(phase)};
+  std::string why;
+  const auto& conditions = kube::object_at(offloading->status(), {"remoteNamespacesConditions"});
+  for (const auto& [cluster, list] : conditions) {
+    const auto* entries = list.if_array();
+    if (!entries) continue;
+    for (const kube::json::value& condition : *entries)
+      if (kube::string_at(condition, {"status"}) == "False" && kube::string_at(condition, {"type"}) == "Ready")
+        why += "; " + std::string(cluster) + ": " +
+               text::printable(kube::string_at(condition, {"message"}).substr(0, 300));
+  }
+  return {.seen = "phase " + std::string(phase) + why};
+}
+
+int strictness(std::string_view strategy) { return strategy == "LocalAndRemote" ? 0 : 1; }
+
+Answer offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags, std::string name) {
+  model::OffloadingRequest request = flags.request;
+  request.ns = name;
+  auto wanted = model::namespace_offloading(request);
+  if (!wanted) co_return std::unexpected(std::move(wanted.error()));
+  auto ns = co_await cluster.find(kube::resources::namespaces, {"", name});
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  if (!*ns)
+    co_return kube::fail(Errc::missing, "there is no namespace " + name + " in cluster " + cluster.api().cluster());
+  auto before = co_await cluster.find(kinds::namespace_offloadings, wanted->key());
+  if (!before) co_return std::unexpected(std::move(before.error()));
+  if (*before) {
+    const auto strategy = kube::string_at((*before)->spec(), {"podOffloadingStrategy"});
+    if (strictness(request.pod_strategy) > 0 && strategy != request.pod_strategy)
+      session.output().warn(cluster.scope(), "pods of " + name + " that run already stay where they are: " +
+                                                 "restart those that " + request.pod_strategy + " would put elsewhere");
+  }
+  auto done = co_await ensure(cluster, kinds::namespace_offloadings, *wanted, {"clusterSelector"});
+  if (!done) co_return std::unexpected(std::move(done.error()));
+  if (*done == Ensured::dry_run || !flags.wait) co_return Result<void>();
+  const std::function<Look<std::string>(const Object*)> look = look_at;
+  auto phase = co_await wait_for_object<std::string>(cluster, session.deadline(), kinds::namespace_offloadings,
+                                                     wanted->key(), "namespace " + name + " to have its twins", look);
+  if (!phase) co_return std::unexpected(std::move(phase.error()));
+  if (*phase == "NoClusterSelected") {
+    session.output().warn(cluster.scope(), "namespace " + name + " is offloaded, but no virtual node has these labels");
+  } else {
+    session.output().success(cluster.scope(), "namespace " + name + " is offloaded");
+  }
+  co_return Result<void>();
+}
+
+Answer unoffload_one(Session& session, Cluster& cluster, std::string name, bool wait) {
+  const kube::ObjectKey key{name, "offloading"};
+  auto removed = co_await cluster.remove(kinds::namespace_offloadings, key);
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  if (!*removed) {
+    session.output().info(cluster.scope(), "namespace " + name + " is not offloaded");
+    co_return Result<void>();
+  }
+  if (session.flags().dry_run || !wait) co_return Result<void>();
+  const std::function<Look<bool>(const Object*)> gone = [](const Object* object) {
+    return object ? Look<bool>{.seen = "phase " + std::string(kube::string_at(object->status(), {"offloadingPhase"}))}
+                  : Look<bool>{.value = true};
+  };
+  auto done = co_await wait_for_object<bool>(cluster, session.deadline(), kinds::namespace_offloadings, key,
+                                             "the twins of namespace " + name + " to go", gone);
+  if (!done) co_return std::unexpected(std::move(done.error()));
+  session.output().success(cluster.scope(), "namespace " + name + " is home again");
+  co_return Result<void>();
+}
+
+/// All are tried; the failures of each are told.
+asio::awaitable<Result<void>> for_each(Session& session, const std::vector<std::string>& names,
+                                       std::function<Answer(std::string)> each) {
+  std::size_t failed = 0;
+  std::optional<kube::Failure> only;
+  for (const std::string& name : names) {
+    auto done = co_await each(name);
+    if (done) continue;
+    ++failed;
+    if (names.size() > 1) session.output().error("", name + ": " + done.error().text());
+    only = std::move(done.error());
+  }
+  if (failed == 0) co_return Result<void>();
+  if (names.size() == 1) co_return std::unexpected(std::move(*only));
+  co_return kube::fail(
+      only->code(), std::to_string(failed) + " of " + std::to_string(names.size()) + " namespaces failed, see above");
+}
+
+Answer offload(Session& session, const OffloadFlags& flags) {
+  const bool several = flags.names.size() > 1 || !flags.selector.empty();
+  if (flags.request.mapping_strategy == "SelectedName" && flags.request.remote_name.empty())
+    co_return kube::fail(Errc::invalid_input,
+                         "--namespace-mapping-strategy SelectedName needs --remote-namespace-name");
+  if (!flags.request.remote_name.empty() && flags.request.mapping_strategy != "SelectedName")
+    co_return kube::fail(Errc::invalid_input,
+                         "--remote-namespace-name needs --namespace-mapping-strategy SelectedName");
+  if (several && !flags.request.remote_name.empty())
+    co_return kube::fail(Errc::invalid_input, "--remote-namespace-name is for one namespace only");
+  if (session.flags().output != Format::none && !session.flags().dry_run && flags.selector.empty()) {
+    std::vector<Object> objects;
+    for (const std::string& name : flags.names) {
+      model::OffloadingRequest request = flags.request;
+      request.ns = name;
+      auto made = model::namespace_offloading(request);
+      if (!made) co_return std::unexpected(std::move(made.error()));
+      objects.push_back(std::move(*made));
+    }
+    print_objects(session, objects);
+    co_return Result<void>();
+  }
+  auto cluster = session.local();
+  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  auto names = co_await chosen(session, **cluster, flags.names, flags.selector);
+  if (!names) co_return std::unexpected(std::move(names.error()));
+  const std::function<Answer(std::string)> each = [&](std::string name) {
+    return offload_one(session, **cluster, flags, std::move(name));
+  };
+  co_return co_await for_each(session, *names, each);
+}
+
+Answer unoffload(Session& session, const OffloadFlags& flags) {
+  auto cluster = session.local();
+  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  auto names = co_await chosen(session, **cluster, flags.names, flags.selector);
+  if (!names) co_return std::unexpected(std::move(names.error()));
+  if (names->empty()) co_return Result<void>();
+  std::string all;
+  for (const std::string& name : *names) all += (all.empty() ? "" : ", ") + name;
+  if (auto yes = co_await session.confirm(
+          "Namespaces at providers will be deleted with all that is in them, for: " + all + ".");
+      !yes)
+    co_return yes;
+  const std::function<Answer(std::string)> each = [&](std::string name) {
+    return unoffload_one(session, **cluster, std::move(name), flags.wait);
+  };
+  co_return co_await for_each(session, *names, each);
+}
+
+}  // namespace
+
+void add_namespace(CommandLine& line) {
+  const std::vector<std::string> aliases{"ns", "namespaces"};
+  auto flags = std::make_shared<OffloadFlags>();
+  auto& app = line.command(line.verb("offload"), "namespace", "Let the pods of namespaces run in other clusters",
+                           {.namespaces = Namespaces::none,
+                            .writes = true,
+                            .prints = true,
+                            .timeout = std::chrono::seconds(20),
+                            .argument = Candidates::namespaces,
+                            .aliases = aliases,
+                            .examples = "  liqoctl offload namespace demo\n"
+                                        "  liqoctl offload namespace demo --selector 'region in (south,north)' \\\n"
+                                        "    --pod-offloading-strategy Remote\n"
+                                        "  liqoctl offload namespace --ns-selector team=red\n"
+                                        "Requirements of one --selector must all hold; several are alternatives."},
+                           [flags](Session& session) { return offload(session, *flags); });
+  app.add_option("name", flags->names, "Namespaces")->type_name("NAME");
+  app.add_option("--ns-selector", flags->selector, "Choose namespaces by their labels instead")->type_name("SELECTOR");
+  app.add_option("--pod-offloading-strategy", flags->request.pod_strategy,
+                 "Where pods may run: LocalAndRemote (default), Remote or Local")
+      ->check(CLI::IsMember({"LocalAndRemote", "Remote", "Local"}))
+      ->type_name("WHERE");
+  app.add_option("--namespace-mapping-strategy", flags->request.mapping_strategy,
+                 "Names of the twins: DefaultName (default), EnforceSameName or SelectedName")
+      ->check(CLI::IsMember({"DefaultName", "EnforceSameName", "SelectedName"}))
+      ->type_name("HOW");
+  app.add_option("--remote-namespace-name", flags->request.remote_name, "Name of the twin, with SelectedName")
+      ->type_name("NAME");
+  add_list(app, "-l,--selector", flags->request.cluster_selectors,
+           "Virtual nodes to use, by their labels; may be repeated")
+      ->type_name("SELECTOR");
+  app.add_flag("--wait", flags->wait, "Wait until the twins are there (default true)");
+
+  auto back = std::make_shared<OffloadFlags>();
+  auto& undo =
+      line.command(line.verb("unoffload"), "namespace", "Bring the pods of namespaces home and delete the twins",
+                   {.namespaces = Namespaces::none,
+                    .writes = true,
+                    .asks = true,
+                    .timeout = std::chrono::minutes(2),
+                    .argument = Candidates::offloaded_namespaces,
+                    .aliases = aliases},
+                   [back](Session& session) { return unoffload(session, *back); });
+  undo.add_option("name", back->names, "Namespaces")->type_name("NAME");
+  undo.add_option("--ns-selector", back->selector, "Choose namespaces by their labels instead")->type_name("SELECTOR");
+  undo.add_flag("--wait", back->wait, "Wait until they are gone (default true)");
+}
+
+}  // namespace liqoctl

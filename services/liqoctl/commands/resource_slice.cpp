@@ -1,0 +1,133 @@
+// liqoctl create|generate|delete resourceslice: capacity that a consumer asks a provider for.
+#include "commands/commands.hpp"
+#include "liqo/api/kinds.hpp"
+#include "model/objects.hpp"
+#include "shared.hpp"
+#include "slices.hpp"
+#include "text/yaml.hpp"
+#include "wait.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace kinds = liqo::api::kinds;
+
+struct SliceFlags {
+  model::SliceRequest request;
+  model::ResourceFlags resources;
+  bool no_virtual_node = false;
+  bool wait = true;
+};
+
+/// The request with everything that only the cluster knows.
+asio::awaitable<Result<model::SliceRequest>> complete(Cluster& cluster, const SliceFlags& flags) {
+  model::SliceRequest request = flags.request;
+  auto resources = model::resource_list(flags.resources);
+  if (!resources) co_return std::unexpected(std::move(resources.error()));
+  request.resources = std::move(*resources);
+  request.create_virtual_node = !flags.no_virtual_node;
+  auto ns = co_await cluster.existing_tenant_namespace(request.provider);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  request.ns = std::move(*ns);
+  co_return request;
+}
+
+Answer create_slice(Session& session, const SliceFlags& flags) {
+  auto cluster = session.local();
+  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  auto request = co_await complete(**cluster, flags);
+  if (!request) co_return std::unexpected(std::move(request.error()));
+  if (session.flags().output != Format::none && !session.flags().dry_run) {
+    print_object(session, model::resource_slice(*request));
+    co_return Result<void>();
+  }
+  auto done = co_await ensure_slice(session, **cluster, *request, false);
+  if (!done) co_return std::unexpected(std::move(done.error()));
+  if (*done == Ensured::dry_run || !flags.wait) co_return Result<void>();
+  co_return co_await wait_for_slice(session, **cluster, {request->ns, request->name});
+}
+
+Answer generate_slice(Session& session, const SliceFlags& flags) {
+  auto cluster = session.local();
+  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  auto request = co_await complete(**cluster, flags);
+  if (!request) co_return std::unexpected(std::move(request.error()));
+  print_object(session, model::resource_slice(*request));
+  co_return Result<void>();
+}
+
+struct DeleteFlags {
+  std::string name, provider;
+  bool wait = true;
+};
+
+Answer delete_slice(Session& session, const DeleteFlags& flags) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto key = co_await find_one(cluster, kinds::resource_slices, flags.name, flags.provider);
+  if (!key) co_return std::unexpected(std::move(key.error()));
+  if (auto yes = co_await session.confirm("ResourceSlice " + key->text() +
+                                          " will be deleted: its virtual node is drained and goes with it.");
+      !yes)
+    co_return yes;
+  auto removed = co_await cluster.remove(kinds::resource_slices, *key);
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  if (session.flags().dry_run || !flags.wait) co_return Result<void>();
+  const std::function<Look<bool>(const Object*)> gone = [](const Object* object) {
+    return object ? Look<bool>{.seen = "it is still there, its virtual node may be draining"}
+                  : Look<bool>{.value = true};
+  };
+  auto done = co_await wait_for_object<bool>(cluster, session.deadline(), kinds::resource_slices, *key,
+                                             "ResourceSlice " + key->name + " to go", gone);
+  if (!done) co_return std::unexpected(std::move(done.error()));
+  session.output().success(cluster.scope(), "ResourceSlice " + key->name + " deleted");
+  co_return Result<void>();
+}
+
+void add_request_flags(CLI::App& app, const std::shared_ptr<SliceFlags>& flags) {
+  app.add_option("name", flags->request.name, "Name of the slice")->required()->type_name("NAME");
+  add_remote_cluster_id(app, flags->request.provider, "ID of the provider");
+  app.add_option("--class", flags->request.slice_class, "Class: who decides at the provider (default default)")
+      ->type_name("NAME");
+  add_resource_flags(app, flags->resources);
+  app.add_flag("--no-virtual-node", flags->no_virtual_node, "Make no virtual node of the slice");
+}
+
+}  // namespace
+
+void add_resource_slice(CommandLine& line) {
+  const std::vector<std::string> aliases{"rs", "resourceslices"};
+  auto create = std::make_shared<SliceFlags>();
+  auto& app =
+      line.command(line.verb("create"), "resourceslice", "Ask a provider for capacity, or change what is asked for",
+                   {.writes = true,
+                    .prints = true,
+                    .timeout = std::chrono::minutes(2),
+                    .aliases = aliases,
+                    .examples = "  liqoctl create resourceslice gpu-pool --remote-cluster-id cool-firefly \\\n"
+                                "    --cpu 4 --memory 8Gi --pods 30 --resource nvidia.com/gpu=2\n"
+                                "Resources that are not named are the provider's defaults. On a slice that is\n"
+                                "there already, those that are named replace all that were."},
+                   [create](Session& session) { return create_slice(session, *create); });
+  add_request_flags(app, create);
+  app.add_flag("--wait", create->wait, "Wait for the provider's answer (default true)");
+
+  auto generate = std::make_shared<SliceFlags>();
+  auto& printed = line.command(line.verb("generate"), "resourceslice", "Print a ResourceSlice to be applied later",
+                               {.prints = true, .aliases = aliases},
+                               [generate](Session& session) { return generate_slice(session, *generate); });
+  add_request_flags(printed, generate);
+
+  auto removal = std::make_shared<DeleteFlags>();
+  auto& removed = line.command(
+      line.verb("delete"), "resourceslice", "Give capacity back: the slice and its virtual node go",
+      {.writes = true, .timeout = std::chrono::minutes(2), .argument = Candidates::slices, .aliases = aliases},
+      [removal](Session& session) { return delete_slice(session, *removal); });
+  removed.add_option("name", removal->name, "Name of the slice")->required()->type_name("NAME");
+  removed.add_option("--remote-cluster-id", removal->provider, "ID of the provider, where the name is not unique")
+      ->type_name("ID");
+  removed.add_flag("--wait", removal->wait, "Wait until it is gone (default true)");
+}
+
+}  // namespace liqoctl

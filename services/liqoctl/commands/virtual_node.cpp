@@ -1,0 +1,185 @@
+// liqoctl create|generate|delete virtualnode: further virtual nodes of a slice, or ones made of a kubeconfig Secret
+// alone.
+#include "commands/commands.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/resource_slice.hpp"
+#include "model/objects.hpp"
+#include "shared.hpp"
+#include "slices.hpp"
+#include "wait.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace kinds = liqo::api::kinds;
+using kube::Errc;
+
+struct NodeFlags {
+  model::VirtualNodeRequest request;
+  model::ResourceFlags resources;
+  std::string slice, secret;
+  std::vector<std::string> labels, node_selector;
+  bool wait = true;
+};
+
+/// Slice -> Identity -> Secret: each link that is missing is told as such.
+asio::awaitable<Result<void>> take_slice(Cluster& cluster, model::VirtualNodeRequest& request, std::string name) {
+  auto slice = co_await cluster.find(kinds::resource_slices, {request.ns, name});
+  if (!slice) co_return std::unexpected(std::move(slice.error()));
+  if (!*slice)
+    co_return kube::fail(Errc::missing, "there is no ResourceSlice " + name + " in " + request.ns +
+                                            " (liqoctl get resourceslice lists what there is)");
+  if (!liqo::api::ResourceSlice(**slice).is_accepted(liqo::api::slice_conditions::resources))
+    co_return kube::fail(Errc::missing, "the provider has not accepted ResourceSlice " + name +
+                                            ": liqoctl describe resourceslice " + name + " tells why");
+  auto identity = co_await cluster.find(kinds::identities, {request.ns, "resourceslice-" + name});
+  if (!identity) co_return std::unexpected(std::move(identity.error()));
+  if (!*identity)
+    co_return kube::fail(
+        Errc::missing, "ResourceSlice " + name + " has no Identity resourceslice-" + name + " yet: is liqod running?");
+  request.kubeconfig_secret = kube::string_at((*identity)->status(), {"kubeconfigSecretRef", "name"});
+  if (request.kubeconfig_secret.empty())
+    co_return kube::fail(Errc::missing,
+                         "Identity resourceslice-" + name + " has no kubeconfig Secret yet: is liqod running?");
+  model::take_from_slice(request, **slice);
+  co_return Result<void>();
+}
+
+Result<void> take_flags(model::VirtualNodeRequest& request, const NodeFlags& flags) {
+  auto resources = model::resource_list(flags.resources);
+  if (!resources) return std::unexpected(std::move(resources.error()));
+  for (const auto& [key, amount] : {std::pair{"cpu", "2"}, std::pair{"memory", "4Gi"}, std::pair{"pods", "110"}})
+    if (!resources->contains(key)) (*resources)[key] = amount;
+  request.resources = std::move(*resources);
+  request.kubeconfig_secret = flags.secret;
+  auto labels = model::pairs(flags.labels, "--labels");
+  if (!labels) return std::unexpected(std::move(labels.error()));
+  request.labels = std::move(*labels);
+  auto selector = model::pairs(flags.node_selector, "--node-selector");
+  if (!selector) return std::unexpected(std::move(selector.error()));
+  request.node_selector = std::move(*selector);
+  return {};
+}
+
+asio::awaitable<Result<Object>> forge(Cluster& cluster, const NodeFlags& flags) {
+  model::VirtualNodeRequest request = flags.request;
+  auto ns = co_await cluster.existing_tenant_namespace(request.provider);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  request.ns = std::move(*ns);
+  Result<void> taken;
+  if (flags.slice.empty()) {
+    taken = take_flags(request, flags);
+  } else {
+    taken = co_await take_slice(cluster, request, flags.slice);
+  }
+  if (!taken) co_return std::unexpected(std::move(taken.error()));
+  co_return model::virtual_node(request);
+}
+
+Answer create_node(Session& session, const NodeFlags& flags, bool only_print) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto wanted = co_await forge(cluster, flags);
+  if (!wanted) co_return std::unexpected(std::move(wanted.error()));
+  if (only_print || (session.flags().output != Format::none && !session.flags().dry_run)) {
+    print_object(session, *wanted);
+    co_return Result<void>();
+  }
+  auto done = co_await ensure(cluster, kinds::virtual_nodes, *wanted, {"resourceQuota"});
+  if (!done) co_return std::unexpected(std::move(done.error()));
+  session.output().success(cluster.scope(), "VirtualNode " + wanted->key().text() + " " + std::string(in_words(*done)));
+  if (*done == Ensured::dry_run || !flags.wait || !flags.request.create_node) co_return Result<void>();
+  co_return co_await wait_for_node(session, cluster, wanted->key());
+}
+
+struct DeleteFlags {
+  std::string name, provider;
+  bool wait = true;
+};
+
+Answer delete_node(Session& session, const DeleteFlags& flags) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto key = co_await find_one(cluster, kinds::virtual_nodes, flags.name, flags.provider);
+  if (!key) co_return std::unexpected(std::move(key.error()));
+  if (auto yes =
+          co_await session.confirm("VirtualNode " + key->text() + " will be deleted, and the pods on it are moved.");
+      !yes)
+    co_return yes;
+  auto removed = co_await cluster.remove(kinds::virtual_nodes, *key);
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  if (session.flags().dry_run || !flags.wait) co_return Result<void>();
+  const std::function<Look<bool>(const Object*)> gone = [](const Object* object) {
+    return object ? Look<bool>{.seen = "it is still there, its pods may be moving"} : Look<bool>{.value = true};
+  };
+  auto done = co_await wait_for_object<bool>(cluster, session.deadline(), kinds::virtual_nodes, *key,
+                                             "VirtualNode " + key->name + " to go", gone);
+  if (!done) co_return std::unexpected(std::move(done.error()));
+  session.output().success(cluster.scope(), "VirtualNode " + key->name + " deleted");
+  co_return Result<void>();
+}
+
+void add_node_flags(CLI::App& app, const std::shared_ptr<NodeFlags>& flags) {
+  auto& request = flags->request;
+  app.add_option("name", request.name, "Name of the virtual node and of its Node")->required()->type_name("NAME");
+  add_remote_cluster_id(app, request.provider, "ID of the provider");
+  auto* source = app.add_option_group("Source", "Where credentials and amounts come from");
+  source->add_option("--resource-slice-name", flags->slice, "An accepted ResourceSlice; its nodes share its quota")
+      ->type_name("NAME");
+  source->add_option("--kubeconfig-secret-name", flags->secret, "A Secret with the key kubeconfig, beside the node")
+      ->type_name("NAME");
+  source->require_option(1);
+  app.add_flag("--create-node", request.create_node, "Make a Node; false serves reflection only (default true)");
+  app.add_flag("--disable-network-check", request.disable_network_check, "Be Ready whatever the network module says");
+  app.add_option("--vk-options-template", request.options_template, "Options, as namespace/name")->type_name("NAME");
+  app.add_option("--runtime-class-name", request.runtime_class, "RuntimeClass of the pods at the provider")
+      ->type_name("NAME");
+  const std::string group = "With a Secret";
+  app.add_option("--cpu", flags->resources.cpu, "CPUs (default 2)")->group(group)->type_name("AMOUNT");
+  app.add_option("--memory", flags->resources.memory, "Memory (default 4Gi)")->group(group)->type_name("AMOUNT");
+  app.add_option("--pods", flags->resources.pods, "Number of pods (default 110)")->group(group)->type_name("AMOUNT");
+  add_list(app, "--resource", flags->resources.others, "Any other resource, e.g. nvidia.com/gpu=2")->group(group);
+  add_list(app, "--labels", flags->labels, "Labels (k=v,...) of the Node")->group(group);
+  add_list(app, "--node-selector", flags->node_selector, "Nodes (k=v,...) at the provider for its pods")->group(group);
+  for (const auto& [name, into] : {std::pair{"--storage-classes", &request.storage_classes},
+                                   std::pair{"--ingress-classes", &request.ingress_classes},
+                                   std::pair{"--load-balancer-classes", &request.load_balancer_classes}})
+    add_list(app, name, *into, "Classes of the provider; the first is the default")->delimiter(',')->group(group);
+}
+
+}  // namespace
+
+void add_virtual_node(CommandLine& line) {
+  const std::vector<std::string> aliases{"vn", "virtualnodes"};
+  auto create = std::make_shared<NodeFlags>();
+  auto& app = line.command(line.verb("create"), "virtualnode", "Make a virtual node",
+                           {.writes = true,
+                            .prints = true,
+                            .timeout = std::chrono::minutes(2),
+                            .aliases = aliases,
+                            .examples = "  liqoctl create virtualnode second --remote-cluster-id cool-firefly \\\n"
+                                        "    --resource-slice-name gpu-pool"},
+                           [create](Session& session) { return create_node(session, *create, false); });
+  add_node_flags(app, create);
+  app.add_flag("--wait", create->wait, "Wait until the Node is Ready (default true)");
+
+  auto generate = std::make_shared<NodeFlags>();
+  auto& printed = line.command(line.verb("generate"), "virtualnode", "Print a VirtualNode to be applied later",
+                               {.prints = true, .aliases = aliases},
+                               [generate](Session& session) { return create_node(session, *generate, true); });
+  add_node_flags(printed, generate);
+
+  auto removal = std::make_shared<DeleteFlags>();
+  auto& removed = line.command(
+      line.verb("delete"), "virtualnode", "Delete a virtual node after its pods were moved",
+      {.writes = true, .timeout = std::chrono::minutes(2), .argument = Candidates::virtual_nodes, .aliases = aliases},
+      [removal](Session& session) { return delete_node(session, *removal); });
+  removed.add_option("name", removal->name, "Name of the virtual node")->required()->type_name("NAME");
+  removed.add_option("--remote-cluster-id", removal->provider, "ID of the provider, where the name is not unique")
+      ->type_name("ID");
+  removed.add_flag("--wait", removal->wait, "Wait until it is gone (default true)");
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,230 @@
+#include "model/listing.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "model/resources.hpp"
+#include "text/box.hpp"
+#include "text/duration.hpp"
+#include "text/width.hpp"
+
+namespace liqoctl::model {
+namespace {
+
+namespace kinds = liqo::api::kinds;
+namespace labels = liqo::api::labels;
+using kube::array_at;
+using kube::Object;
+using kube::object_at;
+using kube::string_at;
+
+constexpr std::size_t longest_value = 160;
+
+std::string shown(std::string_view words) { return text::printable(words.substr(0, longest_value)); }
+
+/// The status of the condition of that type, "" where there is none.
+std::string condition(const Object& object, std::string_view type) {
+  for (const json::value& entry : array_at(object.status(), {"conditions"}))
+    if (string_at(entry, {"type"}) == type) return shown(string_at(entry, {"status"}));
+  return {};
+}
+
+std::string peer_of(const Object& object) { return shown(object.label(labels::remote_cluster_id)); }
+
+std::string or_default(std::string_view value, std::string_view fallback) {
+  return shown(value.empty() ? fallback : value);
+}
+
+struct Column {
+  std::string title;
+  std::string (*cell)(const Object&);
+  bool wide = false;
+};
+
+std::vector<Column> columns(const kube::Resource& resource) {
+  if (resource == kinds::resource_slices)
+    return {{"PEER", peer_of},
+            {"ACTION",
+             [](const Object& o) { return std::string(o.label(labels::replicated) == "true" ? "Provide" : "Create"); }},
+            {"CLASS", [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), "default"); }},
+            {"AUTHENTICATION", [](const Object& o) { return condition(o, "Authentication"); }},
+            {"RESOURCES", [](const Object& o) { return condition(o, "Resources"); }},
+            {"REQUESTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }, true},
+            {"GRANTED", [](const Object& o) { return in_words(object_at(o.status(), {"resources"})); }, true}};
+  if (resource == kinds::virtual_nodes)
+    return {
+        {"PEER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},
+        {"SLICE", [](const Object& o) { return shown(o.label("liqo.io/resourceslice-name")); }},
+        {"NODE", [](const Object& o) { return condition(o, "Node"); }},
+        {"RESOURCES", [](const Object& o) { return in_words(object_at(o.spec(), {"resourceQuota", "hard"})); }, true},
+        {"SECRET", [](const Object& o) { return shown(string_at(o.spec(), {"kubeconfigSecretRef", "name"})); }, true}};
+  if (resource == kinds::tenants)
+    return {
+        {"CONSUMER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},
+        {"CONDITION", [](const Object& o) { return or_default(string_at(o.spec(), {"tenantCondition"}), "Active"); }},
+        {"POLICY", [](const Object& o) { return or_default(string_at(o.spec(), {"authzPolicy"}), "KeysExchange"); },
+         true}};
+  if (resource == kinds::identities)
+    return {{"PROVIDER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},
+            {"TYPE", [](const Object& o) { return shown(string_at(o.spec(), {"type"})); }},
+            {"SECRET", [](const Object& o) { return shown(string_at(o.status(), {"kubeconfigSecretRef", "name"})); },
+             true}};
+  if (resource == kinds::quotas)
+    return {{"ENFORCEMENT", [](const Object& o) { return shown(string_at(o.spec(), {"limitsEnforcement"})); }},
+            {"CORDONED",
+             [](const Object& o) { return std::string(kube::bool_at(o.tree(), {"spec", "cordoned"}) ? "true" : ""); }},
+            {"GRANTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }},
+            {"USED", [](const Object& o) { return in_words(object_at(o.status(), {"used"})); }}};
+  if (resource == kinds::namespace_offloadings)
+    return {{"STRATEGY", [](const Object& o) { return shown(string_at(o.spec(), {"podOffloadingStrategy"})); }},
+            {"MAPPING", [](const Object& o) { return shown(string_at(o.spec(), {"namespaceMappingStrategy"})); }},
+            {"PHASE", [](const Object& o) { return shown(string_at(o.status(), {"offloadingPhase"})); }}};
+  if (resource == kinds::foreign_clusters)
+    return {{"ROLE", [](const Object& o) { return or_default(string_at(o.status(), {"role"}), "Unknown"); }},
+            {"APISERVER", [](const Object& o) { return shown(string_at(o.status(), {"apiServerUrl"})); }, true}};
+  return {};
+}
+
+/// Whether a field holds a key, a certificate or a request: nothing that a person reads.
+bool is_opaque(std::string_view key) {
+  for (const std::string_view known : {"csr", "publicKey", "signature", "signedCRT", "ca", "authParams.ca", "nonce"})
+    if (key == known) return true;
+  return false;
+}
+
+void flatten(const json::value& value, const std::string& path, std::string_view key,
+             std::vector<std::pair<std::string, std::string>>& out) {
+  if (const auto* object = value.if_object()) {
+    const bool resources = key == "resources" || key == "hard" || key == "used" || key == "reserved";
+    if (resources) {
+      out.emplace_back(path, in_words(*object));
+      return;
+    }
+    for (const auto& [name, inner] : *object) {
+      if (path.empty() && name == "conditions") continue;
+      flatten(inner, path.empty() ? std::string(name) : path + "." + std::string(name), name, out);
+    }
+    if (object->empty() && !path.empty()) out.emplace_back(path, "{}");
+  } else if (const auto* list = value.if_array()) {
+    std::size_t index = 0;
+    for (const json::value& item : *list) flatten(item, path + "[" + std::to_string(index++) + "]", key, out);
+    if (list->empty()) out.emplace_back(path, "[]");
+  } else if (const auto* words = value.if_string()) {
+    out.emplace_back(path, is_opaque(key)                  ? "(" + std::to_string(words->size()) + " characters)"
+                           : words->size() > longest_value ? shown(*words) + "…"
+                                                           : shown(*words));
+  } else {
+    out.emplace_back(path, json::serialize(value));
+  }
+}
+
+text::Section fields(std::string title, const json::object& object) {
+  text::Section out{.title = std::move(title)};
+  flatten(json::value(object), "", "", out.fields);
+  if (out.fields.empty()) out.lines.emplace_back("None");
+  return out;
+}
+
+std::string indented(const std::string& table) {
+  std::string out;
+  std::size_t start = 0;
+  while (start < table.size()) {
+    const std::size_t end = std::min(table.find('\n', start), table.size() - 1);
+    out += "  " + table.substr(start, end - start + 1);
+    start = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+const std::vector<ListedKind>& listed_kinds() {
+  static const std::vector<ListedKind> all{
+      {kinds::resource_slices,
+       "resourceslice",
+       {"rs", "resourceslices"},
+       "slices: capacity asked for or granted",
+       "slice"},
+      {kinds::virtual_nodes, "virtualnode", {"vn", "virtualnodes"}, "virtual nodes: capacity of providers", "node"},
+      {kinds::tenants, "tenant", {"tenants"}, "tenants: consumers of this cluster", "tenant"},
+      {kinds::identities, "identity", {"identities"}, "identities: credentials at providers", "identity"},
+      {kinds::quotas, "quota", {"quotas"}, "quotas: what consumers may have here, and what they use", "quota"},
+      {kinds::namespace_offloadings,
+       "offloading",
+       {"offloadings", "nsoff"},
+       "namespaces that are offloaded",
+       "offloading"},
+      {kinds::foreign_clusters,
+       "peer",
+       {"peers", "fc", "foreigncluster", "foreignclusters"},
+       "peers of this cluster",
+       "peer"},
+  };
+  return all;
+}
+
+std::string listing(const ListedKind& kind, const std::vector<Object>& objects, bool wide, kube::WallTime now) {
+  std::vector<const Object*> sorted;
+  for (const Object& object : objects) sorted.push_back(&object);
+  std::sort(sorted.begin(), sorted.end(), [](auto* left, auto* right) { return left->key() < right->key(); });
+  const std::vector<Column> all = columns(kind.resource);
+  text::Row header;
+  if (kind.resource.namespaced) header.emplace_back("NAMESPACE");
+  header.emplace_back("NAME");
+  for (const Column& column : all)
+    if (wide || !column.wide) header.push_back(column.title);
+  header.emplace_back("AGE");
+  std::vector<text::Row> rows;
+  for (const Object* object : sorted) {
+    text::Row row;
+    if (kind.resource.namespaced) row.emplace_back(object->ns());
+    row.emplace_back(object->name());
+    for (const Column& column : all)
+      if (wide || !column.wide) row.push_back(column.cell(*object));
+    row.push_back(text::age_of(object->creation_timestamp(), now));
+    rows.push_back(std::move(row));
+  }
+  return text::table(header, rows);
+}
+
+std::string description(const Object& object, const std::vector<Object>& events, kube::WallTime now,
+                        const text::Palette& palette) {
+  text::Section head{.title = std::string(object.kind()) + " " + object.key().text()};
+  head.fields.emplace_back("Age", text::age_of(object.creation_timestamp(), now));
+  if (object.is_deleting()) head.lines.push_back(palette.warn("!") + "  is being deleted");
+  head.sections.push_back(fields("Labels", object.labels()));
+  if (!object.annotations().empty()) head.sections.push_back(fields("Annotations", object.annotations()));
+  head.sections.push_back(fields("Spec", object.spec()));
+  head.sections.push_back(fields("Status", object.status()));
+  std::string out = text::render(head);
+
+  std::vector<text::Row> rows;
+  for (const json::value& condition : array_at(object.status(), {"conditions"}))
+    rows.push_back({shown(string_at(condition, {"type"})), shown(string_at(condition, {"status"})),
+                    shown(string_at(condition, {"reason"})),
+                    text::age_of(string_at(condition, {"lastTransitionTime"}), now),
+                    shown(string_at(condition, {"message"}))});
+  if (!rows.empty())
+    out += text::render({.title = "Conditions"}) +
+           indented(text::table({"TYPE", "STATUS", "REASON", "AGE", "MESSAGE"}, rows));
+
+  rows.clear();
+  std::vector<const Object*> sorted;
+  for (const Object& event : events) sorted.push_back(&event);
+  const auto last_seen = [](const Object& event) {
+    const auto last = string_at(event.tree(), {"lastTimestamp"});
+    const auto once = string_at(event.tree(), {"eventTime"});
+    return !last.empty() ? last : !once.empty() ? once : event.creation_timestamp();
+  };
+  std::sort(sorted.begin(), sorted.end(),
+            [&](auto* left, auto* right) { return last_seen(*left) < last_seen(*right); });
+  for (const Object* event : sorted)
+    rows.push_back({text::age_of(last_seen(*event), now), shown(string_at(event->tree(), {"type"})),
+                    shown(string_at(event->tree(), {"reason"})), shown(string_at(event->tree(), {"message"}))});
+  out += text::render({.title = "Events"});
+  out += rows.empty() ? "  None\n" : indented(text::table({"AGE", "TYPE", "REASON", "MESSAGE"}, rows));
+  return out;
+}
+
+}  // namespace liqoctl::model

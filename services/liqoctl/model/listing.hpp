@@ -1,0 +1,31 @@
+// How objects are listed: the kinds that `get` and `describe` know, and their columns. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kube/k8s/object.hpp"
+#include "text/palette.hpp"
+#include "text/table.hpp"
+
+namespace liqoctl::model {
+
+/// A kind that can be listed.
+struct ListedKind {
+  kube::Resource resource;
+  std::string name;                  ///< as it is typed: "resourceslice"
+  std::vector<std::string> aliases;  ///< "rs"
+  std::string what;                  ///< for help: "slices of capacity, asked for or granted"
+  std::string value;                 ///< for completion and help of the argument
+};
+const std::vector<ListedKind>& listed_kinds();
+
+/// A table of objects of one kind, sorted by namespace and name. `wide` adds columns.
+std::string listing(const ListedKind& kind, const std::vector<kube::Object>& objects, bool wide, kube::WallTime now);
+
+/// One object in full: identity, labels, spec, status, conditions, then the Events about it. Keys and certificates are
+/// shown by their size only.
+std::string description(const kube::Object& object, const std::vector<kube::Object>& events, kube::WallTime now,
+                        const text::Palette& palette);
+
+}  // namespace liqoctl::model

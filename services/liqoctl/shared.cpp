@@ -1,0 +1,59 @@
+#include "shared.hpp"
+
+#include "liqo/api/labels.hpp"
+#include "text/yaml.hpp"
+
+namespace liqoctl {
+
+using kube::Errc;
+
+void print_object(Session& session, const Object& object) {
+  session.output().print(session.flags().output == Format::json ? text::pretty_json(object.tree())
+                                                                : text::yaml(object.tree()));
+}
+
+void print_objects(Session& session, const std::vector<Object>& objects) {
+  if (objects.size() == 1) {
+    print_object(session, objects.front());
+    return;
+  }
+  if (session.flags().output == Format::json) {
+    kube::json::array items;
+    for (const Object& object : objects) items.push_back(object.tree());
+    session.output().print(
+        text::pretty_json(kube::json::object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}}));
+    return;
+  }
+  for (const Object& object : objects) session.output().print("---\n" + text::yaml(object.tree()));
+}
+
+asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resource resource, std::string name,
+                                                  std::string peer) {
+  std::string selector;
+  if (!peer.empty()) selector = std::string(liqo::api::labels::remote_cluster_id) + "=" + peer;
+  auto found = co_await cluster.list(resource, cluster.flags().ns, selector, "metadata.name=" + name);
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  const std::string what = std::string(resource.kind) + " " + name;
+  if (found->empty())
+    co_return kube::fail(Errc::missing, "there is no " + what + (peer.empty() ? "" : " of " + peer) + " in cluster " +
+                                            cluster.api().cluster() + " (liqoctl get " +
+                                            std::string(resource.plural.substr(0, resource.plural.size() - 1)) +
+                                            " lists what there is)");
+  if (found->size() > 1) {
+    std::string places;
+    for (const Object& object : *found) places += (places.empty() ? "" : ", ") + std::string(object.ns());
+    co_return kube::fail(Errc::invalid_input, what + " is in several namespaces: choose by --namespace from " + places);
+  }
+  co_return found->front().key();
+}
+
+void add_resource_flags(CLI::App& app, model::ResourceFlags& flags) {
+  app.add_option("--cpu", flags.cpu, "CPUs, e.g. 4 or 500m")->group("Resources")->type_name("AMOUNT");
+  app.add_option("--memory", flags.memory, "Memory, e.g. 8Gi")->group("Resources")->type_name("AMOUNT");
+  app.add_option("--pods", flags.pods, "Number of pods")->group("Resources")->type_name("AMOUNT");
+  add_list(app, "--resource", flags.others, "Any other resource, e.g. nvidia.com/gpu=2; may be repeated")
+      ->group("Resources")
+      ->type_name("NAME=AMOUNT");
+}
+
+}  // namespace liqoctl

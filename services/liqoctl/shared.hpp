@@ -1,0 +1,22 @@
+// Small things that several commands need.
+#pragma once
+
+#include "command_line.hpp"
+#include "model/resources.hpp"
+
+namespace liqoctl {
+
+/// Prints an object as `-o` says, YAML by default.
+void print_object(Session& session, const Object& object);
+/// Several, as documents of one stream (YAML) or a List (JSON).
+void print_objects(Session& session, const std::vector<Object>& objects);
+
+/// The object of that name, wherever it is: in `-n` where that is given, else in any namespace, and where `peer` is not
+/// empty only with its label. Errors: Errc::missing, and Errc::invalid_input where there are several.
+asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resource resource, std::string name,
+                                                  std::string peer = {});
+
+/// `--cpu --memory --pods --resource`.
+void add_resource_flags(CLI::App& app, model::ResourceFlags& flags);
+
+}  // namespace liqoctl

@@ -1,0 +1,26 @@
+// ResourceSlices as commands handle them: made or changed, and waited for until the provider has answered.
+#pragma once
+
+#include "model/objects.hpp"
+#include "session.hpp"
+
+namespace liqoctl {
+
+/// Makes the slice, or gives an existing one what the request names. `keep_others`: resources that are not named stay
+/// as they are; otherwise they go. Tells what it did.
+asio::awaitable<Result<Ensured>> ensure_slice(Session& session, Cluster& cluster, model::SliceRequest request,
+                                              bool keep_others);
+
+/// Waits until the provider has answered to the slice as it is now, and tells how. Errors: a denial, with the
+/// provider's words; Errc::timeout.
+asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster, kube::ObjectKey key);
+
+/// Waits until the virtual node of that name has its Node, and that is Ready.
+asio::awaitable<Result<void>> wait_for_node(Session& session, Cluster& cluster, kube::ObjectKey virtual_node);
+
+/// Waits until there is a VirtualNode of the slice, and answers its key. A VirtualNode may share the slice's name or
+/// not.
+asio::awaitable<Result<kube::ObjectKey>> wait_for_virtual_node(Session& session, Cluster& cluster,
+                                                               kube::ObjectKey slice);
+
+}  // namespace liqoctl
