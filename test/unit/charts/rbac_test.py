@@ -23,10 +23,15 @@ RIGHTS = {
         ("", "events"): {"create", "patch"},
         ("", "configmaps"): READ,
         ("", "serviceaccounts/token"): {"create"},
-        ("", "namespaces"): READ,
+        ("", "namespaces"): READ | {"create", "patch", "delete"},
+        ("rbac.authorization.k8s.io", "rolebindings"): READ | {"create", "patch", "delete"},
+        ("rbac.authorization.k8s.io", "clusterroles"): {"bind"},
         ("offloading.liqo.io", "virtualnodes"): READ | WRITE,
         ("offloading.liqo.io", "virtualnodes/status"): WRITE,
-        ("offloading.liqo.io", "namespacemaps"): READ,
+        ("offloading.liqo.io", "namespacemaps"): READ | {"create", "patch", "delete"},
+        ("offloading.liqo.io", "namespacemaps/status"): {"patch"},
+        ("offloading.liqo.io", "namespaceoffloadings"): READ | {"patch"},
+        ("offloading.liqo.io", "namespaceoffloadings/status"): {"patch"},
         ("offloading.liqo.io", "shadowpods"): READ | WRITE,
         ("offloading.liqo.io", "shadowpods/status"): WRITE,
         ("offloading.liqo.io", "shadowpods/finalizers"): {"update"},
@@ -57,6 +62,9 @@ RIGHTS = {
         ("", "events"): READ,
     },
 }
+
+# The roles that liqod may give to others.
+BINDABLE = {"liqo-virtual-kubelet-remote"}
 
 
 def names():
@@ -93,8 +101,12 @@ def test_a_role_has_no_wildcards_and_no_way_to_more_rights(name):
     for rule in role["rules"]:
         words = rule["apiGroups"] + rule["resources"] + rule["verbs"]
         assert not [word for word in words if "*" in word]
-        assert not {"escalate", "bind", "impersonate", "deletecollection"} & set(rule["verbs"])
-        assert "rbac.authorization.k8s.io" not in rule["apiGroups"]
+        assert not {"escalate", "impersonate", "deletecollection"} & set(rule["verbs"])
+        # Rights are handed on by binding roles that are named here, and in no other way.
+        if "bind" in rule["verbs"]:
+            assert rule["resources"] == ["clusterroles"] and set(rule["resourceNames"]) <= BINDABLE
+        elif "rbac.authorization.k8s.io" in rule["apiGroups"]:
+            assert name == "liqod-clusterrole.yaml" and rule["resources"] == ["rolebindings"]
         assert "nodes/proxy" not in rule["resources"]
         assert "nonResourceURLs" not in rule
 
