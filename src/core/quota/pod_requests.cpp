@@ -53,6 +53,11 @@ Resources aggregate(const PodNeeds& needs, Resources Needs::* which) {
   return total;
 }
 
+/// The API server keeps no finer amounts than thousandths.
+void round_to_milli(Resources& resources) {
+  for (auto& [name, quantity] : resources) quantity = quantity.rounded_to_milli();
+}
+
 void fill(Resources& resources, const Resources& defaults) {
   for (const auto& [name, quantity] : defaults) resources.emplace(name, quantity);
 }
@@ -95,6 +100,15 @@ void apply_defaults(PodNeeds& needs) {
   for (ContainerNeeds& container : needs.containers) fill(container.needs.requests, container.needs.limits);
   for (ContainerNeeds& container : needs.init_containers) fill(container.needs.requests, container.needs.limits);
   default_pod_level(needs);
+  // Last, as the API server does: pod-level requests come from what containers asked for before it was rounded.
+  const auto round = [](Needs& of) {
+    round_to_milli(of.requests);
+    round_to_milli(of.limits);
+  };
+  for (ContainerNeeds& container : needs.containers) round(container.needs);
+  for (ContainerNeeds& container : needs.init_containers) round(container.needs);
+  if (needs.pod) round(*needs.pod);
+  round_to_milli(needs.overhead);
 }
 
 kube::Result<Needs> limit_range_defaults(const kube::json::object& limit_range_spec) {
@@ -107,6 +121,7 @@ kube::Result<Needs> limit_range_defaults(const kube::json::object& limit_range_s
       auto read = read_resources(kube::object_at(item, {names[i]}));
       if (!read) return kube::fail(std::move(read.error()), names[i]);
       fields[i] = std::move(*read);
+      round_to_milli(fields[i]);
     }
     auto& [limits, most, requests, least] = fields;
     fill(limits, most);

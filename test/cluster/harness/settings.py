@@ -31,13 +31,15 @@ def fingerprint(*files: Path) -> str:
 
 
 def module_files(name: str) -> list[Path]:
-    """The files that decide what the Go module `name` of this suite builds to."""
-    return [SUITE / name / file for file in ("go.mod", "go.sum", "main.go") if (SUITE / name / file).exists()]
+    """The files that decide what the Go module `name`, or a command in one ("kube/podrequests"), builds to."""
+    module = name.partition("/")[0]
+    files = [SUITE / module / "go.mod", SUITE / module / "go.sum", SUITE / name / "main.go"]
+    return [file for file in files if file.exists()]
 
 
 def tool(name: str) -> Path:
-    """Where the built tool `name` (kube or kwok) lies in the cache, whether or not it has been built yet."""
-    return CACHE / "bin" / f"{name}-{fingerprint(*module_files(name))}"
+    """Where the built tool `name` (kube, kwok, kube/podrequests) lies, whether or not it has been built yet."""
+    return CACHE / "bin" / f"{name.rpartition('/')[2]}-{fingerprint(*module_files(name))}"
 
 
 def images() -> Path:

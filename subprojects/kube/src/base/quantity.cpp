@@ -179,6 +179,12 @@ std::string Quantity::text() const {
 
 std::int64_t Quantity::value() const { return std::int64_t(divide(nano_, step)); }
 
+Quantity Quantity::rounded_to_milli() const {
+  Quantity rounded = *this;
+  rounded.nano_ = bounded(divide(nano_, step / 1000) * (step / 1000));
+  return rounded;
+}
+
 std::int64_t Quantity::milli_value() const {
   const Wide milli = divide(nano_, step / 1000);
   constexpr Wide highest = std::numeric_limits<std::int64_t>::max();

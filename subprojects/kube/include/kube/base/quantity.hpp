@@ -43,6 +43,8 @@ class Quantity {
   std::int64_t value() const;
   /// In thousandths, rounded away from zero and bounded to 64 bits.
   std::int64_t milli_value() const;
+  /// The amount in whole thousandths, rounded away from zero: the API server keeps no finer ones in pods.
+  Quantity rounded_to_milli() const;
 
   /// Bounded like everything else. The sum of an empty quantity takes the other's format.
   Quantity& operator+=(const Quantity& other);
