@@ -21,25 +21,25 @@ bool QuotaAccount::set(const kube::ObjectKey& key, std::optional<HeldShadow> sha
       gone_.pop_front();
     }
     // Where its Pod is in the cache that counts for it; a finished one needs nothing.
-    if (!holding.shadow->finished && !holding.pod) holding.vanished = std::move(holding.shadow);
+    if (!holding.shadow->finished && !holding.pod) holding.vanished.push_back(std::move(*holding.shadow));
   }
-  // A Pod that was in the cache and is no longer is gone for certain.
-  if (holding.pod && !pod) holding.vanished.reset();
-  if (holding.vanished && pod && pod->shadow_uid == holding.vanished->uid) holding.vanished.reset();
+  // Its Pod has come into the cache, and counts for it.
+  if (pod)
+    std::erase_if(holding.vanished, [&pod](const HeldShadow& vanished) { return vanished.uid == pod->shadow_uid; });
   if (shadow) seen_[shadow->uid] = shadow->version;
   holding.shadow = std::move(shadow);
   holding.pod = std::move(pod);
   count(holding, true);
-  const bool confirm = holding.vanished.has_value();
+  const bool confirm = !holding.vanished.empty();
   if (!holding.shadow && !holding.pod && !confirm) holdings_.erase(key);
   return confirm;
 }
 
 void QuotaAccount::confirm_gone(const kube::ObjectKey& key) {
   const auto found = holdings_.find(key);
-  if (found == holdings_.end() || !found->second.vanished) return;
+  if (found == holdings_.end() || found->second.vanished.empty()) return;
   count(found->second, false);
-  found->second.vanished.reset();
+  found->second.vanished.clear();
   count(found->second, true);
   if (!found->second.shadow && !found->second.pod) holdings_.erase(found);
 }
@@ -72,7 +72,7 @@ void QuotaAccount::count(const Holding& holding, bool add_it) {
     if (shadow_counts) count(holding.shadow->user, holding.shadow->demand, add_it);
     if (pod_counts) count(holding.pod->user, holding.pod->demand, add_it);
   }
-  if (holding.vanished) count(holding.vanished->user, holding.vanished->demand, add_it);
+  for (const HeldShadow& vanished : holding.vanished) count(vanished.user, vanished.demand, add_it);
 }
 
 void QuotaAccount::count(const std::string& user, const Resources& demand, bool add_it) {

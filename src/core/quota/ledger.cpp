@@ -54,7 +54,7 @@ kube::Object forge_ledger(std::string_view liqo_namespace, const kube::ObjectKey
   auto made = kube::Object::make(kube::resources::config_maps, {std::string(liqo_namespace), ledger_name(quota)});
   made.set_label("app.kubernetes.io/managed-by", "liqo");
   made.set_label("liqo.io/ledger", "true");
-  made.set_annotation("liqo.io/quota", quota.text());
+  made.set_annotation(ledger_quota_annotation, quota.text());
   made.tree()["data"] = kube::json::object{{ledger_key, record.text()}};
   return made;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "kube/k8s/resource.hpp"
 #include "liqo/core/quota/resources.hpp"
@@ -53,7 +54,7 @@ class QuotaAccount {
   struct Holding {
     std::optional<HeldShadow> shadow;
     std::optional<HeldPod> pod;
-    std::optional<HeldShadow> vanished;  ///< counts until its Pod is known to be gone
+    std::vector<HeldShadow> vanished;  ///< count until their Pods are known to be gone
   };
   struct Sum {
     Resources used;

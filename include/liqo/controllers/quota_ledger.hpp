@@ -1,0 +1,125 @@
+// Decides whether a Quota has room for a ShadowPod, and never admits more than it grants, whatever happens meanwhile.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "kube/async/task_group.hpp"
+#include "liqo/controllers/context.hpp"
+#include "liqo/core/quota/account.hpp"
+#include "liqo/core/quota/demand.hpp"
+#include "liqo/core/quota/ledger.hpp"
+
+namespace liqo::controllers {
+
+struct LedgerSettings {
+  /// How long the API server may work on a request that was admitted (its --request-timeout). A reservation that is not
+  /// seen stored is dropped this long and 10 s later, if a quorum read says that there is no such ShadowPod.
+  kube::Duration request_timeout = std::chrono::seconds(60);
+  /// Admissions that arrive within this time are recorded by one write.
+  kube::Duration gather = std::chrono::milliseconds(12);
+  /// The webhook's caller waits 10 s.
+  kube::Duration patience = std::chrono::seconds(8);
+  core::Counting counting = core::Counting::exact;
+};
+
+/// What the ledger says to a ShadowPod.
+struct Judgement {
+  enum class Ruling { admitted, refused, unavailable };
+  Ruling ruling = Ruling::admitted;
+  std::string text;  ///< of a refusal, or why there is no decision yet
+};
+
+/// What the pods of one Quota take, for people to see.
+struct QuotaUsage {
+  core::Resources used;      ///< stored pods
+  core::Resources reserved;  ///< admitted, not seen stored yet
+  std::size_t pods = 0;      ///< stored
+};
+
+/// Every replica has one and decides alone; what they must agree on is in one ConfigMap per Quota, written with
+/// optimistic locking before the answer: the reservations of pods that are admitted and not known to be stored. Stored
+/// pods are counted from the caches, which have to be as new as the ConfigMap says (`LedgerRecord::floor`). So each
+/// admission is counted at least once by every replica at every moment, and a crash at any point leaves at most a
+/// reservation that expires. The Quota itself is read live once per write. Decides nothing before every cache is
+/// complete. One thread.
+class QuotaLedger {
+ public:
+  /// `api` writes on every replica: it is not the leader's.
+  QuotaLedger(const asio::any_io_executor& executor, Context context, kube::Api& api, LedgerSettings settings);
+  ~QuotaLedger();
+
+  /// Serves until cancelled. What waits then is answered `unavailable`.
+  asio::awaitable<void> run();
+  bool has_synced() const;
+
+  /// Decides on the creation of a ShadowPod that carries its UID and the labels of its creator and origin, both
+  /// checked. Admitted means recorded, unless it is a dry run. The same UID may be asked about again. Cancellable.
+  asio::awaitable<Judgement> admit(kube::Object shadow_pod, bool dry_run);
+
+  QuotaUsage usage(const kube::ObjectKey& quota) const;
+
+ private:
+  /// One admission on its way through a desk.
+  struct Asked {
+    std::string uid;
+    core::Reservation reservation;
+    core::PodNeeds needs;  ///< settled where counting is exact
+    bool dry_run = false;
+    bool abandoned = false;  ///< nobody waits any more
+    std::optional<Judgement> judgement;
+    kube::async::Event answered;
+    explicit Asked(const asio::any_io_executor& executor) : answered(executor) {}
+  };
+  /// What one Quota's admissions are decided with.
+  struct Desk {
+    kube::ObjectKey quota;
+    core::LedgerRecord record;
+    std::string version;                           ///< resourceVersion of the ConfigMap, "" = it does not exist
+    bool known = false;                            ///< record and version are what was read or written last
+    std::map<std::string, kube::TimePoint> since;  ///< when a reservation was first known here
+    std::deque<std::shared_ptr<Asked>> queue;
+    kube::async::Event wake;
+    explicit Desk(const asio::any_io_executor& executor) : wake(executor) {}
+  };
+
+  asio::awaitable<void> serve(Desk& desk);
+  asio::awaitable<void> decide(Desk& desk, std::vector<std::shared_ptr<Asked>> batch);
+  asio::awaitable<kube::Result<void>> read_record(Desk& desk);
+  asio::awaitable<kube::Result<bool>> write_record(Desk& desk, core::LedgerRecord next);
+  asio::awaitable<bool> catch_up(std::uint64_t version);
+  asio::awaitable<void> expire(Desk& desk);
+  asio::awaitable<void> confirm();
+  asio::awaitable<void> sweep();
+  /// Opens the desks of all records: what a replica that is gone has left in them must expire.
+  asio::awaitable<void> open_desks();
+  void open_desk_of(const kube::ObjectKey& record);
+
+  Desk* find_desk(const std::string& user, std::string_view origin, std::string& problem);
+  Desk& open_desk(const kube::ObjectKey& quota);
+  core::Resources reserved(const core::LedgerRecord& record) const;
+  core::PodSurroundings surroundings(const std::string& ns, const kube::json::object& pod_spec) const;
+  void recount(const kube::ObjectKey& key);
+  void recount_namespace(const std::string& ns);
+  void adopt(Desk& desk, core::LedgerRecord record, std::string version);
+  static void answer(Asked& asked, Judgement judgement);
+
+  asio::any_io_executor executor_;
+  Context context_;
+  kube::Api& api_;
+  LedgerSettings settings_;
+  kube::InformerHandle shadows_, pods_, quotas_, namespaces_, limit_ranges_, runtime_classes_, records_;
+  core::QuotaAccount account_;
+  std::map<kube::ObjectKey, std::unique_ptr<Desk>> desks_;
+  std::set<kube::ObjectKey> unconfirmed_;  ///< keys whose Pod has to be read live
+  kube::async::Event progress_, unconfirmed_more_, quota_gone_;
+  kube::async::TaskGroup group_;
+  bool running_ = false;
+  kube::Counter admitted_, refused_, unavailable_, commits_, conflicts_;
+  kube::Log log_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,548 @@
+#include "liqo/controllers/quota_ledger.hpp"
+
+#include <algorithm>
+#include <boost/asio/this_coro.hpp>
+
+#include "kube/async/timeout.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/quota.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/admission/shadow_pod.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using Ruling = Judgement::Ruling;
+
+constexpr kube::Resource limit_range_kind{"", "v1", "limitranges", "LimitRange"};
+constexpr kube::Resource runtime_class_kind{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
+
+/// Beyond the API server's time-out, for clocks and scheduling.
+constexpr kube::Duration expiry_slack = 10s;
+/// How often reservations that nobody has seen stored are looked at.
+constexpr kube::Duration expiry_interval = 5s;
+/// How long a decision waits for the cache to reach the floor.
+constexpr kube::Duration catch_up_time = 3s;
+/// Another replica's write is read and decided upon anew so often.
+constexpr int most_attempts = 8;
+/// More admissions than this in one write would make the record grow in leaps.
+constexpr std::size_t most_batch = 500;
+/// More waiting than this is refused at once: the caller gives up before its turn.
+constexpr std::size_t most_waiting = 5'000;
+
+Judgement unavailable(std::string text) { return {Ruling::unavailable, std::move(text)}; }
+Judgement refused(std::string text) { return {Ruling::refused, std::move(text)}; }
+
+std::uint64_t version_of(const kube::Object& object) { return kube::Store::version_number(object.resource_version()); }
+
+/// UID of the ShadowPod that a Pod was made for.
+std::string owner_uid(const kube::Object& pod) {
+  const auto owner = pod.controller();
+  return owner && owner->kind == api::kinds::shadow_pods.kind ? owner->uid : std::string();
+}
+
+/// Whose record a ConfigMap is; an empty key where it does not say.
+kube::ObjectKey quota_of(const kube::Object& config_map) {
+  const std::string text(config_map.annotation(core::ledger_quota_annotation));
+  const std::size_t slash = text.find('/');
+  return slash == std::string::npos ? kube::ObjectKey{}
+                                    : kube::ObjectKey{text.substr(0, slash), text.substr(slash + 1)};
+}
+
+/// What nobody reads here is not stored.
+void keep_spec(kube::json::object& tree) { tree.erase("status"); }
+
+}  // namespace
+
+QuotaLedger::QuotaLedger(const asio::any_io_executor& executor, Context context, kube::Api& api,
+                         LedgerSettings settings)
+    : executor_(executor),
+      context_(context),
+      api_(api),
+      settings_(settings),
+      shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
+      pods_(context.home.acquire({.resource = kube::resources::pods,
+                                  .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
+                                                                  std::string(api::labels::managed_by_shadow_pod)}})),
+      quotas_(context.home.acquire({.resource = api::kinds::quotas})),
+      namespaces_(context.home.acquire({.resource = kube::resources::namespaces,
+                                        .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
+      limit_ranges_(context.home.acquire({.resource = limit_range_kind, .prune = keep_spec})),
+      runtime_classes_(context.home.acquire({.resource = runtime_class_kind})),
+      records_(context.home.acquire({.resource = kube::resources::config_maps,
+                                     .ns = context.settings.liqo_namespace,
+                                     .selection = {.label_selector = "liqo.io/ledger=true"}})),
+      progress_(executor),
+      unconfirmed_more_(executor),
+      quota_gone_(executor),
+      group_(executor, kube::async::TaskGroup::OnFailure::keep_others),
+      log_("quota-ledger") {
+  const auto counter = [&](std::string_view outcome) {
+    return context.metrics.counter("liqo_quota_admissions_total", "ShadowPods decided upon.",
+                                   {{"outcome", std::string(outcome)}});
+  };
+  admitted_ = counter("admitted");
+  refused_ = counter("refused");
+  unavailable_ = counter("unavailable");
+  commits_ = context.metrics.counter("liqo_quota_commits_total", "Writes of the record of reservations.", {});
+  conflicts_ = context.metrics.counter("liqo_quota_conflicts_total",
+                                       "Writes that another replica was faster with, and that were decided anew.", {});
+  const auto changed = [this](const kube::ObjectKey& key) { recount(key); };
+  shadows_.subscribe(changed, [this] { progress_.set(); });
+  pods_.subscribe(changed);
+  quotas_.subscribe([this](const kube::ObjectKey& key) {
+    if (!quotas_->store().contains(key)) quota_gone_.set();
+  });
+  records_.subscribe([this](const kube::ObjectKey& key) { open_desk_of(key); });
+  limit_ranges_.subscribe([this](const kube::ObjectKey& key) { recount_namespace(key.ns); });
+  for (const kube::ObjectKey& key : shadows_->store().keys()) recount(key);
+  for (const kube::ObjectKey& key : pods_->store().keys()) recount(key);
+}
+
+QuotaLedger::~QuotaLedger() = default;
+
+bool QuotaLedger::has_synced() const {
+  return running_ && shadows_->has_synced() && pods_->has_synced() && quotas_->has_synced() &&
+         namespaces_->has_synced() && limit_ranges_->has_synced() && runtime_classes_->has_synced() &&
+         records_->has_synced();
+}
+
+asio::awaitable<void> QuotaLedger::run() {
+  std::exception_ptr ended;
+  running_ = true;
+  try {
+    group_.spawn(confirm());
+    group_.spawn(open_desks());
+    group_.spawn(kube::run_while_leading(context_.leadership, [this] { return sweep(); }));
+    co_await group_.join();
+  } catch (...) {
+    ended = std::current_exception();
+  }
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  running_ = false;
+  co_await group_.stop();
+  for (auto& [key, desk] : desks_)
+    for (const auto& asked : std::exchange(desk->queue, {})) answer(*asked, unavailable("liqod is shutting down"));
+  if (ended) std::rethrow_exception(ended);
+}
+
+// ---- What the caches say ------------------------------------------------------------------------------------------
+
+core::PodSurroundings QuotaLedger::surroundings(const std::string& ns, const kube::json::object& pod_spec) const {
+  core::PodSurroundings found;
+  std::vector<kube::ObjectKey> keys;
+  for (const kube::ObjectKey& key : limit_ranges_->store().keys())
+    if (key.ns == ns) keys.push_back(key);
+  std::ranges::sort(keys);
+  for (const kube::ObjectKey& key : keys) {
+    const auto limit_range = limit_ranges_->find(key);
+    if (auto defaults = core::limit_range_defaults(limit_range->spec())) found.limit_ranges.push_back(*defaults);
+  }
+  const std::string_view name = kube::string_at(pod_spec, {"runtimeClassName"});
+  if (name.empty()) return found;
+  if (const auto runtime_class = runtime_classes_->find({"", std::string(name)}))
+    if (auto overhead = core::read_resources(kube::object_at(runtime_class->tree(), {"overhead", "podFixed"}));
+        overhead && !overhead->empty())
+      found.overhead = std::move(*overhead);
+  return found;
+}
+
+void QuotaLedger::recount(const kube::ObjectKey& key) {
+  std::optional<core::HeldShadow> held_shadow;
+  std::optional<core::HeldPod> held_pod;
+  if (const auto shadow = shadows_->find(key)) {
+    const api::ShadowPod view(*shadow);
+    held_shadow = core::HeldShadow{.uid = std::string(shadow->uid()),
+                                   .user = std::string(shadow->label(api::labels::creator_user)),
+                                   .demand = {},
+                                   .finished = view.is_finished(),
+                                   .version = version_of(*shadow)};
+    // What cannot be read was not admitted by us and takes nothing but its place; its Pod will count.
+    if (auto needs = core::read_pod_needs(view.pod_spec())) {
+      if (settings_.counting == core::Counting::exact) core::settle(*needs, surroundings(key.ns, view.pod_spec()));
+      held_shadow->demand = core::pod_demand(*needs, settings_.counting);
+    }
+  }
+  if (const auto pod = pods_->find(key)) {
+    held_pod = core::HeldPod{.uid = std::string(pod->uid()),
+                             .shadow_uid = owner_uid(*pod),
+                             .user = std::string(pod->label(api::labels::creator_user)),
+                             .demand = {},
+                             .finished = api::is_final_phase(kube::string_at(pod->status(), {"phase"}))};
+    if (auto needs = core::read_pod_needs(pod->spec())) {
+      if (settings_.counting == core::Counting::exact) core::apply_defaults(*needs);
+      held_pod->demand = core::pod_demand(*needs, settings_.counting);
+    }
+  }
+  if (account_.set(key, std::move(held_shadow), std::move(held_pod))) {
+    unconfirmed_.insert(key);
+    unconfirmed_more_.set();
+  }
+  progress_.set();
+}
+
+void QuotaLedger::recount_namespace(const std::string& ns) {
+  for (const kube::ObjectKey& key : shadows_->store().keys())
+    if (key.ns == ns) recount(key);
+}
+
+asio::awaitable<void> QuotaLedger::confirm() {
+  while (true) {
+    co_await unconfirmed_more_.wait_and_reset();
+    // Only a complete cache of Pods can be asked whether it is behind.
+    co_await pods_->wait_synced();
+    for (const kube::ObjectKey& key : std::exchange(unconfirmed_, {})) {
+      auto live = co_await api_.get(kube::resources::pods, key);
+      if (live) {
+        const bool stranger = live->label(api::labels::managed_by) != api::labels::managed_by_shadow_pod;
+        if (!stranger) pods_->observe(std::move(*live));
+        // Whoever has the name now, it is not the Pod of the ShadowPod that vanished, or it counts from now on.
+        account_.confirm_gone(key);
+      } else if (live.error().is_not_found()) {
+        account_.confirm_gone(key);
+      } else {
+        unconfirmed_.insert(key);
+      }
+    }
+    if (unconfirmed_.empty()) continue;
+    co_await context_.clock.sleep(1s);
+    unconfirmed_more_.set();
+  }
+}
+
+QuotaUsage QuotaLedger::usage(const kube::ObjectKey& quota) const {
+  QuotaUsage usage;
+  const auto object = quotas_->find(quota);
+  if (!object) return usage;
+  const std::string user = core::admission::escape_user(api::Quota(*object).user());
+  usage.used = account_.used(user);
+  usage.pods = account_.pods(user);
+  if (const auto desk = desks_.find(quota); desk != desks_.end()) usage.reserved = reserved(desk->second->record);
+  return usage;
+}
+
+// ---- One admission ------------------------------------------------------------------------------------------------
+
+QuotaLedger::Desk* QuotaLedger::find_desk(const std::string& user, std::string_view origin, std::string& problem) {
+  std::vector<kube::ObjectKey> found;
+  for (const kube::ObjectKey& key : quotas_->store().keys()) {
+    const auto tenant = namespaces_->find({"", key.ns});
+    if (!tenant || tenant->label(api::labels::remote_cluster_id) != origin) continue;
+    const auto quota = quotas_->find(key);
+    if (core::admission::escape_user(api::Quota(*quota).user()) == user) found.push_back(key);
+  }
+  if (found.size() != 1) {
+    problem = found.empty() ? "no quota for user " + user + " of cluster " + std::string(origin) +
+                                  ": its ResourceSlice is not accepted (any more)"
+                            : "quotas " + found[0].text() + " and " + found[1].text() + " are both for user " + user +
+                                  "; the provider's administrator has to delete one";
+    return nullptr;
+  }
+  return &open_desk(found[0]);
+}
+
+QuotaLedger::Desk& QuotaLedger::open_desk(const kube::ObjectKey& quota) {
+  auto& desk = desks_[quota];
+  if (!desk) {
+    desk = std::make_unique<Desk>(executor_);
+    desk->quota = quota;
+    group_.spawn(serve(*desk));
+  }
+  return *desk;
+}
+
+asio::awaitable<Judgement> QuotaLedger::admit(kube::Object shadow_pod, bool dry_run) {
+  if (!has_synced()) {
+    unavailable_.add();
+    co_return unavailable("liqod has just started and is counting what runs; ask again in a moment");
+  }
+  const api::ShadowPod view(shadow_pod);
+  std::string problem;
+  Desk* desk = find_desk(std::string(shadow_pod.label(api::labels::creator_user)), view.origin(), problem);
+  auto needs = core::read_pod_needs(view.pod_spec());
+  if (desk && !needs) problem = "the pod's amounts cannot be read: " + needs.error().text();
+  if (desk && problem.empty() && desk->queue.size() >= most_waiting)
+    co_return unavailable("too many pods are waiting for " + desk->quota.text());
+  if (!problem.empty()) {
+    refused_.add();
+    co_return refused(std::move(problem));
+  }
+  const std::string ns(shadow_pod.ns());
+  if (settings_.counting == core::Counting::exact) core::settle(*needs, surroundings(ns, view.pod_spec()));
+  auto asked = std::make_shared<Asked>(executor_);
+  asked->uid = shadow_pod.uid();
+  asked->reservation = {.pod = shadow_pod.key(), .demand = core::pod_demand(*needs, settings_.counting)};
+  asked->needs = std::move(*needs);
+  asked->dry_run = dry_run;
+  desk->queue.push_back(asked);
+  desk->wake.set();
+  const bool in_time = co_await kube::async::with_timeout(context_.clock, asked->answered.wait(), settings_.patience);
+  if (!in_time && !asked->judgement) {
+    asked->abandoned = true;
+    answer(*asked, unavailable("the quota could not be decided upon in time; ask again"));
+  }
+  const Ruling ruling = asked->judgement->ruling;
+  (ruling == Ruling::admitted ? admitted_ : ruling == Ruling::refused ? refused_ : unavailable_).add();
+  co_return *asked->judgement;
+}
+
+void QuotaLedger::answer(Asked& asked, Judgement judgement) {
+  if (asked.judgement) return;
+  asked.judgement = std::move(judgement);
+  asked.answered.set();
+}
+
+// ---- The record ---------------------------------------------------------------------------------------------------
+
+asio::awaitable<void> QuotaLedger::serve(Desk& desk) {
+  // What a replica that is gone has left must be known before it can expire.
+  (void)co_await read_record(desk);
+  while (true) {
+    const bool woken = co_await kube::async::with_timeout(context_.clock, desk.wake.wait(), expiry_interval);
+    if (!woken) {
+      co_await expire(desk);
+      continue;
+    }
+    desk.wake.reset();
+    co_await context_.clock.sleep(settings_.gather);
+    while (!desk.queue.empty()) {
+      std::vector<std::shared_ptr<Asked>> batch;
+      while (!desk.queue.empty() && batch.size() < most_batch) {
+        if (!desk.queue.front()->abandoned) batch.push_back(std::move(desk.queue.front()));
+        desk.queue.pop_front();
+      }
+      if (!batch.empty()) co_await decide(desk, std::move(batch));
+    }
+  }
+}
+
+core::Resources QuotaLedger::reserved(const core::LedgerRecord& record) const {
+  core::Resources total;
+  for (const auto& [uid, reservation] : record.reservations)
+    if (account_.seen_version(uid) == 0) core::add(total, reservation.demand);
+  return total;
+}
+
+asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_ptr<Asked>> batch) {
+  const auto answer_all = [&batch](const Judgement& judgement) {
+    for (const auto& asked : batch) answer(*asked, judgement);
+  };
+  // Live, so that a quota that was lowered or cordoned a moment ago binds already.
+  auto quota = co_await api_.get(api::kinds::quotas, desk.quota);
+  if (!quota) {
+    answer_all(quota.error().is_not_found()
+                   ? refused("quota " + desk.quota.text() + " has been withdrawn")
+                   : unavailable("quota " + desk.quota.text() + " cannot be read: " + quota.error().text()));
+    co_return;
+  }
+  const api::Quota view(*quota);
+  auto hard = core::read_resources(view.resources());
+  if (!hard) {
+    answer_all(refused("quota " + desk.quota.text() + " is malformed: " + hard.error().text()));
+    co_return;
+  }
+  if (view.is_cordoned()) {
+    answer_all(
+        refused("quota " + desk.quota.text() + " is cordoned: the provider takes no new pods; those that run go on"));
+    co_return;
+  }
+  const core::Enforcement enforcement = core::parse_enforcement(view.enforcement());
+  for (const auto& asked : batch)
+    if (auto problem = core::check_enforcement(asked->needs, enforcement, settings_.counting))
+      answer(*asked, refused(*problem + " (quota " + desk.quota.text() + ")"));
+
+  bool fresh = false;
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    if (!desk.known) {
+      fresh = true;
+      auto read = co_await read_record(desk);
+      if (!read) {
+        answer_all(unavailable("the record of " + desk.quota.text() + " cannot be read: " + read.error().text()));
+        co_return;
+      }
+    }
+    if (!co_await catch_up(desk.record.floor)) {
+      answer_all(unavailable("the cache of ShadowPods is behind; ask again"));
+      co_return;
+    }
+    // From here to the write nothing suspends: caches and record are of one moment.
+    core::LedgerRecord next = desk.record;
+    std::erase_if(next.reservations, [&](const auto& entry) {
+      const std::uint64_t seen = account_.seen_version(entry.first);
+      if (seen != 0) next.floor = std::max(next.floor, seen);
+      return seen != 0;
+    });
+    core::QuotaState state{
+        .quota = desk.quota, .hard = *hard, .used = account_.used(core::admission::escape_user(view.user()))};
+    core::add(state.used, reserved(next));
+    std::vector<Asked*> accepted;
+    std::vector<std::pair<Asked*, std::string>> short_of;
+    bool changed = false, only_asked = false;
+    for (const auto& asked : batch) {
+      if (asked->judgement) continue;
+      if (next.reservations.contains(asked->uid) || account_.seen_version(asked->uid) != 0) {
+        accepted.push_back(asked.get());
+        continue;
+      }
+      const std::string refusal = core::refuse_demand(state, asked->reservation.demand);
+      if (!refusal.empty()) {
+        short_of.emplace_back(asked.get(), refusal);
+      } else if (asked->dry_run) {
+        accepted.push_back(asked.get());
+        only_asked = true;
+      } else {
+        core::add(state.used, asked->reservation.demand);
+        next.reservations[asked->uid] = asked->reservation;
+        accepted.push_back(asked.get());
+        changed = true;
+      }
+    }
+    // A write proves that the record was the newest. What is said without one needs a look: another replica may have
+    // admitted this very pod, or freed what is missing.
+    if (!fresh && (!short_of.empty() || (only_asked && !changed))) {
+      desk.known = false;
+      continue;
+    }
+    for (auto& [asked, refusal] : short_of) answer(*asked, refused(std::move(refusal)));
+    if (changed) {
+      auto written = co_await write_record(desk, std::move(next));
+      if (!written) {
+        answer_all(unavailable("the record of " + desk.quota.text() + " cannot be written: " + written.error().text()));
+        co_return;
+      }
+      if (!*written) {
+        fresh = false;
+        continue;
+      }
+    }
+    for (Asked* asked : accepted) answer(*asked, {});
+    co_return;
+  }
+  answer_all(unavailable("other replicas were faster " + std::to_string(most_attempts) + " times; ask again"));
+}
+
+void QuotaLedger::adopt(Desk& desk, core::LedgerRecord record, std::string version) {
+  const kube::TimePoint now = context_.clock.now();
+  std::erase_if(desk.since, [&](const auto& entry) { return !record.reservations.contains(entry.first); });
+  for (const auto& [uid, reservation] : record.reservations) desk.since.emplace(uid, now);
+  desk.record = std::move(record);
+  desk.version = std::move(version);
+  desk.known = true;
+}
+
+asio::awaitable<kube::Result<void>> QuotaLedger::read_record(Desk& desk) {
+  auto config_map = co_await api_.get(kube::resources::config_maps,
+                                      {context_.settings.liqo_namespace, core::ledger_name(desk.quota)});
+  if (!config_map) {
+    if (!config_map.error().is_not_found()) co_return std::unexpected(std::move(config_map.error()));
+    adopt(desk, {}, "");
+    co_return kube::Result<void>();
+  }
+  auto record = core::LedgerRecord::read(*config_map);
+  if (!record) co_return std::unexpected(std::move(record.error()));
+  adopt(desk, std::move(*record), std::string(config_map->resource_version()));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<bool>> QuotaLedger::write_record(Desk& desk, core::LedgerRecord next) {
+  if (next.text().size() > core::most_ledger_bytes)
+    co_return kube::fail(kube::Errc::too_large, "it is full: too many admitted pods have not been stored yet");
+  kube::Object config_map = core::forge_ledger(context_.settings.liqo_namespace, desk.quota, next);
+  const bool fresh = desk.version.empty();
+  if (!fresh) config_map.mutable_metadata()["resourceVersion"] = desk.version;
+  // Until the answer is here, nobody knows what is stored.
+  desk.known = false;
+  auto written = fresh ? co_await api_.create(kube::resources::config_maps, config_map)
+                       : co_await api_.replace(kube::resources::config_maps, config_map);
+  commits_.add();
+  if (written) {
+    adopt(desk, std::move(next), std::string(written->resource_version()));
+    co_return true;
+  }
+  const kube::Failure& failure = written.error();
+  // Somebody else wrote, or ours may have been stored without an answer: read, and decide anew. Reservations that are
+  // there already are found by their UID.
+  const bool unclear = failure.http_code() == 0 || failure.http_code() >= 500;
+  if (!failure.is_conflict() && !failure.is_already_exists() && !failure.is_not_found() && !unclear)
+    co_return std::unexpected(std::move(written.error()));
+  conflicts_.add();
+  co_return false;
+}
+
+asio::awaitable<bool> QuotaLedger::catch_up(std::uint64_t version) {
+  const kube::Deadline deadline = context_.clock.deadline_in(catch_up_time);
+  while (shadows_->version() < version) {
+    progress_.reset();
+    if (!co_await kube::async::with_deadline(context_.clock, progress_.wait(), deadline))
+      co_return shadows_->version() >= version;
+  }
+  co_return true;
+}
+
+asio::awaitable<void> QuotaLedger::expire(Desk& desk) {
+  // Another replica's write may be newer than what is known here.
+  const auto config_map = records_->find({context_.settings.liqo_namespace, core::ledger_name(desk.quota)});
+  if (!config_map) co_return;
+  if (const auto record = core::LedgerRecord::read(*config_map); record && record->reservations.empty()) co_return;
+  if (auto read = co_await read_record(desk); !read) co_return;
+  const kube::TimePoint now = context_.clock.now();
+  std::set<std::string> gone;
+  for (const auto& [uid, reservation] : core::LedgerRecord(desk.record).reservations) {
+    if (account_.seen_version(uid) != 0) continue;
+    const auto since = desk.since.find(uid);
+    if (since == desk.since.end() || now - since->second < settings_.request_timeout + expiry_slack) continue;
+    auto live = co_await api_.get(api::kinds::shadow_pods, reservation.pod);
+    if (live ? live->uid() != uid : live.error().is_not_found()) gone.insert(uid);
+  }
+  if (!desk.known || !co_await catch_up(desk.record.floor)) co_return;
+  core::LedgerRecord next = desk.record;
+  std::size_t dropped = std::erase_if(next.reservations, [&](const auto& entry) { return gone.contains(entry.first); });
+  if (dropped > 0)
+    log_.info("reservations of pods that were never stored have expired", {{"quota", desk.quota}, {"count", dropped}});
+  dropped += std::erase_if(next.reservations, [&](const auto& entry) {
+    const std::uint64_t seen = account_.seen_version(entry.first);
+    if (seen != 0) next.floor = std::max(next.floor, seen);
+    return seen != 0;
+  });
+  if (dropped > 0) (void)co_await write_record(desk, std::move(next));
+}
+
+void QuotaLedger::open_desk_of(const kube::ObjectKey& record) {
+  const auto config_map = records_->find(record);
+  if (!config_map || !has_synced()) return;
+  if (const kube::ObjectKey quota = quota_of(*config_map); quotas_->store().contains(quota)) {
+    open_desk(quota);
+  } else {
+    quota_gone_.set();
+  }
+}
+
+asio::awaitable<void> QuotaLedger::open_desks() {
+  co_await quotas_->wait_synced();
+  co_await records_->wait_synced();
+  while (!has_synced()) co_await context_.clock.sleep(100ms);
+  for (const kube::ObjectKey& key : records_->store().keys()) open_desk_of(key);
+}
+
+asio::awaitable<void> QuotaLedger::sweep() {
+  co_await quotas_->wait_synced();
+  co_await records_->wait_synced();
+  while (true) {
+    bool clean = true;
+    for (const kube::ObjectKey& key : records_->store().keys()) {
+      const auto config_map = records_->find(key);
+      if (!config_map || quotas_->store().contains(quota_of(*config_map))) continue;
+      auto removed = co_await api_.remove(kube::resources::config_maps, key, {.uid = std::string(config_map->uid())});
+      clean &= removed || removed.error().is_not_found();
+    }
+    if (clean) {
+      co_await quota_gone_.wait_and_reset();
+    } else {
+      co_await context_.clock.sleep(10s);
+    }
+  }
+}
+
+}  // namespace liqo::controllers

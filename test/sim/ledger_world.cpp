@@ -1,0 +1,378 @@
+#include "ledger_world.hpp"
+
+#include "kube/async/task_group.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::sim {
+
+using namespace std::chrono_literals;
+using controllers::Judgement;
+using controllers::QuotaLedger;
+
+namespace {
+
+constexpr std::string_view tenant = "liqo-tenant-rome", twin = "shop-rome", user = "pool-573ffa690333";
+constexpr kube::Duration request_timeout = 60s;
+constexpr int asks = 60;
+
+/// The other replica of a pair: it never leads.
+class Follower final : public kube::Leadership {
+ public:
+  using Leadership::Leadership;
+};
+
+std::int64_t cores_of(const json::object& spec) {
+  std::int64_t cores = 0;
+  for (const json::value& container : kube::array_at(spec, {"containers"}))
+    cores += std::stoll(std::string(kube::string_at(container, {"resources", "requests", "cpu"})));
+  return cores;
+}
+
+bool is_final(const json::object& object) {
+  const std::string_view phase = kube::string_at(object, {"status", "phase"});
+  return phase == "Succeeded" || phase == "Failed";
+}
+
+}  // namespace
+
+/// One process: what ends with it.
+struct LedgerWorld::Replica {
+  Replica(LedgerWorld& world, std::size_t number)
+      : killed(std::make_shared<bool>(false)),
+        transport(*world.links_[number], killed),
+        random(world.simulator_.random().next()),
+        settings{.cluster_id = "milan"},
+        api(transport, world.simulator_.clock(), random, metrics, {.cluster = "milan"}),
+        home(world.simulator_.executor(), api, metrics),
+        events(world.simulator_.executor(), api, metrics, "liqo"),
+        group(world.simulator_.executor(), kube::async::TaskGroup::OnFailure::keep_others) {
+    if (number == 0) {
+      leadership = std::make_unique<kube::SoleLeader>(world.simulator_.executor());
+    } else {
+      leadership = std::make_unique<Follower>(world.simulator_.executor());
+    }
+    ledger = std::make_unique<QuotaLedger>(world.simulator_.executor(),
+                                           controllers::Context{.home = home,
+                                                                .events = events,
+                                                                .leadership = *leadership,
+                                                                .clock = world.simulator_.clock(),
+                                                                .random = random,
+                                                                .metrics = metrics,
+                                                                .settings = settings},
+                                           api, controllers::LedgerSettings{.request_timeout = request_timeout});
+  }
+
+  std::shared_ptr<bool> killed;
+  kube::testing::SimTransport transport;
+  kube::Random random;
+  kube::Metrics metrics;
+  controllers::Settings settings;
+  kube::Api api;
+  kube::InformerSet home;
+  kube::EventRecorder events;
+  std::unique_ptr<kube::Leadership> leadership;
+  std::unique_ptr<QuotaLedger> ledger;
+  kube::async::TaskGroup group;
+};
+
+/// An admission review on its way: it outlives the replica that should have answered.
+struct LedgerWorld::Call {
+  explicit Call(const asio::any_io_executor& executor) : done(executor) {}
+  kube::async::Event done;
+  std::optional<Judgement> judgement;
+
+  static asio::awaitable<void> serve(QuotaLedger& ledger, std::shared_ptr<Call> call, kube::Object shadow,
+                                     bool dry_run) {
+    try {
+      call->judgement = co_await ledger.admit(std::move(shadow), dry_run);
+    } catch (const boost::system::system_error&) {
+      // The process ended: its caller hears nothing.
+    }
+    call->done.set();
+  }
+};
+
+LedgerWorld::LedgerWorld(std::uint64_t seed)
+    : simulator_(seed), server_(simulator_.clock(), seed), random_(seed * 2654435761u + 5) {
+  for (const kube::Resource& kind :
+       {api::kinds::shadow_pods, api::kinds::quotas, kube::Resource{"", "v1", "limitranges", "LimitRange"},
+        kube::Resource{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false}})
+    server_.serve(kind);
+  for (std::size_t i = 0; i < 2; ++i) {
+    links_.push_back(std::make_unique<kube::testing::SimLink>(simulator_, server_, "liqod-" + std::to_string(i)));
+    replicas_.push_back(nullptr);
+  }
+  set_up();
+}
+
+LedgerWorld::~LedgerWorld() = default;
+
+void LedgerWorld::set_up() {
+  const auto make_namespace = [&](std::string_view name, bool is_tenant) {
+    json::object labels{{api::labels::remote_cluster_id, "rome"}};
+    if (is_tenant) labels[api::labels::tenant_namespace] = "true";
+    (void)server_.create(kube::resources::namespaces,
+                         {{"metadata", json::object{{"name", name}, {"labels", std::move(labels)}}}}, "operator");
+  };
+  make_namespace(tenant, true);
+  make_namespace(twin, false);
+  (void)server_.create(
+      api::kinds::quotas,
+      {{"metadata", json::object{{"name", user}, {"namespace", tenant}}},
+       {"spec", json::object{{"user", user},
+                             {"limitsEnforcement", "None"},
+                             {"resources", json::object{{"cpu", std::to_string(hard_)}, {"memory", "1Ti"}}}}}},
+      "operator");
+}
+
+void LedgerWorld::set_hard(std::int64_t cores) {
+  if (cores < hard_) {
+    lowered_ = true;
+    last_lowered_ = simulator_.clock().now();
+  }
+  hard_ = cores;
+  (void)server_.update(
+      api::kinds::quotas, {std::string(tenant), std::string(user)}, "",
+      [&](json::object& quota) {
+        kube::ensure_object(kube::ensure_object(quota, "spec"), "resources")["cpu"] = std::to_string(cores);
+      },
+      "operator");
+}
+
+void LedgerWorld::start(std::size_t number) {
+  replicas_[number] = std::make_unique<Replica>(*this, number);
+  Replica& replica = *replicas_[number];
+  replica.group.spawn(replica.home.run());
+  replica.group.spawn(replica.ledger->run());
+}
+
+asio::awaitable<void> LedgerWorld::stop(std::size_t number, bool killed) {
+  const auto replica = std::move(replicas_[number]);
+  *replica->killed = killed;
+  co_await replica->group.stop();
+}
+
+json::object LedgerWorld::forge_shadow(int number, std::int64_t cores) {
+  const std::string uid = "uid-" + std::to_string(number) + "-" + std::to_string(random_.next() % 100000);
+  return {
+      {"apiVersion", "offloading.liqo.io/v1beta1"},
+      {"kind", "ShadowPod"},
+      {"metadata", json::object{{"name", "web-" + std::to_string(number % 20)},
+                                {"namespace", twin},
+                                {"uid", uid},
+                                {"creationTimestamp", kube::format_time(simulator_.clock().wall())},
+                                {"labels", json::object{{api::labels::creator_user, user},
+                                                        {api::labels::reflection_origin, "rome"}}}}},
+      {"spec",
+       json::object{
+           {"pod", json::object{{"containers",
+                                 json::array{json::object{
+                                     {"name", "main"},
+                                     {"resources",
+                                      json::object{{"requests", json::object{{"cpu", std::to_string(cores)}}}}}}}}}}}}};
+}
+
+asio::awaitable<Judgement> LedgerWorld::call(std::size_t number, json::object shadow, bool dry_run) {
+  if (!replicas_[number]) co_return Judgement{Judgement::Ruling::unavailable, "no such process"};
+  auto call = std::make_shared<Call>(simulator_.executor());
+  replicas_[number]->group.spawn(
+      Call::serve(*replicas_[number]->ledger, call, kube::Object(std::move(shadow)), dry_run));
+  co_await call->done.wait();
+  co_return call->judgement.value_or(Judgement{Judgement::Ruling::unavailable, "the connection broke"});
+}
+
+asio::awaitable<void> LedgerWorld::ask(int number) {
+  const std::int64_t cores = random_.between(1, 3);
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    json::object shadow = forge_shadow(number, cores);
+    const std::string uid(kube::string_at(shadow, {"metadata", "uid"}));
+    const kube::TimePoint asked_at = simulator_.clock().now();
+    const bool dry_run = random_.chance(0.1);
+    Judgement judgement = co_await call(random_.next() % 2, shadow, dry_run);
+    // The API server may call again with the same UID, here or there.
+    if (judgement.ruling == Judgement::Ruling::admitted && random_.chance(0.1)) {
+      const Judgement again = co_await call(random_.next() % 2, shadow, dry_run);
+      if (again.ruling == Judgement::Ruling::refused && !dry_run && simulator_.clock().now() - asked_at < 60s &&
+          hard_ >= 1 && !lowered_)
+        violations_.push_back({"the same admission is admitted again", again.text});
+    }
+    if (dry_run) continue;
+    if (judgement.ruling == Judgement::Ruling::refused) ++refused_;
+    if (judgement.ruling == Judgement::Ruling::admitted) {
+      ++admitted_;
+      on_their_way_[uid] = cores;
+      if (asked_at > last_lowered_) check("admitting " + uid);
+      // It is stored at once, late, or never; the API server gives up after its time-out.
+      co_await simulator_.clock().sleep(random_.chance(0.8) ? std::chrono::milliseconds(random_.between(0, 200))
+                                                            : std::chrono::milliseconds(random_.between(0, 50'000)));
+      const bool stored = random_.chance(0.85) && simulator_.clock().now() - asked_at < request_timeout;
+      on_their_way_.erase(uid);
+      if (stored) store_shadow(std::move(shadow));
+      co_return;
+    }
+    co_await simulator_.clock().sleep(std::chrono::milliseconds(random_.between(100, 20'000)));
+  }
+}
+
+void LedgerWorld::store_shadow(json::object shadow) {
+  auto& table = server_.store().table(api::kinds::shadow_pods);
+  const kube::ObjectKey key{std::string(twin), std::string(kube::string_at(shadow, {"metadata", "name"}))};
+  if (table.objects.contains(key)) return;
+  kube::ensure_object(shadow, "metadata")["generation"] = 1;
+  server_.store().put(table, std::move(shadow), "apiserver");
+  if (!lowered_) check("storing " + key.name);
+}
+
+std::int64_t LedgerWorld::held() const {
+  auto& server = const_cast<kube::testing::FakeApiServer&>(server_);
+  std::map<std::string, std::int64_t> by_shadow;  // the larger of both, by the ShadowPod's UID
+  std::set<std::string> over;
+  for (const auto& pod : server.list(kube::resources::pods, twin)) {
+    const std::string owner(kube::string_at(kube::array_at(*pod, {"metadata", "ownerReferences"})[0], {"uid"}));
+    if (is_final(*pod)) {
+      over.insert(owner);
+    } else {
+      by_shadow[owner] = cores_of(kube::object_at(*pod, {"spec"}));
+    }
+  }
+  for (const auto& shadow : server.list(api::kinds::shadow_pods, twin)) {
+    const std::string uid(kube::string_at(*shadow, {"metadata", "uid"}));
+    if (is_final(*shadow) || over.contains(uid)) continue;
+    std::int64_t& cores = by_shadow[uid];
+    cores = std::max(cores, cores_of(kube::object_at(*shadow, {"spec", "pod"})));
+  }
+  std::int64_t sum = 0;
+  for (const auto& [uid, cores] : by_shadow) sum += cores;
+  for (const auto& [uid, cores] : on_their_way_) sum += cores;
+  return sum;
+}
+
+void LedgerWorld::check(std::string_view when) {
+  const std::int64_t cores = held();
+  if (cores > hard_)
+    violations_.push_back({"used is never more than hard", std::string(when) + ": " + std::to_string(cores) + " of " +
+                                                               std::to_string(hard_) + " cores"});
+}
+
+/// What the rest of the provider does to ShadowPods and Pods.
+asio::awaitable<void> LedgerWorld::live() {
+  while (!done_) {
+    co_await simulator_.clock().sleep(std::chrono::milliseconds(random_.between(50, 1500)));
+    for (const auto& shadow : server_.list(api::kinds::shadow_pods, twin)) {
+      const kube::ObjectKey key{std::string(twin), std::string(kube::string_at(*shadow, {"metadata", "name"}))};
+      const auto pod = server_.get(kube::resources::pods, key);
+      if (!pod && !is_final(*shadow) && random_.chance(0.6)) {
+        (void)server_.create(
+            kube::resources::pods,
+            {{"metadata",
+              json::object{
+                  {"name", key.name},
+                  {"namespace", twin},
+                  {"labels", json::object{{api::labels::managed_by, api::labels::managed_by_shadow_pod},
+                                          {api::labels::creator_user, user}}},
+                  {"ownerReferences", json::array{json::object{{"apiVersion", "offloading.liqo.io/v1beta1"},
+                                                               {"kind", "ShadowPod"},
+                                                               {"name", key.name},
+                                                               {"uid", kube::string_at(*shadow, {"metadata", "uid"})},
+                                                               {"controller", true}}}}}},
+             {"spec", kube::object_at(*shadow, {"spec", "pod"})}},
+            "controller");
+      } else if (random_.chance(0.04)) {
+        (void)server_.remove(api::kinds::shadow_pods, key, {}, "consumer");
+      } else if (pod && is_final(*pod) && !is_final(*shadow)) {
+        (void)server_.update(
+            api::kinds::shadow_pods, key, "status",
+            [](json::object& next) { kube::ensure_object(next, "status")["phase"] = "Succeeded"; }, "controller");
+      } else if (pod && random_.chance(0.04)) {
+        (void)server_.update(
+            kube::resources::pods, key, "status",
+            [](json::object& next) { kube::ensure_object(next, "status")["phase"] = "Succeeded"; }, "kubelet");
+      }
+    }
+    for (const auto& pod : server_.list(kube::resources::pods, twin)) {
+      const kube::ObjectKey key{std::string(twin), std::string(kube::string_at(*pod, {"metadata", "name"}))};
+      const auto shadow = server_.get(api::kinds::shadow_pods, key);
+      const std::string_view owner = kube::string_at(kube::array_at(*pod, {"metadata", "ownerReferences"})[0], {"uid"});
+      const bool orphan = !shadow || kube::string_at(*shadow, {"metadata", "uid"}) != owner;
+      if (orphan && random_.chance(0.2))
+        (void)server_.remove(kube::resources::pods, key, {.grace_period_seconds = 0}, "collector");
+    }
+  }
+}
+
+asio::awaitable<void> LedgerWorld::break_things() {
+  kube::testing::FaultRates faults;
+  const auto rate = [this](double most) { return random_.chance(0.5) ? 0.0 : most * random_.unit(); };
+  faults.latency_high = std::chrono::milliseconds(random_.between(2, 300));
+  faults.slow = rate(0.05);
+  faults.slow_by = 10s;
+  faults.lost_answer = rate(0.15);
+  faults.failing = rate(0.1);
+  faults.conflict = rate(0.2);
+  faults.compacted = rate(0.2);
+  faults.throttled = rate(0.1);
+  if (random_.chance(0.5)) faults.watch_life = std::chrono::seconds(random_.between(1, 30));
+  for (auto& link : links_) link->set_faults(faults);
+  const bool changes_quota = random_.chance(0.3);
+  while (!done_) {
+    co_await simulator_.clock().sleep(std::chrono::milliseconds(random_.between(1000, 15'000)));
+    const std::size_t number = random_.next() % 2;
+    if (random_.chance(0.4)) {
+      co_await stop(number, random_.chance(0.7));
+      co_await simulator_.clock().sleep(std::chrono::milliseconds(random_.between(0, 5000)));
+      start(number);
+    } else if (random_.chance(0.3)) {
+      links_[number]->partition();
+      co_await simulator_.clock().sleep(std::chrono::milliseconds(random_.between(100, 20'000)));
+      links_[number]->heal();
+    } else if (changes_quota && random_.chance(0.5)) {
+      set_hard(random_.between(2, 12));
+    }
+  }
+  for (auto& link : links_) {
+    link->heal();
+    link->set_faults({});
+  }
+}
+
+asio::awaitable<void> LedgerWorld::consume() {
+  kube::async::TaskGroup group(simulator_.executor(), kube::async::TaskGroup::OnFailure::keep_others);
+  kube::async::TaskGroup surroundings(simulator_.executor());
+  start(0);
+  start(1);
+  surroundings.spawn(live());
+  surroundings.spawn(break_things());
+  for (int number = 0; number < asks; ++number) {
+    group.spawn(ask(number));
+    if (random_.chance(0.4)) co_await simulator_.clock().sleep(std::chrono::milliseconds(random_.between(1, 5000)));
+  }
+  co_await group.join();
+  done_ = true;
+  co_await surroundings.join();
+
+  // What is left behind is nothing: the whole quota can be had again.
+  for (const kube::Resource& kind : {api::kinds::shadow_pods, kube::resources::pods})
+    for (const auto& object : server_.list(kind, twin))
+      (void)server_.remove(kind, {std::string(twin), std::string(kube::string_at(*object, {"metadata", "name"}))},
+                           {.grace_period_seconds = 0}, "operator");
+  co_await simulator_.clock().sleep(request_timeout + 60s);
+  for (std::size_t number = 0; number < 2; ++number) {
+    const Judgement judgement = co_await call(number, forge_shadow(1000 + int(number), hard_), true);
+    if (judgement.ruling != Judgement::Ruling::admitted)
+      violations_.push_back({"what has gone is free again", judgement.text});
+  }
+  co_await stop(0, false);
+  co_await stop(1, false);
+}
+
+std::vector<Violation> LedgerWorld::run() {
+  try {
+    simulator_.run(consume(), 2h);
+  } catch (const std::exception& error) {
+    violations_.push_back({"the schedule comes to its end", error.what()});
+  }
+  return std::move(violations_);
+}
+
+}  // namespace liqo::sim

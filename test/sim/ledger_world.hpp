@@ -1,0 +1,65 @@
+// Two replicas with a ledger each, one API server, and consumers that ask for more than the quota grants.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "invariants.hpp"
+#include "kube/testing/fake_api_server.hpp"
+#include "kube/testing/sim_link.hpp"
+#include "kube/testing/simulator.hpp"
+#include "liqo/controllers/quota_ledger.hpp"
+
+namespace liqo::sim {
+
+namespace asio = boost::asio;
+namespace json = boost::json;
+
+/// One schedule of admissions, deletions, restarts and faults. The seed decides everything.
+class LedgerWorld {
+ public:
+  explicit LedgerWorld(std::uint64_t seed);
+  ~LedgerWorld();
+
+  /// Runs the schedule and answers what went wrong.
+  std::vector<Violation> run();
+  std::size_t admitted() const { return admitted_; }
+  std::size_t refused() const { return refused_; }
+
+ private:
+  struct Replica;
+  struct Call;
+
+  void set_up();
+  void set_hard(std::int64_t cores);
+  void start(std::size_t replica);
+  asio::awaitable<void> stop(std::size_t replica, bool killed);
+  asio::awaitable<void> consume();
+  asio::awaitable<void> ask(int number);
+  asio::awaitable<controllers::Judgement> call(std::size_t replica, json::object shadow, bool dry_run);
+  asio::awaitable<void> live();
+  asio::awaitable<void> break_things();
+  void store_shadow(json::object shadow);
+  /// Cores that stored ShadowPods and Pods hold, and those that are admitted and on their way.
+  std::int64_t held() const;
+  void check(std::string_view when);
+  json::object forge_shadow(int number, std::int64_t cores);
+
+  kube::testing::Simulator simulator_;
+  kube::testing::FakeApiServer server_;
+  kube::Random random_;
+  std::vector<std::unique_ptr<kube::testing::SimLink>> links_;
+  std::vector<std::unique_ptr<Replica>> replicas_;
+  std::vector<Violation> violations_;
+  std::map<std::string, std::int64_t> on_their_way_;  ///< cores of admitted ShadowPods by UID
+  std::int64_t hard_ = 8;
+  bool lowered_ = false;
+  kube::TimePoint last_lowered_{};
+  std::size_t admitted_ = 0, refused_ = 0;
+  bool done_ = false;
+};
+
+}  // namespace liqo::sim
