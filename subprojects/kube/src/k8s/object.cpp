@@ -1,5 +1,7 @@
 #include "kube/k8s/object.hpp"
 
+#include "kube/base/json_arena.hpp"
+
 namespace kube {
 
 Object Object::make(const Resource& resource, const ObjectKey& key) {
@@ -21,7 +23,7 @@ Result<Object> Object::from(json::value tree) {
 }
 
 Result<Object> Object::parse(std::string_view text) {
-  auto tree = parse_json(text);
+  auto tree = parse_json_arena(text);
   if (!tree) return std::unexpected(std::move(tree.error()));
   return from(std::move(*tree));
 }

@@ -1,5 +1,7 @@
 #include "kube/wire/watch_decoder.hpp"
 
+#include "kube/base/json_arena.hpp"
+
 namespace kube::wire {
 namespace {
 
@@ -38,7 +40,7 @@ Result<std::optional<WatchEvent>> WatchDecoder::next() {
     if (line.size() > max_line_)
       return fail(Errc::too_large, "a watch event is longer than " + std::to_string(max_line_) + " bytes");
 
-    auto document = parse_json(line);
+    auto document = parse_json_arena(line);
     if (!document) return fail(std::move(document.error()), "a watch event");
     const auto type = type_of(string_at(*document, {"type"}));
     json::object* event = document->if_object();
