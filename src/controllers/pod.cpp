@@ -5,6 +5,7 @@
 #include "liqo/core/forge/shadow_pod.hpp"
 #include "liqo/core/forge/shadow_pod_update.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/order.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -174,6 +175,8 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     if (local) {
       Memory& memory = memory_of(key, local->uid());
       if (shadow) memory.plan.shadow_created = false;
+      if (remote && core::is_run_of(*remote, *local, forging_.clusters)) memory.plan.remote_started = true;
+      memory.plan.order_in_doubt = context_.clock.now() < memory.in_doubt_until;
       remembered = memory.plan;
     }
     plan = core::plan_pod(local ? &*local : nullptr, shadow ? &*shadow : nullptr, remote ? &*remote : nullptr,
@@ -198,6 +201,8 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     if (!live && live.error().is_not_found()) memory_of(key, local->uid()).plan.shadow_created = false;
     if (!live && !live.error().is_not_found()) co_return Outcome::retry(std::move(live.error()));
     co_return Outcome::again_after(0ms);
+  } else if (std::holds_alternative<action::AwaitOrder>(plan.action)) {
+    outcome = Outcome::again_after(memory_of(key, local->uid()).in_doubt_until - context_.clock.now());
   } else if (std::holds_alternative<action::CreateShadow>(plan.action)) {
     if (context_.settings.api_server_support) {
       auto tokens = co_await ensure_tokens(key, &*local, remote_namespace);
@@ -232,6 +237,13 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
   }
   if (!done) co_return Outcome::retry(std::move(done.error()));
 
+  if (plan.copy_status && local && remote) {
+    Memory& memory = memory_of(key, local->uid());
+    const kube::TimePoint now = context_.clock.now();
+    if (!memory.remote_seen_at) memory.remote_seen_at = now;
+    const kube::Duration left = core::status_may_wait(*local, *remote, now - *memory.remote_seen_at);
+    if (left > 0ms) co_return outcome.delay() && *outcome.delay() < left ? outcome : Outcome::again_after(left);
+  }
   if (plan.copy_status && local) {
     auto wanted = core::forge_local_status(*local, remote ? &*remote : nullptr, shadow ? &*shadow : nullptr,
                                            status_context_, context_.clock.wall());
@@ -250,7 +262,11 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
   if (!forged) {
     failure = std::move(forged.error());
   } else {
+    core::stamp_order(forged->shadow, context_.clock.wall());
+    const kube::TimePoint sent_at = context_.clock.now();
     auto created = co_await provider_.api().create(api::kinds::shadow_pods, forged->shadow);
+    if (!created && core::may_be_carried_out(created.error()))
+      memory_of(local.key(), local.uid()).in_doubt_until = sent_at + core::order_doubt;
     if (created) {
       reflected_.add();
       if (Twin* twin = find_twin(std::string(local.ns())); twin && twin->remote == remote_key.ns)

@@ -2,6 +2,7 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/order.hpp"
 #include "liqo/core/pod_plan.hpp"
 
 namespace liqo::controllers {
@@ -54,9 +55,11 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
     memory.plan.pod_seen = true;
     if (core::has_started(*pod)) memory.plan.pod_started = true;
   }
+  memory.plan.create_in_doubt = context_.clock.now() < memory.in_doubt_until;
   kube::Api& home = context_.home.api();
 
   core::ShadowPlan plan = core::plan_shadow_pod(*shadow, pod ? &*pod : nullptr, memory.plan);
+  if (plan.await_create) co_return Outcome::again_after(memory.in_doubt_until - context_.clock.now());
   if (plan.await_pod) {
     const kube::Duration waited = context_.clock.now() - memory.created_at;
     if (waited < unseen_time) co_return Outcome::again_after(unseen_time - waited);
@@ -78,7 +81,13 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
     if (!live || live->uid() != shadow->uid() || live->is_deleting()) co_return Outcome::done();
   }
   if (plan.create) {
+    const kube::TimePoint sent_at = context_.clock.now();
     auto created = co_await home.create(kube::resources::pods, *plan.create);
+    if (!created && core::may_be_carried_out(created.error())) {
+      Memory& now = memory_[key];
+      now.plan.create_tried = true;
+      if (created.error().code() == kube::Errc::timeout) now.in_doubt_until = sent_at + core::create_doubt;
+    }
     if (created) {
       Memory& now = memory_[key];
       now.plan.pod_created = true;

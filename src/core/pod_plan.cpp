@@ -1,8 +1,12 @@
 #include "liqo/core/pod_plan.hpp"
 
+#include <algorithm>
+
+#include "forge/conditions.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/forge/meta.hpp"
+#include "liqo/core/order.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -60,6 +64,8 @@ PodPlan plan_absent(const kube::Object* shadow, const ForgingContext& ctx) {
 }
 
 PodPlan plan_terminating(const Sight& sight, const PodMemory& memory) {
+  // As long as there is a ShadowPod of this name, an order that is still on its way is refused by the provider.
+  if (memory.order_in_doubt && !(sight.shadow && sight.shadow->is_deleting())) return {AwaitOrder{}, true};
   if (sight.shadow) {
     if (!sight.shadow->is_deleting()) return {delete_own(*sight.shadow), true};
     return {Nothing{}, true};
@@ -72,8 +78,9 @@ PodPlan plan_terminating(const Sight& sight, const PodMemory& memory) {
 
 /// A local phase that is final stays, whoever set it. The ShadowPod is kept while it cannot run anything (it holds the
 /// remote pod with its logs), and removed where it could.
-PodPlan plan_finished(const Sight& sight) {
+PodPlan plan_finished(const Sight& sight, const PodMemory& memory) {
   if (!sight.shadow || sight.shadow->is_deleting()) return {Nothing{}};
+  if (memory.order_in_doubt) return {AwaitOrder{}};
   if (kube::string_at(sight.local.status(), {"reason"}) == api::reasons::offloading_aborted)
     return {delete_own(*sight.shadow)};
   const bool over =
@@ -86,20 +93,27 @@ FailLocal lost() {
           .message = "The pod was running at the provider and is lost; with its restart policy it is not run again."};
 }
 
+/// The status at home may lag behind what was seen at the provider.
+bool may_not_run_again(const Sight& sight, const PodMemory& memory) {
+  return !restarts_always(sight.local.spec()) && (has_started(sight.local) || memory.remote_started);
+}
+
 PodPlan plan_unsent(const Sight& sight, const PodMemory& memory) {
   if (memory.shadow_created) return {AwaitShadow{}};
   // The rest of a ShadowPod that was deleted: the garbage collector is about to remove it, and the name with it.
   if (sight.remote || sight.predecessor) return {Nothing{}, sight.remote != nullptr};
-  if (!restarts_always(sight.local.spec()) && has_started(sight.local)) return {lost()};
+  if (may_not_run_again(sight, memory)) return {lost()};
   return {CreateShadow{}, true};
 }
 
-PodPlan plan_sent(const Sight& sight) {
+PodPlan plan_sent(const Sight& sight, const PodMemory& memory) {
   const std::string_view shown = sight.local.annotation(api::annotations::remote_pod_uid);
   const bool runs_again = sight.remote && !shown.empty() && shown != sight.remote->uid() &&
                           !restarts_always(sight.local.spec()) && has_started(sight.local);
   // A provider of the Go version re-creates every lost pod. The next pass then removes the ShadowPod.
   if (runs_again) return {lost()};
+  // An order that came late, when what it orders had run already: it must not be confirmed.
+  if (!sight.remote && !is_timely(*sight.shadow) && may_not_run_again(sight, memory)) return {lost()};
   if (sight.shadow->is_deleting() || (!sight.remote && api::ShadowPod(*sight.shadow).is_finished()))
     return {Nothing{}, true};
   return {KeepShadow{}, true};
@@ -113,12 +127,12 @@ PodPlan plan_pod(const kube::Object* local, const kube::Object* shadow, const ku
   const Sight sight = look(*local, shadow, remote, ctx.clusters);
   if (local->is_deleting()) return plan_terminating(sight, memory);
   if (sight.stale) return sight.stale->is_deleting() ? PodPlan{Nothing{}} : PodPlan{delete_unowned(*sight.stale)};
-  if (api::is_final_phase(phase_of(*local))) return plan_finished(sight);
+  if (api::is_final_phase(phase_of(*local))) return plan_finished(sight, memory);
   if (sight.foreign)
     return {RefuseForeign{"The provider has an object named \"" + std::string(local->name()) +
                           "\" in the twin namespace that does not come from this pod: the remote object already "
                           "exists, so the pod is not offloaded."}};
-  return sight.shadow ? plan_sent(sight) : plan_unsent(sight, memory);
+  return sight.shadow ? plan_sent(sight, memory) : plan_unsent(sight, memory);
 }
 
 UnmappedPodAction plan_unmapped_pod(const kube::Object& local) {
@@ -139,6 +153,35 @@ bool has_started(const kube::Object& pod) {
           kube::find(status, {"lastState", "terminated"}) || kube::int_at(status, {"restartCount"}) > 0)
         return true;
   return false;
+}
+
+bool is_run_of(const kube::Object& remote, const kube::Object& local, const ClusterPair& clusters) {
+  return is_reflected(remote, clusters) && remote.annotation(api::annotations::local_pod_uid) == local.uid() &&
+         has_started(remote);
+}
+
+bool is_stuck(const kube::Object& pod) {
+  for (const json::value& condition : kube::array_at(pod.status(), {"conditions"}))
+    if (kube::string_at(condition, {"type"}) == "PodScheduled" && kube::string_at(condition, {"status"}) == "False")
+      return true;
+  for (std::string_view list : {"containerStatuses", "initContainerStatuses"})
+    for (const json::value& status : kube::array_at(pod.status(), {list})) {
+      const std::string_view reason = kube::string_at(status, {"state", "waiting", "reason"});
+      if (!reason.empty() && reason != "ContainerCreating" && reason != "PodInitializing") return true;
+    }
+  return false;
+}
+
+kube::Duration status_may_wait(const kube::Object& local, const kube::Object& remote, kube::Duration known_for) {
+  const auto is_pending = [](std::string_view phase) { return phase.empty() || phase == "Pending"; };
+  const bool is_starting = is_pending(phase_of(local)) && is_pending(phase_of(remote)) && !local.is_deleting() &&
+                           !remote.is_deleting() && !has_started(remote) && !is_stuck(remote);
+  // What is told at home already must not stand longer than it is true.
+  const bool is_untold = local.annotation(api::annotations::remote_pod_uid).empty() &&
+                         kube::string_at(local.status(), {"reason"}).empty() &&
+                         !find_condition(local.status(), api::offloaded_condition);
+  if (!is_starting || !is_untold) return kube::Duration::zero();
+  return std::max(starting_time - known_for, kube::Duration::zero());
 }
 
 bool restarts_always(const json::object& pod_spec) {

@@ -3,6 +3,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/forge/provider_pod.hpp"
+#include "liqo/core/order.hpp"
 #include "liqo/core/pod_plan.hpp"
 
 namespace liqo::core {
@@ -11,19 +12,6 @@ namespace {
 
 json::object phase_patch(const kube::Object& shadow, std::string_view phase) {
   return {{"metadata", json::object{{"uid", shadow.uid()}}}, {"status", json::object{{"phase", phase}}}};
-}
-
-/// Whether waiting for this pod is worth telling: it cannot be placed, or a container cannot be started.
-bool is_stuck(const kube::Object& pod) {
-  for (const json::value& condition : kube::array_at(pod.status(), {"conditions"}))
-    if (kube::string_at(condition, {"type"}) == "PodScheduled" && kube::string_at(condition, {"status"}) == "False")
-      return true;
-  for (std::string_view list : {"containerStatuses", "initContainerStatuses"})
-    for (const json::value& status : kube::array_at(pod.status(), {list})) {
-      const std::string_view reason = kube::string_at(status, {"state", "waiting", "reason"});
-      if (!reason.empty() && reason != "ContainerCreating" && reason != "PodInitializing") return true;
-    }
-  return false;
 }
 
 /// The phase to record, or "" where the present record is to stand.
@@ -85,8 +73,14 @@ ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, 
     plan.await_pod = true;
     return plan;
   }
+  // The consumer's second word, or its deletion, will bring it back here.
+  if (!is_timely(shadow)) return plan;
+  if (memory.create_in_doubt) {
+    plan.await_create = true;
+    return plan;
+  }
   plan.create = forge_provider_pod(shadow, api_server_ips);
-  plan.confirm_first = memory.pod_seen || memory.pod_started || view.phase() != "Unknown";
+  plan.confirm_first = memory.create_tried || memory.pod_seen || memory.pod_started || view.phase() != "Unknown";
   return plan;
 }
 

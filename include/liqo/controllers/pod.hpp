@@ -45,6 +45,8 @@ class PodController {
     std::string uid;
     core::PodMemory plan;
     kube::TimePoint shadow_created_at{};
+    kube::TimePoint in_doubt_until{};               ///< for `PodMemory::order_in_doubt`
+    std::optional<kube::TimePoint> remote_seen_at;  ///< when its remote pod was first seen
     bool told_dropped_fields = false;
     core::IssuedTokens tokens;
   };

@@ -26,6 +26,7 @@ class ShadowPodController final : public Runnable {
     std::string uid;
     core::ShadowMemory plan;
     kube::TimePoint created_at{};
+    kube::TimePoint in_doubt_until{};  ///< for `ShadowMemory::create_in_doubt`
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   void enqueue(const kube::ObjectKey& key);

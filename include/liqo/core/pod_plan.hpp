@@ -1,10 +1,12 @@
 // What is to be done about one pod of a virtual node, given what both clusters show. Pure.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <variant>
 
+#include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
 #include "liqo/core/forge/context.hpp"
 
@@ -14,6 +16,9 @@ namespace liqo::core {
 /// it (restart) is harmless.
 struct PodMemory {
   bool shadow_created = false;  ///< we created the ShadowPod and the cache has not shown it yet
+  /// A POST of the ShadowPod got no answer less than `order_doubt` ago: it may still be carried out.
+  bool order_in_doubt = false;
+  bool remote_started = false;  ///< a container of its remote pod was seen to run or end (`has_started`)
 };
 
 namespace pod_action {
@@ -26,6 +31,9 @@ struct RefuseForeign {
 /// The ShadowPod was created and is not in the cache yet. After a time the caller reads it live and, if it does not
 /// exist, forgets `PodMemory::shadow_created`.
 struct AwaitShadow {};
+/// An order is in doubt, and what would be done now could let it run the pod again: look again when it cannot come any
+/// more.
+struct AwaitOrder {};
 /// POST the forged ShadowPod. AlreadyExists is no error: the cache will show it.
 struct CreateShadow {};
 /// The ShadowPod is ours and alive: `plan_shadow_pod_update` says whether it needs a patch.
@@ -48,9 +56,9 @@ struct FailLocal {
 };
 }  // namespace pod_action
 
-using PodAction =
-    std::variant<pod_action::Nothing, pod_action::RefuseForeign, pod_action::AwaitShadow, pod_action::CreateShadow,
-                 pod_action::KeepShadow, pod_action::DeleteShadow, pod_action::RemoveLocal, pod_action::FailLocal>;
+using PodAction = std::variant<pod_action::Nothing, pod_action::RefuseForeign, pod_action::AwaitShadow,
+                               pod_action::AwaitOrder, pod_action::CreateShadow, pod_action::KeepShadow,
+                               pod_action::DeleteShadow, pod_action::RemoveLocal, pod_action::FailLocal>;
 
 struct PodPlan {
   PodAction action;
@@ -75,6 +83,19 @@ UnmappedPodAction plan_unmapped_pod(const kube::Object& local);
 
 /// Whether a container of the pod was ever started, as far as its status tells.
 bool has_started(const kube::Object& pod);
+/// Whether the remote pod is surely that of this local one, and has started.
+bool is_run_of(const kube::Object& remote, const kube::Object& local, const ClusterPair& clusters);
+/// Whether waiting for this pod is worth telling: it cannot be placed, or a container cannot be started.
+bool is_stuck(const kube::Object& pod);
+
+/// How long the steps of a remote pod's start are not told at home: most pods run before. In a rollout that saturates
+/// the provider that takes seconds, and with 3 s here every pod had one more write, just when there was no time for it.
+inline constexpr kube::Duration starting_time = std::chrono::seconds(10);
+/// How long `copy_status` may still wait, zero = not at all: each step on the way to Running (made, placed, being
+/// created) would be a write of its own, and the next one follows in a moment. Trouble, a container that has started
+/// and anything that corrects what is told at home never wait. `known_for`: time since the remote pod was first seen.
+kube::Duration status_may_wait(const kube::Object& local, const kube::Object& remote, kube::Duration known_for);
+
 /// `spec.restartPolicy` is Always (the default).
 bool restarts_always(const kube::json::object& pod_spec);
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "liqo/api/labels.hpp"
+#include "liqo/core/order.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -16,13 +17,11 @@ namespace annotations = api::annotations;
 constexpr std::string_view home_labels[] = {labels::local_pod, labels::remote_unavailable, labels::creator_user};
 
 /// Annotations that describe the object at home and not its copy. kubectl's is the largest of most pods.
-constexpr std::string_view home_annotations[] = {annotations::remote_pod_uid,
-                                                 annotations::restart_offset,
-                                                 annotations::reflected_keys,
-                                                 annotations::reflected_digest,
-                                                 annotations::applied_spec,
-                                                 annotations::local_pod_uid,
-                                                 "kubectl.kubernetes.io/last-applied-configuration"};
+constexpr std::string_view home_annotations[] = {
+    annotations::remote_pod_uid, annotations::restart_offset,
+    annotations::reflected_keys, annotations::reflected_digest,
+    annotations::applied_spec,   annotations::local_pod_uid,
+    ordered_at_annotation,       "kubectl.kubernetes.io/last-applied-configuration"};
 
 bool contains(std::span<const std::string_view> keys, std::string_view key) {
   return std::ranges::find(keys, key) != keys.end();

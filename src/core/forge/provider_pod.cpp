@@ -6,6 +6,7 @@
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/forge/meta.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/order.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -41,6 +42,7 @@ json::object pod_labels(const kube::Object& shadow) {
 json::object pod_annotations(const kube::Object& shadow) {
   json::object annotations = shadow.annotations();
   annotations.erase("kubectl.kubernetes.io/last-applied-configuration");
+  annotations.erase(ordered_at_annotation);
   annotations[api::annotations::applied_spec] = mutable_digest(api::ShadowPod(shadow));
   return annotations;
 }

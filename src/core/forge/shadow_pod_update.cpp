@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "liqo/core/forge/meta.hpp"
+#include "liqo/core/order.hpp"
 #include "shadow_metadata.hpp"
 
 namespace liqo::core {
@@ -35,7 +36,11 @@ std::optional<json::array> changed_images(const json::object& local_spec, const 
 std::optional<json::object> plan_shadow_pod_update(const kube::Object& local_pod, const kube::Object& shadow,
                                                    const ForgingContext& ctx) {
   const json::object labels = shadow_labels(local_pod, ctx);
-  json::object metadata = metadata_patch(shadow, labels, shadow_annotations(local_pod, labels, ctx), true);
+  json::object annotations = shadow_annotations(local_pod, labels, ctx);
+  // It came late: the provider waits to be told that it is still wanted.
+  if (!is_timely(shadow))
+    annotations[ordered_at_annotation] = kube::string_at(shadow.tree(), {"metadata", "creationTimestamp"});
+  json::object metadata = metadata_patch(shadow, labels, annotations, true);
 
   const json::object& local_spec = local_pod.spec();
   const json::object& shadow_spec = kube::object_at(shadow.spec(), {"pod"});

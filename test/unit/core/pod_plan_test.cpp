@@ -13,7 +13,7 @@ const char* const ran_and_ended = R"({"phase": "Running", "containerStatuses": [
   "state": {"terminated": {"exitCode": 3}}}]})";
 
 std::string name_of(const PodPlan& plan) {
-  constexpr const char* names[] = {"Nothing",    "RefuseForeign", "AwaitShadow", "CreateShadow",
+  constexpr const char* names[] = {"Nothing",    "RefuseForeign", "AwaitShadow", "AwaitOrder", "CreateShadow",
                                    "KeepShadow", "DeleteShadow",  "RemoveLocal", "FailLocal"};
   return std::string(names[plan.action.index()]) + (plan.copy_status ? "+status" : "");
 }
@@ -128,6 +128,79 @@ TEST_CASE("a terminating pod goes when nothing of it is left at the provider") {
   CHECK(std::get<RemoveLocal>(plan.action).uid == "u1");
 }
 
+TEST_CASE("while an order may still be carried out, the name at the provider stays taken") {
+  const auto pending = local_pod(R"({"phase": "Pending"})");
+  const auto going = deleting(pending);
+  const auto done = local_pod(R"({"phase": "Failed", "reason": "SomeOtherReason"})");
+  const PodMemory doubt{.order_in_doubt = true};
+  check({{"it is tried again", pending, {}, {}, "CreateShadow+status", doubt},
+         {"it came into being", pending, shadow(), remote(), "KeepShadow+status", doubt},
+         {"terminating, nothing seen", going, {}, {}, "AwaitOrder+status", doubt},
+         {"terminating, alive", going, shadow(), remote(), "AwaitOrder+status", doubt},
+         {"terminating, going already", going, shadow("u1", "Running", true), remote(), "Nothing+status", doubt},
+         {"ended at home while it runs there", done, shadow(), remote(), "AwaitOrder", doubt},
+         {"ended at home, nothing there", done, {}, {}, "Nothing", doubt}});
+}
+
+TEST_CASE("an order that came late is not wanted any more where the pod has run") {
+  kube::Object late = shadow("u1", "Unknown");
+  late.mutable_metadata()["creationTimestamp"] = "2026-11-21T10:00:00Z";
+  late.set_annotation("offloading.liqo.io/ordered-at", "2026-11-21T09:50:00Z");
+  const auto never = R"({"restartPolicy": "Never"})";
+  const auto running = R"({"phase": "Running"})";
+  check({{"ran", local_pod(running, never), late, {}, "FailLocal"},
+         {"ran, and restarts", local_pod(running), late, {}, "KeepShadow+status"},
+         {"did not run", local_pod("{}", never), late, {}, "KeepShadow+status"},
+         {"runs by a provider that does not wait", local_pod(running, never), late, remote(), "KeepShadow+status"},
+         {"was seen to run there", local_pod("{}", never), late, {}, "FailLocal", {.remote_started = true}},
+         {"ran, in time", local_pod(running, never), shadow("u1", "Unknown"), {}, "KeepShadow+status"}});
+}
+
+TEST_CASE("the steps on the way to Running are not told one by one") {
+  struct StartCase {
+    const char *title, *local, *remote;
+    int known_for, expected;  ///< milliseconds
+  };
+  const char* const creating = R"({"phase": "Pending", "containerStatuses": [{"name": "main",
+    "state": {"waiting": {"reason": "ContainerCreating"}}}]})";
+  const char* const initialising = R"({"phase": "Pending", "initContainerStatuses": [{"name": "init",
+    "state": {"running": {}}}]})";
+  const char* const pulling_failed = R"({"phase": "Pending", "containerStatuses": [{"name": "main",
+    "state": {"waiting": {"reason": "ImagePullBackOff"}}}]})";
+  const char* const unschedulable = R"({"phase": "Pending", "conditions": [{"type": "PodScheduled",
+    "status": "False", "reason": "Unschedulable"}]})";
+  const char* const pending = R"({"phase": "Pending"})";
+  for (const StartCase& c :
+       {StartCase{"just made", pending, R"({})", 0, 10000},
+        {"placed", pending, pending, 10, 9990},
+        {"being created", pending, creating, 2000, 8000},
+        {"for long", pending, creating, 10000, 0},
+        {"for longer", pending, creating, 19000, 0},
+        {"running", pending, R"({"phase": "Running"})", 0, 0},
+        {"ended at once", pending, R"({"phase": "Failed"})", 0, 0},
+        {"an init container runs", pending, initialising, 0, 0},
+        {"no image", pending, pulling_failed, 0, 0},
+        {"no room", pending, unschedulable, 0, 0},
+        {"ran before", R"({"phase": "Running"})", pending, 0, 0},
+        {"was refused before", R"({"phase": "Pending", "conditions": [
+                               {"type": "offloading.liqo.io/Offloaded", "status": "False"}]})",
+         pending, 0, 0},
+        {"was rejected before", R"({"phase": "Pending", "reason": "OffloadingBackOff"})", pending, 0, 0}}) {
+    CAPTURE(c.title);
+    kube::Object far = remote();
+    far.mutable_status() = parse_value(c.remote).get_object();
+    const auto wait = [&](const kube::Object& home, const kube::Object& there) {
+      return status_may_wait(home, there, std::chrono::milliseconds(c.known_for)) / std::chrono::milliseconds(1);
+    };
+    CHECK(wait(local_pod(c.local), far) == c.expected);
+    CHECK(wait(deleting(local_pod(c.local)), far) == 0);
+    CHECK(wait(local_pod(c.local), deleting(far)) == 0);
+    kube::Object told = local_pod(c.local);
+    told.set_annotation("offloading.liqo.io/remote-pod-uid", "r0");
+    CHECK(wait(told, far) == 0);
+  }
+}
+
 TEST_CASE("a finished pod never runs again") {
   const auto done = local_pod(R"({"phase": "Succeeded"})", R"({"restartPolicy": "Never"})");
   const auto failed = local_pod(R"({"phase": "Failed", "reason": "SomeOtherReason"})");
@@ -159,6 +232,20 @@ TEST_CASE("a lost pod runs again only if it restarts always, or never started") 
          {"OnFailure, ended", with(ran_and_ended, "OnFailure"), {}, {}, "FailLocal"},
          {"Never, not started", with(waiting, "Never"), {}, {}, "CreateShadow+status"},
          {"Never, ShadowPod not seen yet", with(running, "Never"), {}, {}, "AwaitShadow", {.shadow_created = true}}});
+}
+
+TEST_CASE("what was seen at the provider counts, also before it stands at home") {
+  const auto never = R"({"restartPolicy": "Never"})";
+  const PodMemory seen{.remote_started = true};
+  check({{"never", local_pod("{}", never), {}, {}, "FailLocal", seen},
+         {"restarts", local_pod("{}"), {}, {}, "CreateShadow+status", seen}});
+  const auto local = local_pod("{}", never);
+  const auto clusters = context().clusters;
+  CHECK(is_run_of(remote(), local, clusters));
+  CHECK_FALSE(is_run_of(remote("u1", "Pending"), local, clusters));
+  CHECK_FALSE(is_run_of(remote("u0"), local, clusters));
+  CHECK_FALSE(is_run_of(remote(""), local, clusters));
+  CHECK_FALSE(is_run_of(foreign("Pod"), local, clusters));
 }
 
 TEST_CASE("a provider that runs a lost pod again is stopped where the pod must not") {

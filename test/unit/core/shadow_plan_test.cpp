@@ -34,6 +34,7 @@ std::string summary(const ShadowPlan& plan) {
   if (plan.patch) text += "patch ";
   if (plan.status) text += "phase=" + std::string(kube::string_at(*plan.status, {"status", "phase"})) + " ";
   if (!plan.refusal.empty()) text += "refuse ";
+  if (plan.await_create) text += "wait ";
   if (plan.await_pod) text += "await ";
   return text;
 }
@@ -73,9 +74,34 @@ TEST_CASE("a lost pod is made again until it has finished") {
         Case{"Always, seen to run", "Unknown", "Always", {.pod_started = true}, "confirm create "},
         Case{"seen", "Unknown", "Never", {.pod_seen = true}, "confirm create "},
         Case{"created, not seen yet", "Unknown", "Always", {.pod_created = true}, "await "},
+        Case{"an earlier create may still come", "Unknown", "Always", {.create_in_doubt = true}, "wait "},
+        Case{"tried before", "Unknown", "Always", {.create_tried = true}, "confirm create "},
+        Case{"in doubt, recorded as running", "Running", "Never", {.create_in_doubt = true}, "phase=Failed "},
         Case{"finished, created", "Failed", "Always", {.pod_created = true}, ""}}) {
     CAPTURE(c.title);
     CHECK(summary(plan_shadow_pod(shadow(c.phase, c.policy), nullptr, c.memory)) == c.expected);
+  }
+}
+
+TEST_CASE("an order that comes late is not carried out before the consumer confirms it") {
+  struct Late {
+    const char *title, *ordered_at, *phase;
+    const char* expected;
+  };
+  for (const Late& c : {Late{"at once", "2026-11-21T10:00:00Z", "Unknown", "create "},
+                        {"in time", "2026-11-21T09:59:55Z", "Unknown", "create "},
+                        {"of a clock that is a little ahead", "2026-11-21T10:00:05Z", "Unknown", "create "},
+                        {"late", "2026-11-21T09:59:54Z", "Unknown", ""},
+                        {"hours late", "2026-11-21T05:00:00Z", "Unknown", ""},
+                        {"of the future", "2026-11-21T10:00:06Z", "Unknown", ""},
+                        {"of no time", "soon", "Unknown", ""},
+                        {"late, after it ran", "2026-11-21T05:00:00Z", "Running", "phase=Failed "}}) {
+    CAPTURE(c.title);
+    kube::Object order = shadow(c.phase, "Never");
+    order.mutable_metadata()["creationTimestamp"] = "2026-11-21T10:00:00Z";
+    order.set_annotation("offloading.liqo.io/ordered-at", c.ordered_at);
+    CHECK(summary(plan_shadow_pod(order, nullptr, {})) == c.expected);
+    CHECK(!forge_provider_pod(order).has_annotation("offloading.liqo.io/ordered-at"));
   }
 }
 

@@ -2,6 +2,7 @@
 #include "liqo/core/forge/shadow_pod_update.hpp"
 
 #include "liqo/core/forge/shadow_pod.hpp"
+#include "liqo/core/order.hpp"
 #include "objects.hpp"
 
 namespace liqo::core {
@@ -30,6 +31,36 @@ TEST_CASE("an equal ShadowPod is not written, with the creator's label and for e
         local_pod("{}", R"({"tolerations": [{"key": "a", "tolerationSeconds": 300}], "activeDeadlineSeconds": 5})");
     CHECK_FALSE(plan_shadow_pod_update(local, stored(local, ctx), ctx).has_value());
   }
+}
+
+TEST_CASE("a ShadowPod that came late is confirmed once") {
+  const kube::Object local = local_pod();
+  kube::Object shadow = stored(local);
+  shadow.mutable_metadata()["creationTimestamp"] = "2026-11-21T10:00:00Z";
+  stamp_order(shadow, at(std::chrono::seconds(-3)));
+  CHECK_FALSE(plan_shadow_pod_update(local, shadow, context()).has_value());
+  stamp_order(shadow, at(std::chrono::seconds(-60)));
+  CHECK_FALSE(is_timely(shadow));
+  const auto patch = plan_shadow_pod_update(local, shadow, context());
+  REQUIRE(patch.has_value());
+  CHECK(*patch == parse_value(R"({"metadata": {"uid": "s1", "resourceVersion": "7",
+    "annotations": {"offloading.liqo.io/ordered-at": "2026-11-21T10:00:00Z"}}})"));
+  stamp_order(shadow, at());
+  CHECK(is_timely(shadow));
+  CHECK_FALSE(plan_shadow_pod_update(local, shadow, context()).has_value());
+}
+
+TEST_CASE("only a create that a server has refused, or never got, is surely not carried out") {
+  for (const auto& [code, expected] :
+       {std::pair{404, false}, {403, false}, {409, false}, {429, false}, {500, true}, {504, true}}) {
+    CAPTURE(code);
+    kube::Status status;
+    status.code = code;
+    CHECK(may_be_carried_out(kube::Failure::from_status(status)) == expected);
+  }
+  CHECK(may_be_carried_out(kube::Failure(kube::Errc::closed, "")));
+  CHECK(may_be_carried_out(kube::Failure(kube::Errc::timeout, "")));
+  CHECK_FALSE(may_be_carried_out(kube::Failure(kube::Errc::connect, "")));
 }
 
 TEST_CASE("metadata that home changed follows, also removals, and what others added stays") {
