@@ -22,6 +22,7 @@
 #include "kubelet_api.hpp"
 #include "liqo/controllers/process.hpp"
 #include "provider_link.hpp"
+#include "webhooks.hpp"
 
 namespace liqod {
 namespace {
@@ -97,6 +98,7 @@ class Daemon {
   kube::net::HttpClient home_;
   std::unique_ptr<Process> process_;
   std::unique_ptr<liqo::kubelet::Kubelet> kubelet_;
+  Webhooks webhooks_;
   kube::async::Event stop_;
   std::optional<kube::Failure> start_failure_;
   kube::Log log_{"liqod"};
@@ -124,7 +126,9 @@ asio::awaitable<std::string> Daemon::read_server_version() {
 }
 
 std::string Daemon::waiting_for() const {
-  return process_ ? process_->waiting_for() : "cluster " + options_.settings.cluster_id + " has not answered yet";
+  if (!process_) return "cluster " + options_.settings.cluster_id + " has not answered yet";
+  if (std::string waiting = process_->waiting_for(); !waiting.empty()) return waiting;
+  return webhooks_.webhook ? webhooks_.webhook->waiting_for() : "";
 }
 
 asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
@@ -145,6 +149,15 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
     start_failure_ = std::move(port.error());
     stop_.set();
     co_return;
+  }
+  webhooks_ = make_webhooks(executor_, *process_, clock_, random_, metrics_, options_);
+  if (webhooks_.webhook) {
+    if (auto port = webhooks_.webhook->listen(); !port) {
+      start_failure_ = std::move(port.error());
+      stop_.set();
+      co_return;
+    }
+    group.spawn(webhooks_.webhook->run());
   }
   group.spawn(kubelet_->run());
   log_.info("serving",
@@ -168,6 +181,8 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   servers.spawn(wait_for_signal());
   co_await stop_.wait();
   if (!co_await kube::async::with_timeout(clock_, cluster.stop(), stop_grace)) log_.error("did not stop in time");
+  webhooks_.webhook.reset();
+  webhooks_.gate.reset();
   kubelet_.reset();
   process_.reset();
   co_await servers.stop();

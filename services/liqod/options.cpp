@@ -41,12 +41,28 @@ std::string read_duration(const std::string& text, kube::Duration& out) {
   return "";
 }
 
+/// Entries "key=value", separated by commas; the first '=' ends the key. Values of labels have a form, those of
+/// annotations have none. The complaint, "" if all is well.
+std::string read_entries(const std::vector<std::string>& texts, bool are_labels,
+                         std::map<std::string, std::string>& out) {
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) return "is not key=value,...: " + text;
+    std::string key = text.substr(0, equals), value = text.substr(equals + 1);
+    if (!liqo::core::is_label_key(key)) return "has a key that no label or annotation can have: " + text;
+    if (are_labels && !liqo::core::is_label_value(value)) return "has a value that no label can have: " + text;
+    out.insert_or_assign(std::move(key), std::move(value));
+  }
+  return "";
+}
+
 }  // namespace
 
 ParsedOptions parse_options(int argc, char** argv) {
   Options options;
   auto& settings = options.settings;
-  std::string lease_duration = "40s", ping_interval = "10s", ping_timeout = "5s";
+  std::string lease_duration = "40s", ping_interval = "10s", ping_timeout = "5s", webhook_lifetime = "2160h";
+  std::vector<std::string> extra_labels, extra_annotations;
 
   CLI::App app{
       "liqod lends and borrows capacity between Kubernetes clusters: one process per cluster, consumer and provider "
@@ -87,6 +103,11 @@ ParsedOptions parse_options(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--node-lease-duration", lease_duration, "Validity of the heartbeat of virtual nodes")
       ->capture_default_str();
+  app.add_option("--node-extra-labels", extra_labels,
+                 "Labels of every virtual node, key=value,...; those of a VirtualNode win over them")
+      ->delimiter(',');
+  app.add_option("--node-extra-annotations", extra_annotations, "Annotations of every virtual node, likewise")
+      ->delimiter(',');
   app.add_option("--pod-reflection-workers", settings.pod_workers, "Pods worked on at a time, per provider")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
@@ -105,6 +126,19 @@ ParsedOptions parse_options(int argc, char** argv) {
          "--kubelet-client-ca-file", options.kubelet_client_ca_file,
          "CA of the callers of the kubelet API; by default that of kube-system/extension-apiserver-authentication")
       ->check(CLI::ExistingFile);
+  app.add_option("--webhook-port", options.webhook_port,
+                 "Port of the admission webhooks; 0 switches them off, and with them what keeps tenants in bounds")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  app.add_option("--webhook-url", options.webhook_url,
+                 "https://host:port at which the API server reaches that port; by default through the Service "
+                 "liqo-webhook");
+  app.add_option("--webhook-certificate-lifetime", webhook_lifetime,
+                 "Validity of the serving certificate of the webhooks; it is renewed at 2/3 of that")
+      ->capture_default_str();
+  app.add_flag("--enable-resource-enforcement,!--disable-resource-enforcement", options.enforce_resources,
+               "Consumers get no more than their quotas (default true; --enable-resource-enforcement=false switches it "
+               "off)");
   app.add_flag("--leader-elect", options.leader_elect, "Several replicas run: only the holder of the lease writes");
   app.add_option("--identity", options.identity, "Name of this replica in the lease; by default POD_NAME, or the host");
 
@@ -129,10 +163,20 @@ ParsedOptions parse_options(int argc, char** argv) {
     return {.exit_code = 2};
   }
   kube::Duration lease{};
-  for (const auto& [name, text, out] : {std::tuple{"--node-ping-interval", ping_interval, &settings.probe_interval},
-                                        std::tuple{"--node-ping-timeout", ping_timeout, &settings.probe_timeout},
-                                        std::tuple{"--node-lease-duration", lease_duration, &lease}}) {
+  for (const auto& [name, text, out] :
+       {std::tuple{"--node-ping-interval", ping_interval, &settings.probe_interval},
+        std::tuple{"--node-ping-timeout", ping_timeout, &settings.probe_timeout},
+        std::tuple{"--node-lease-duration", lease_duration, &lease},
+        std::tuple{"--webhook-certificate-lifetime", webhook_lifetime, &options.webhook_certificate_lifetime}}) {
     if (const std::string mistake = read_duration(text, *out); !mistake.empty()) {
+      std::cerr << "liqod: " << name << " " << mistake << " (liqod --help tells the options)\n";
+      return {.exit_code = 2};
+    }
+  }
+  for (const auto& [name, texts, are_labels, out] :
+       {std::tuple{"--node-extra-labels", &extra_labels, true, &settings.node_extra_labels},
+        std::tuple{"--node-extra-annotations", &extra_annotations, false, &settings.node_extra_annotations}}) {
+    if (const std::string mistake = read_entries(*texts, are_labels, *out); !mistake.empty()) {
       std::cerr << "liqod: " << name << " " << mistake << " (liqod --help tells the options)\n";
       return {.exit_code = 2};
     }

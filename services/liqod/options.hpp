@@ -16,6 +16,10 @@ struct Options {
   std::string metrics_address = "0.0.0.0:8082";  ///< host:port of /metrics, /healthz and /readyz
   std::string certificate_type = "kubelet";      ///< or "self-signed"
   std::string kubelet_client_ca_file;            ///< "" = kube-system/extension-apiserver-authentication
+  std::uint16_t webhook_port = 9443;             ///< 0 = no webhooks
+  std::string webhook_url;                       ///< https://host[:port]; "" = by the Service liqo-webhook
+  kube::Duration webhook_certificate_lifetime = std::chrono::hours(24 * 90);
+  bool enforce_resources = true;
   bool leader_elect = false;
   std::string identity;  ///< in the lease; "" = host name and process ID
   kube::LogLevel log_level = kube::LogLevel::info;

@@ -1,5 +1,9 @@
 #include "liqo/controllers/assembly.hpp"
 
+#include "liqo/controllers/namespace_map.hpp"
+#include "liqo/controllers/namespace_offloading.hpp"
+#include "liqo/controllers/outgoing_namespace_map.hpp"
+#include "liqo/controllers/pod_status.hpp"
 #include "liqo/controllers/shadow_pod.hpp"
 
 namespace liqo::controllers {
@@ -7,6 +11,10 @@ namespace liqo::controllers {
 std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_executor& executor, Context context) {
   std::vector<std::unique_ptr<Runnable>> made;
   made.push_back(std::make_unique<ShadowPodController>(executor, context));
+  made.push_back(std::make_unique<OutgoingNamespaceMapController>(executor, context));
+  made.push_back(std::make_unique<NamespaceOffloadingController>(executor, context));
+  made.push_back(std::make_unique<NamespaceMapController>(executor, context));
+  made.push_back(std::make_unique<PodStatusController>(executor, context));
   return made;
 }
 

@@ -264,7 +264,9 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
   const VirtualNode virtual_node(object);
   const core::NodeContext ctx{.node_ip = context_.settings.node_ip,
                               .kubelet_port = context_.settings.kubelet_port,
-                              .kubelet_version = context_.settings.kubelet_version};
+                              .kubelet_version = context_.settings.kubelet_version,
+                              .extra_labels = context_.settings.node_extra_labels,
+                              .extra_annotations = context_.settings.node_extra_annotations};
   const core::ProviderHealth health = health_of(object.key());
   const kube::ObjectKey node_key{"", std::string(object.name())};
   kube::Api& home = context_.home.api();

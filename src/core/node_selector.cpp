@@ -21,15 +21,6 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
   return value;
 }
 
-/// The key of a label: an optional DNS subdomain and '/', and a name of the form of a label's value that is not empty.
-bool is_label_key(std::string_view key) {
-  if (const auto slash = key.find('/'); slash != key.npos) {
-    if (!is_dns_subdomain(key.substr(0, slash))) return false;
-    key.remove_prefix(slash + 1);
-  }
-  return !key.empty() && is_label_value(key);
-}
-
 std::string quoted(std::string_view text) { return "\"" + std::string(text.substr(0, 100)) + "\""; }
 
 }  // namespace

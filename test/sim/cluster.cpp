@@ -25,7 +25,9 @@ Cluster::Cluster(kube::testing::Simulator& simulator, std::string cluster_id, st
       kubelet(simulator, server, {.node_prefix = "worker-"}),
       scheduler(simulator, server, [this](const json::object& pod) { return node_for(pod); }),
       random_(seed) {
-  for (const kube::Resource& kind : {api::kinds::virtual_nodes, api::kinds::namespace_maps, api::kinds::shadow_pods})
+  for (const kube::Resource& kind :
+       {api::kinds::virtual_nodes, api::kinds::namespace_maps, api::kinds::namespace_offloadings,
+        api::kinds::shadow_pods, api::kinds::role_bindings})
     server.serve(kind);
 }
 

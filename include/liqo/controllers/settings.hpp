@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "kube/base/time.hpp"
@@ -15,6 +16,7 @@ struct Settings {
   std::string node_ip;  ///< InternalIP of every virtual node; where the kubelet API is served
   std::uint16_t kubelet_port = 10250;
   std::string kubelet_version;  ///< of virtual nodes: that of the home API server
+  std::map<std::string, std::string> node_extra_labels, node_extra_annotations;  ///< on every virtual node
 
   kube::Duration probe_interval = std::chrono::seconds(10);
   kube::Duration probe_timeout = std::chrono::seconds(5);

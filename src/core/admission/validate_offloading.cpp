@@ -7,6 +7,7 @@
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/validations.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/node_selector.hpp"
 
 namespace liqo::core::admission {
 namespace {
@@ -26,33 +27,6 @@ std::string quoted(std::string_view text) { return "\"" + std::string(text.subst
 std::string refuse_twin(std::string_view name) {
   if (!is_dns_label(name)) return quoted(name) + " cannot be the name of a namespace";
   if (name.starts_with("kube-")) return quoted(name) + " is a name that Kubernetes keeps for itself";
-  return "";
-}
-
-/// The first term of the selector that is not of the form of a NodeSelector.
-std::string check_selector(const json::object& spec) {
-  const json::value* selector = spec.if_contains("clusterSelector");
-  if (!selector || selector->is_null()) return "";
-  std::size_t index = 0;
-  for (const json::value& term : kube::array_at(*selector, {"nodeSelectorTerms"})) {
-    const std::string where = "spec.clusterSelector.nodeSelectorTerms[" + std::to_string(index++) + "]";
-    for (std::string_view list : {"matchExpressions", "matchFields"}) {
-      for (const json::value& requirement : kube::array_at(term, {list})) {
-        const std::string_view key = kube::string_at(requirement, {"key"});
-        const std::string_view verb = kube::string_at(requirement, {"operator"});
-        const json::array& values = kube::array_at(requirement, {"values"});
-        if (key.empty()) return where + " has a requirement without a key";
-        const bool takes_many = verb == "In" || verb == "NotIn";
-        const bool takes_none = verb == "Exists" || verb == "DoesNotExist";
-        const bool takes_one = verb == "Gt" || verb == "Lt";
-        if (!takes_many && !takes_none && !takes_one)
-          return where + " uses the operator " + quoted(verb) + ": there are In, NotIn, Exists, DoesNotExist, Gt, Lt";
-        if ((takes_many && values.empty()) || (takes_none && !values.empty()) || (takes_one && values.size() != 1))
-          return where + " has " + std::to_string(values.size()) + " values for the operator " + std::string(verb) +
-                 " on " + quoted(key);
-      }
-    }
-  }
   return "";
 }
 
@@ -83,7 +57,8 @@ Answer validate_namespace_offloading(const Request& request) {
     return Answer::deny("namespace " + request.ns +
                         " cannot have twins of the same name: Kubernetes keeps names that " +
                         "begin with kube- for itself");
-  if (const std::string mistake = check_selector(spec); !mistake.empty()) return Answer::invalid(mistake);
+  if (const auto selector = NodeSelector::parse(kube::object_at(spec, {"clusterSelector"})); !selector)
+    return Answer::invalid("spec.clusterSelector." + selector.error().text());
   if (is_new) return Answer::allow();
   if (strategy != value(before, "namespaceMappingStrategy", "DefaultName"))
     return Answer::deny("spec.namespaceMappingStrategy cannot be changed: the twins have their names. Delete the " +

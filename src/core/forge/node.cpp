@@ -71,6 +71,7 @@ json::object node_labels(const api::VirtualNode& virtual_node, const NodeContext
                       {"kubernetes.io/arch", ctx.architecture},
                       {"node.kubernetes.io/exclude-from-external-load-balancers", "true"},
                       {"alpha.service-controller.kubernetes.io/exclude-balancer", "true"}};
+  for (const auto& [key, value] : ctx.extra_labels) wanted[key] = value;
   for (const auto& [key, value] : virtual_node.labels())
     if (value.is_string()) wanted[key] = value;
   // Our own means of finding the node are not for others to set.
@@ -80,8 +81,9 @@ json::object node_labels(const api::VirtualNode& virtual_node, const NodeContext
   return wanted;
 }
 
-json::object node_annotations(const api::VirtualNode& virtual_node) {
+json::object node_annotations(const api::VirtualNode& virtual_node, const NodeContext& ctx) {
   json::object wanted;
+  for (const auto& [key, value] : ctx.extra_annotations) wanted[key] = value;
   for (const auto& [key, value] : virtual_node.annotations())
     if (value.is_string()) wanted[key] = value;
   return wanted;
@@ -163,10 +165,10 @@ kube::Object forge_node(const api::VirtualNode& virtual_node, const ProviderHeal
   kube::Object node = kube::Object::make(kube::resources::nodes, {"", std::string(virtual_node.name())});
   json::object& metadata = node.mutable_metadata();
   json::object wanted_labels = node_labels(virtual_node, ctx);
-  json::object annotations = node_annotations(virtual_node);
+  json::object annotations = node_annotations(virtual_node, ctx);
   json::array taints = node_taints(virtual_node);
-  std::string applied = applied_entries(wanted_labels, annotations, taints);
-  annotations[api::annotations::applied_node] = std::move(applied);
+  const std::string applied = applied_entries(wanted_labels, annotations, taints);
+  annotations[api::annotations::applied_node] = applied;
   metadata["labels"] = std::move(wanted_labels);
   metadata["annotations"] = std::move(annotations);
   node.mutable_spec()["taints"] = std::move(taints);

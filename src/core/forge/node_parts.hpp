@@ -6,7 +6,7 @@
 namespace liqo::core {
 
 kube::json::object node_labels(const api::VirtualNode& virtual_node, const NodeContext& ctx);
-kube::json::object node_annotations(const api::VirtualNode& virtual_node);
+kube::json::object node_annotations(const api::VirtualNode& virtual_node, const NodeContext& ctx);
 kube::json::array node_taints(const api::VirtualNode& virtual_node);
 kube::json::object node_resources(const api::VirtualNode& virtual_node);
 kube::json::array node_conditions(const kube::json::object& resources, const ProviderHealth& health,

@@ -85,10 +85,10 @@ std::optional<json::object> metadata_patch(const kube::Object& node, const api::
                                            const NodeContext& ctx) {
   const Applied applied = read_applied(node);
   const json::object labels = node_labels(virtual_node, ctx);
-  json::object annotations = node_annotations(virtual_node);
+  json::object annotations = node_annotations(virtual_node, ctx);
   const json::array taints = node_taints(virtual_node);
-  std::string entries = applied_entries(labels, annotations, taints);
-  annotations[api::annotations::applied_node] = std::move(entries);
+  const std::string entries = applied_entries(labels, annotations, taints);
+  annotations[api::annotations::applied_node] = entries;
 
   json::object label_changes = map_patch(node.labels(), labels, applied.labels);
   json::object annotation_changes = map_patch(node.annotations(), annotations, applied.annotations);

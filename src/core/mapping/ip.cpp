@@ -20,9 +20,9 @@ std::uint8_t mask_at(int prefix, std::size_t i) {
 std::optional<IpAddress> IpAddress::parse(std::string_view text) {
   if (text.empty() || text.size() > 45) return std::nullopt;
   const std::string terminated(text);
-  if (terminated.find('\0') != std::string::npos) return std::nullopt;
+  if (terminated.contains('\0')) return std::nullopt;
   IpAddress address;
-  address.v6 = text.find(':') != std::string_view::npos;
+  address.v6 = text.contains(':');
   if (inet_pton(address.v6 ? AF_INET6 : AF_INET, terminated.c_str(), address.bytes.data()) != 1) return std::nullopt;
   return address;
 }

@@ -41,6 +41,14 @@ bool is_label_value(std::string_view text) {
   return true;
 }
 
+bool is_label_key(std::string_view text) {
+  if (const std::size_t slash = text.find('/'); slash != std::string_view::npos) {
+    if (!is_dns_subdomain(text.substr(0, slash))) return false;
+    text.remove_prefix(slash + 1);
+  }
+  return !text.empty() && is_label_value(text);
+}
+
 kube::Result<void> check_node_name(std::string_view name) {
   if (!is_dns_subdomain(name) || !is_label_value(name))
     return kube::fail(kube::Errc::invalid_input,

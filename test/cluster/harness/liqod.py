@@ -13,6 +13,7 @@ from .namespace import Process
 from .wait import TimedOut, wait_for
 
 METRICS_PORT = 9090
+WEBHOOK_PORT = 9443
 
 
 class Liqod:
@@ -25,6 +26,7 @@ class Liqod:
         listen_port: int = 10250,
         flags: tuple[str, ...] = (),
         name: str = "liqod",
+        webhooks: bool = False,
     ):
         binary = settings.liqod()
         assert binary and binary.exists(), f"there is no liqod to run ({binary or 'none built, and $LIQOD is not set'})"
@@ -32,7 +34,9 @@ class Liqod:
         self.command = [
             binary, "--kubeconfig", kubeconfig, "--cluster-id", cluster.name, "--liqo-namespace", "liqo",
             "--node-ip", cluster.address, "--listen-port", listen_port,
-            "--metrics-address", f"{cluster.address}:{METRICS_PORT}", *flags,
+            "--metrics-address", f"{cluster.address}:{METRICS_PORT}",
+            *(("--webhook-url", f"https://{cluster.address}:{WEBHOOK_PORT}") if webhooks else ("--webhook-port", 0)),
+            *flags,
         ]  # fmt: skip
         self.process: Process | None = None
 

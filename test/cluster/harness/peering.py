@@ -40,8 +40,9 @@ class Peering:
         self.provider.namespace(self.away, {**tenant, "liqo.io/remote-cluster-id": self.consumer.name})
         chart.bind(self.consumer, self.home, "ClusterRole", chart.TENANT_ROLE)
         self.write_secret(self.kubeconfig())
-        self._map_object()
+        # In this order: a NamespaceMap without a VirtualNode is removed.
         self.write_virtual_node(resources, **spec)
+        self._map_object()
         return self
 
     def kubeconfig(self) -> str:
@@ -101,6 +102,28 @@ class Peering:
         )
         self._map(namespace, twin, {"remoteNamespace": twin, "phase": "Accepted"})
         return twin
+
+    def carry(self) -> dict | None:
+        """What replication does, once: the NamespaceMap's wishes to the provider, the answer back; returns the copy."""
+        name, copies = self.provider.name, self.provider.api
+        wish = self.consumer.api.find("namespacemaps", self.home, name)
+        copy = copies.find("namespacemaps", self.away, name)
+        desired = (wish or {}).get("spec", {}).get("desiredMapping") or {}
+        if copy is None:
+            labels = {"liqo.io/originID": self.consumer.name, "liqo.io/replicated": "true"}
+            labels |= {"liqo.io/replication": "false", "liqo.io/remote-cluster-id": self.consumer.name}
+            body = {"kind": "NamespaceMap", "metadata": {"name": name, "labels": labels}}
+            return copies.create("namespacemaps", self.away, {**body, "spec": {"desiredMapping": desired}})
+        before = copy.get("spec", {}).get("desiredMapping") or {}
+        changes: dict[str, str | None] = {**dict.fromkeys(before), **desired}
+        if before != desired:
+            copies.patch("namespacemaps", self.away, name, {"spec": {"desiredMapping": changes}})
+        answer = copy.get("status", {}).get("currentMapping") or {}
+        shown = (wish or {}).get("status", {}).get("currentMapping") or {}
+        if wish and shown != answer:
+            status = {"currentMapping": {**dict.fromkeys(shown), **answer}}
+            self.consumer.api.patch("namespacemaps", self.home, name, {"status": status}, "status")
+        return copy
 
     def withdraw(self, namespace: str) -> None:
         """Removes the mapping of a namespace; what runs in its twin is left to whoever watches."""

@@ -23,13 +23,24 @@ RIGHTS = {
         ("", "events"): {"create", "patch"},
         ("", "configmaps"): READ,
         ("", "serviceaccounts/token"): {"create"},
-        ("", "namespaces"): READ,
+        ("", "namespaces"): READ | {"create", "patch", "delete"},
+        ("rbac.authorization.k8s.io", "rolebindings"): READ | {"create", "patch", "delete"},
+        ("rbac.authorization.k8s.io", "clusterroles"): {"bind"},
         ("offloading.liqo.io", "virtualnodes"): READ | WRITE,
         ("offloading.liqo.io", "virtualnodes/status"): WRITE,
-        ("offloading.liqo.io", "namespacemaps"): READ,
+        ("offloading.liqo.io", "namespacemaps"): READ | {"create", "patch", "delete"},
+        ("offloading.liqo.io", "namespacemaps/status"): {"patch"},
+        ("offloading.liqo.io", "namespaceoffloadings"): READ | {"patch"},
+        ("offloading.liqo.io", "namespaceoffloadings/status"): {"patch"},
         ("offloading.liqo.io", "shadowpods"): READ | WRITE,
         ("offloading.liqo.io", "shadowpods/status"): WRITE,
         ("offloading.liqo.io", "shadowpods/finalizers"): {"update"},
+        ("offloading.liqo.io", "namespaceoffloadings"): READ,
+        ("offloading.liqo.io", "quotas"): READ,
+        ("authentication.liqo.io", "resourceslices"): READ,
+        ("authentication.liqo.io", "tenants"): READ,
+        ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"): READ | {"create", "update"},
+        ("admissionregistration.k8s.io", "validatingwebhookconfigurations"): READ | {"create", "update"},
         ("core.liqo.io", "foreignclusters"): READ,
         ("certificates.k8s.io", "certificatesigningrequests"): READ | {"create", "delete"},
         ("certificates.k8s.io", "certificatesigningrequests/approval"): {"update"},
@@ -37,7 +48,10 @@ RIGHTS = {
         ("authentication.k8s.io", "tokenreviews"): {"create"},
         ("authorization.k8s.io", "subjectaccessreviews"): {"create"},
     },
-    "liqod-role.yaml": {("coordination.k8s.io", "leases"): WRITE | {"get", "create"}},
+    "liqod-role.yaml": {
+        ("coordination.k8s.io", "leases"): WRITE | {"get", "create"},
+        ("", "secrets"): READ | {"create", "update"},
+    },
     "liqod-node-leases-role.yaml": {("coordination.k8s.io", "leases"): WRITE | {"get", "create"}},
     "liqod-tenant-clusterrole.yaml": {("", "secrets"): READ},
     "liqo-virtual-kubelet-remote.yaml": {
@@ -57,6 +71,9 @@ RIGHTS = {
         ("", "events"): READ,
     },
 }
+
+# The roles that liqod may give to others.
+BINDABLE = {"liqo-virtual-kubelet-remote"}
 
 
 def names():
@@ -93,8 +110,12 @@ def test_a_role_has_no_wildcards_and_no_way_to_more_rights(name):
     for rule in role["rules"]:
         words = rule["apiGroups"] + rule["resources"] + rule["verbs"]
         assert not [word for word in words if "*" in word]
-        assert not {"escalate", "bind", "impersonate", "deletecollection"} & set(rule["verbs"])
-        assert "rbac.authorization.k8s.io" not in rule["apiGroups"]
+        assert not {"escalate", "impersonate", "deletecollection"} & set(rule["verbs"])
+        # Rights are handed on by binding roles that are named here, and in no other way.
+        if "bind" in rule["verbs"]:
+            assert rule["resources"] == ["clusterroles"] and set(rule["resourceNames"]) <= BINDABLE
+        elif "rbac.authorization.k8s.io" in rule["apiGroups"]:
+            assert name == "liqod-clusterrole.yaml" and rule["resources"] == ["rolebindings"]
         assert "nodes/proxy" not in rule["resources"]
         assert "nonResourceURLs" not in rule
 
@@ -114,7 +135,26 @@ def test_liqod_approves_for_one_signer_only():
 
 def test_secrets_of_the_own_cluster_are_read_in_tenant_namespaces_only():
     readers = [name for name in names() if any(resource == "secrets" for _, resource in granted(load(name)))]
-    assert readers == ["liqo-virtual-kubelet-remote.yaml", "liqod-tenant-clusterrole.yaml"]
+    assert readers == ["liqo-virtual-kubelet-remote.yaml", "liqod-role.yaml", "liqod-tenant-clusterrole.yaml"]
+
+
+def named_rules(name, resource):
+    """The rules about a resource that are not confined to names, and the names of the others."""
+    rules = [rule for rule in load(name)["rules"] if resource in rule["resources"]]
+    return [rule["verbs"] for rule in rules if "resourceNames" not in rule], {
+        one for rule in rules for one in rule.get("resourceNames", [])
+    }
+
+
+def test_of_the_own_namespace_only_known_secrets_are_read():
+    everywhere, names_of_secrets = named_rules("liqod-role.yaml", "secrets")
+    assert everywhere == [["create"]]
+    assert names_of_secrets == {"liqo-webhook-certs"}
+
+
+@pytest.mark.parametrize("kind", ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"])
+def test_only_the_own_webhook_configurations_are_touched(kind):
+    assert named_rules("liqod-clusterrole.yaml", kind) == ([["create"]], {"liqo-webhook"})
 
 
 def test_an_exec_of_the_consumer_is_no_get():

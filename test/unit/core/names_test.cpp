@@ -23,6 +23,8 @@ TEST_CASE("a label's value may be empty, and has at most 63 characters") {
   for (const char* good : {"", "A", "a.b_c-d"}) CHECK(is_label_value(good));
   for (const char* bad : {"-a", "a.", "a b", "a/b"}) CHECK_FALSE(is_label_value(bad));
   CHECK_FALSE(is_label_value(std::string(64, 'a')));
+  for (const char* good : {"a", "A.b_c", "example.com/tier", "a.b/c-d"}) CHECK(is_label_key(good));
+  for (const char* bad : {"", "/", "a/", "/a", "a/b/c", "-a", "Example.com/a", "a b"}) CHECK_FALSE(is_label_key(bad));
 }
 
 TEST_CASE("a node's name that does not fit into a label is refused in one sentence") {

@@ -1,6 +1,7 @@
 // The Node of a VirtualNode: made, and kept as it is wanted.
 #include "liqo/core/forge/node.hpp"
 
+#include "liqo/api/labels.hpp"
 #include "objects.hpp"
 
 namespace liqo::core {
@@ -210,6 +211,37 @@ TEST_CASE("labels, annotations and taints that were asked for go with the wish, 
   // Our own taint comes back where somebody took it away.
   node.mutable_spec()["taints"] = json::array();
   CHECK(update(node, wish).metadata.has_value());
+}
+
+TEST_CASE(
+    "the operator's labels and annotations are on every Node, but a VirtualNode's own win, and go with the flag") {
+  const auto wish = virtual_node(R"({"clusterID": "milan-cluster", "labels": {"tier": "gold"},
+    "annotations": {"note": "mine"}, "resourceQuota": {"hard": {"cpu": "2", "memory": "3Gi"}}})");
+  NodeContext extra = ctx;
+  extra.extra_labels = {{"tier", "iron"},
+                        {"zone", "south"},
+                        {"kubernetes.io/arch", "arm64"},
+                        {std::string(api::labels::type), "no-virtual-node"}};
+  extra.extra_annotations = {{"note", "ours"}, {"owner", "team a, b"}};
+  kube::Object node = node_of(wish);
+  NodeUpdate changes = plan_node_update(node, api::VirtualNode(wish), healthy(), extra, at(10s));
+  REQUIRE(changes.metadata.has_value());
+  node = after(node, changes);
+  CHECK(node.label("tier") == "gold");
+  CHECK(node.label("zone") == "south");
+  CHECK(node.label("kubernetes.io/arch") == "arm64");
+  CHECK(node.label(api::labels::type) == api::labels::type_virtual_node);
+  CHECK(node.annotation("note") == "mine");
+  CHECK(node.annotation("owner") == "team a, b");
+  CHECK(forge_node(api::VirtualNode(wish), healthy(), extra, at()).label("zone") == "south");
+
+  changes = update(node, wish);
+  REQUIRE(changes.metadata.has_value());
+  node = after(node, changes);
+  CHECK_FALSE(node.has_label("zone"));
+  CHECK(node.label("kubernetes.io/arch") == "amd64");
+  CHECK_FALSE(node.has_annotation("owner"));
+  CHECK_FALSE(update(node, wish).metadata.has_value());
 }
 
 TEST_CASE("a resource that disappears is advertised no more") {

@@ -1,6 +1,7 @@
 // From a VirtualNode to its Node, and what has to be written when either side changed.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,8 @@ struct NodeContext {
   std::uint16_t kubelet_port = 10250;
   std::string kubelet_version;         ///< e.g. "v1.35.4"
   std::string architecture = "amd64";  ///< of the provider's nodes where known
+  /// What the operator wants on every virtual node; a VirtualNode's own labels and annotations win over it.
+  std::map<std::string, std::string> extra_labels, extra_annotations;
 };
 
 /// What is known about the provider, from our own probes and from the ForeignCluster.

@@ -14,6 +14,9 @@ bool is_dns_label(std::string_view text);
 bool is_dns_subdomain(std::string_view text);
 /// The value of a label: empty, or at most 63 of A-Z a-z 0-9 '-' '_' '.', alphanumeric at both ends.
 bool is_label_value(std::string_view text);
+/// The key of a label or annotation: a name of 1-63 characters in the form of a value, with or without a DNS subdomain
+/// and '/' before it.
+bool is_label_key(std::string_view text);
 
 /// A virtual node's name must fit into a label value, because every ShadowPod carries it.
 /// Errors: Errc::invalid_input with one sentence that names the limit.

@@ -200,16 +200,29 @@ Result<std::string> make_certificate_request(std::string_view key_pem, const Cer
   return written([&request](BIO* bio) { PEM_write_bio_X509_REQ(bio, request.get()); });
 }
 
-Result<KeyAndCertificate> make_self_signed(const CertificateSubject& subject, WallTime now, Duration validity) {
-  ERR_clear_error();
-  const openssl::Key key(EVP_EC_gen("P-256"));
-  if (!key) return tls_failure("making a key");
+namespace {
+
+/// What a certificate may be used for, as OpenSSL's configuration writes it.
+struct Purpose {
+  const char* constraints;
+  const char* key_usage;
+  const char* extended_usage;  ///< null = any
+};
+
+struct Signer {
+  EVP_PKEY* key;
+  const X509* certificate;
+};
+
+/// A certificate for the public half of `key`; signed by `signer`, or by itself where there is none.
+Result<std::string> sign_certificate(EVP_PKEY* key, const CertificateSubject& subject, WallTime now, Duration validity,
+                                     const Purpose& purpose, const Signer* signer) {
   auto names = alternative_names(subject);
-  if (!names) return fail(std::move(names.error()), "self-signed certificate");
+  if (!names) return fail(std::move(names.error()), "certificate");
   const openssl::Certificate certificate(X509_new());
   X509_set_version(certificate.get(), X509_VERSION_3);
   unsigned char serial[16];
-  if (RAND_bytes(serial, sizeof(serial)) != 1) return tls_failure("self-signed certificate: serial number");
+  if (RAND_bytes(serial, sizeof(serial)) != 1) return tls_failure("certificate: serial number");
   serial[0] &= 0x7f;
   const std::unique_ptr<BIGNUM, openssl::Deleter<BN_free>> number(BN_bin2bn(serial, sizeof(serial), nullptr));
   BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate.get()));
@@ -217,25 +230,102 @@ Result<KeyAndCertificate> make_self_signed(const CertificateSubject& subject, Wa
     return std::chrono::system_clock::to_time_t(
         std::chrono::time_point_cast<std::chrono::system_clock::duration>(time));
   };
-  ASN1_TIME_set(X509_getm_notBefore(certificate.get()), at(now - std::chrono::hours(1)));
+  ASN1_TIME_set(X509_getm_notBefore(certificate.get()),
+                at(now - std::chrono::duration_cast<std::chrono::microseconds>(backdating)));
   ASN1_TIME_set(X509_getm_notAfter(certificate.get()),
                 at(now + std::chrono::duration_cast<std::chrono::microseconds>(validity)));
-  if (!add_names(X509_get_subject_name(certificate.get()), subject))
-    return tls_failure("self-signed certificate: subject");
-  X509_set_issuer_name(certificate.get(), X509_get_subject_name(certificate.get()));
-  X509_set_pubkey(certificate.get(), key.get());
-  const auto add = [&certificate](int kind, const char* value) {
-    const openssl::Extension extension(X509V3_EXT_conf_nid(nullptr, nullptr, kind, value));
+  if (!add_names(X509_get_subject_name(certificate.get()), subject)) return tls_failure("certificate: subject");
+  X509_set_issuer_name(certificate.get(), X509_get_subject_name(signer ? signer->certificate : certificate.get()));
+  X509_set_pubkey(certificate.get(), key);
+  const auto add = [&](int kind, const char* value) {
+    if (!value) return true;
+    X509V3_CTX context{};
+    X509V3_set_ctx(&context, signer ? const_cast<X509*>(signer->certificate) : certificate.get(), certificate.get(),
+                   nullptr, nullptr, 0);
+    const openssl::Extension extension(X509V3_EXT_conf_nid(nullptr, &context, kind, value));
     return extension && X509_add_ext(certificate.get(), extension.get(), -1) == 1;
   };
-  if (!add(NID_basic_constraints, "critical,CA:FALSE") || !add(NID_key_usage, "critical,digitalSignature") ||
-      !add(NID_ext_key_usage, "serverAuth,clientAuth") ||
+  // Key identifiers tell apart authorities of one name.
+  if (!add(NID_basic_constraints, purpose.constraints) || !add(NID_key_usage, purpose.key_usage) ||
+      !add(NID_ext_key_usage, purpose.extended_usage) || !add(NID_subject_key_identifier, "hash") ||
+      (signer && !add(NID_authority_key_identifier, "keyid:always")) ||
       (*names && X509_add_ext(certificate.get(), names->get(), -1) != 1))
-    return tls_failure("self-signed certificate: extensions");
-  if (X509_sign(certificate.get(), key.get(), EVP_sha256()) == 0) return tls_failure("self-signed certificate");
-  return KeyAndCertificate{.key_pem = pem_of(key.get()), .certificate_pem = written([&certificate](BIO* bio) {
-                                                           PEM_write_bio_X509(bio, certificate.get());
-                                                         })};
+    return tls_failure("certificate: extensions");
+  if (X509_sign(certificate.get(), signer ? signer->key : key, EVP_sha256()) == 0) return tls_failure("certificate");
+  return written([&certificate](BIO* bio) { PEM_write_bio_X509(bio, certificate.get()); });
+}
+
+/// A new key and a certificate for it.
+Result<KeyAndCertificate> make_pair(const CertificateSubject& subject, WallTime now, Duration validity,
+                                    const Purpose& purpose, const Signer* signer) {
+  const openssl::Key key(EVP_EC_gen("P-256"));
+  if (!key) return tls_failure("making a key");
+  auto pem = sign_certificate(key.get(), subject, now, validity, purpose, signer);
+  if (!pem) return std::unexpected(std::move(pem.error()));
+  return KeyAndCertificate{.key_pem = pem_of(key.get()), .certificate_pem = std::move(*pem)};
+}
+
+}  // namespace
+
+Result<KeyAndCertificate> make_self_signed(const CertificateSubject& subject, WallTime now, Duration validity) {
+  ERR_clear_error();
+  return make_pair(subject, now, validity,
+                   {.constraints = "critical,CA:FALSE",
+                    .key_usage = "critical,digitalSignature",
+                    .extended_usage = "serverAuth,clientAuth"},
+                   nullptr);
+}
+
+Result<KeyAndCertificate> make_authority(std::string_view common_name, WallTime now, Duration validity) {
+  ERR_clear_error();
+  CertificateSubject subject;
+  subject.common_name = common_name;
+  return make_pair(subject, now, validity,
+                   {.constraints = "critical,CA:TRUE,pathlen:0",
+                    .key_usage = "critical,keyCertSign,cRLSign",
+                    .extended_usage = nullptr},
+                   nullptr);
+}
+
+Result<KeyAndCertificate> issue_server_certificate(const KeyAndCertificate& authority,
+                                                   const CertificateSubject& subject, WallTime now, Duration validity) {
+  ERR_clear_error();
+  const openssl::Bio bio = openssl::bio_of(authority.certificate_pem);
+  const openssl::Certificate certificate = openssl::read_pem_certificate(bio.get());
+  if (!certificate) return fail(Errc::parse, "authority: " + openssl::take_error());
+  const openssl::Key key = openssl::read_pem_key(authority.key_pem);
+  if (!key) return fail(Errc::parse, "key of the authority: " + openssl::take_error());
+  const Signer signer{.key = key.get(), .certificate = certificate.get()};
+  return make_pair(
+      subject, now, validity,
+      {.constraints = "critical,CA:FALSE", .key_usage = "critical,digitalSignature", .extended_usage = "serverAuth"},
+      &signer);
+}
+
+std::vector<std::string> split_certificates(std::string_view pem) {
+  constexpr std::size_t most = 64;
+  std::vector<std::string> found;
+  ERR_clear_error();
+  const openssl::Bio bio = openssl::bio_of(pem);
+  while (found.size() < most) {
+    const openssl::Certificate certificate = openssl::read_pem_certificate(bio.get());
+    if (!certificate) break;
+    found.push_back(written([&certificate](BIO* out) { PEM_write_bio_X509(out, certificate.get()); }));
+  }
+  ERR_clear_error();
+  return found;
+}
+
+Result<bool> is_signed_by(std::string_view certificate_pem, std::string_view authority_pem) {
+  ERR_clear_error();
+  const openssl::Bio one = openssl::bio_of(certificate_pem), other = openssl::bio_of(authority_pem);
+  const openssl::Certificate certificate = openssl::read_pem_certificate(one.get());
+  const openssl::Certificate authority = openssl::read_pem_certificate(other.get());
+  if (!certificate || !authority) return fail(Errc::parse, "certificate: " + openssl::take_error());
+  EVP_PKEY* key = X509_get0_pubkey(authority.get());
+  const bool valid = key && X509_verify(certificate.get(), key) == 1;
+  ERR_clear_error();
+  return valid;
 }
 
 Result<CertificateInfo> read_certificate(std::string_view certificate_pem) {

@@ -86,3 +86,31 @@ TEST_CASE("TLS settings name the part that cannot be used") {
   }
   CHECK(TlsContext::client({.ca_pem = one.certificate_pem, .certificate_pem = "", .key_pem = ""}).has_value());
 }
+
+TEST_CASE("an authority signs certificates of servers that its own certificate proves") {
+  const WallTime now = parse_time("2026-11-21T10:00:00Z").value();
+  const auto authority = make_authority("liqo.io", now, std::chrono::hours(100));
+  const auto stranger = make_authority("liqo.io", now, std::chrono::hours(100));
+  REQUIRE(authority.has_value());
+  REQUIRE(stranger.has_value());
+  CertificateSubject subject;
+  subject.common_name = "webhook.liqo.svc";
+  subject.dns_names = {"webhook.liqo.svc"};
+  subject.ip_addresses = {"192.168.1.1"};
+  const auto issued = issue_server_certificate(*authority, subject, now, std::chrono::hours(10));
+  REQUIRE(issued.has_value());
+  const auto info = read_certificate(issued->certificate_pem).value();
+  CHECK(info.subject == subject);
+  CHECK(format_time(info.not_before) == "2026-11-21T09:00:00Z");
+  CHECK(format_time(info.not_after) == "2026-11-21T20:00:00Z");
+  CHECK(key_matches(issued->key_pem, issued->certificate_pem).value());
+  CHECK(is_signed_by(issued->certificate_pem, authority->certificate_pem).value());
+  CHECK(is_signed_by(authority->certificate_pem, authority->certificate_pem).value());
+  CHECK_FALSE(is_signed_by(issued->certificate_pem, stranger->certificate_pem).value());
+  CHECK_FALSE(is_signed_by(issued->certificate_pem, "nothing").has_value());
+  CHECK_FALSE(issue_server_certificate({.key_pem = "x", .certificate_pem = "y"}, subject, now, std::chrono::hours(1)));
+
+  const std::string bundle = authority->certificate_pem + "noise\n" + stranger->certificate_pem + "-----BEGIN";
+  CHECK(split_certificates(bundle) == std::vector<std::string>{authority->certificate_pem, stranger->certificate_pem});
+  CHECK(split_certificates("").empty());
+}

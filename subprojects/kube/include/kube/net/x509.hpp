@@ -1,4 +1,5 @@
-// Keys, certificate requests and certificates as PEM text: what a kubelet's serving certificate needs.
+// Keys, certificate requests and certificates as PEM text: what serving certificates need, those that a cluster signs
+// and those of an authority of one's own.
 #pragma once
 
 #include <string>
@@ -45,6 +46,20 @@ Result<std::string> make_key();
 Result<std::string> make_certificate_request(std::string_view key_pem, const CertificateSubject& subject);
 /// A certificate for servers and clients, signed by its own key, valid from an hour before `now`.
 Result<KeyAndCertificate> make_self_signed(const CertificateSubject& subject, WallTime now, Duration validity);
+/// A new authority: a certificate with that common name that may sign others (of servers and clients, not of further
+/// authorities), valid from `backdating` before `now`. Errors: Errc::tls.
+Result<KeyAndCertificate> make_authority(std::string_view common_name, WallTime now, Duration validity);
+/// A certificate for servers, with a new key, signed by the authority and valid from `backdating` before `now`. Errors:
+/// Errc::tls, Errc::parse (the authority cannot be read), Errc::invalid_input (an IP address that is none).
+Result<KeyAndCertificate> issue_server_certificate(const KeyAndCertificate& authority,
+                                                   const CertificateSubject& subject, WallTime now, Duration validity);
+/// How long before its making a certificate becomes valid, for clocks that are late.
+inline constexpr Duration backdating = std::chrono::hours(1);
+/// The certificates of a PEM text, one text each; what is none is left out. At most 64.
+std::vector<std::string> split_certificates(std::string_view pem);
+/// True if the first certificate of `certificate_pem` has a valid signature by the key of that of `authority_pem`.
+/// Errors: Errc::parse.
+Result<bool> is_signed_by(std::string_view certificate_pem, std::string_view authority_pem);
 /// Reads the first certificate of a PEM text. Errors: Errc::parse.
 Result<CertificateInfo> read_certificate(std::string_view certificate_pem);
 /// Reads a PKCS#10 request and checks that its sender holds its key. Errors: Errc::parse.

@@ -1,0 +1,47 @@
+// NamespaceOffloading → the label that makes its pods subject to it, and a status that tells how far it has come.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/context.hpp"
+#include "liqo/controllers/runnable.hpp"
+#include "liqo/core/namespace/offloading_status.hpp"
+#include "liqo/core/node_selector.hpp"
+
+namespace liqo::controllers {
+
+/// The consumer's half that people see; the twins are asked for by OutgoingNamespaceMapController. Guarantees: a
+/// NamespaceOffloading goes only when no provider is asked for a twin any more and none has one left; then its
+/// namespace is as it was. One thread.
+class NamespaceOffloadingController final : public Runnable {
+ public:
+  NamespaceOffloadingController(const asio::any_io_executor& executor, Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override;
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  using Entries = std::map<std::string, std::string>;
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
+  asio::awaitable<kube::Result<void>> set_finalizer(const kube::Object& offloading, bool wanted);
+  asio::awaitable<kube::Result<void>> set_label(std::string ns, bool wanted);
+  asio::awaitable<kube::Result<void>> write_status(const kube::Object& offloading, const core::OffloadingFacts& facts);
+  /// What is known of every provider. `selector` null: what is asked for stays, because it is invalid or goes.
+  std::vector<core::TwinState> twin_states(const kube::Object& offloading, const core::NodeSelector* selector) const;
+  void enqueue(const std::string& ns);
+  void enqueue_all();
+  void map_changed(const kube::ObjectKey& key);
+
+  Context context_;
+  kube::InformerHandle offloadings_, namespaces_, virtual_nodes_, nodes_, maps_;
+  std::unordered_map<kube::ObjectKey, Entries> seen_maps_;        ///< what each map says of each namespace
+  std::unordered_map<kube::ObjectKey, std::string> seen_labels_;  ///< of each Node
+  std::unordered_map<kube::ObjectKey, std::string> seen_nodes_;   ///< cluster and labels of each VirtualNode
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,66 @@
+// The HTTPS server that answers AdmissionReviews: one path for each kind and phase.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "kube/net/http_server.hpp"
+#include "kube/telemetry/log.hpp"
+#include "kube/telemetry/metrics.hpp"
+#include "liqo/core/admission/review.hpp"
+
+namespace liqo::webhook {
+
+namespace asio = boost::asio;
+
+/// Decides on one request. What it throws, and what takes longer than the limit, is answered for it.
+using Decide = std::function<asio::awaitable<core::admission::Answer>(const core::admission::Request&)>;
+
+/// An API server's bound of a request is 3 MiB, and an update brings the stored object along.
+inline constexpr std::size_t max_review = 6U << 20;
+
+struct AdmissionServerSettings {
+  std::string address;  ///< "" = every address
+  std::uint16_t port = 9443;
+  kube::Duration limit = std::chrono::seconds(8);  ///< for one decision; API servers wait ten seconds
+  std::size_t max_connections = 1024;
+};
+
+/// Answers reviews by path. A review that cannot be read is answered 400, in words; a larger one 413; a decision that
+/// fails is a refusal inside of the review, so that the user sees its reason. Order of use: route(), listen(), run(),
+/// which ends only by cancellation. One thread.
+class AdmissionServer {
+ public:
+  AdmissionServer(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::Metrics& metrics,
+                  kube::net::TlsContext tls, AdmissionServerSettings settings);
+
+  /// Serves a path, e.g. "/mutate/pod".
+  void route(std::string path, Decide decide);
+  kube::Result<std::uint16_t> listen() { return server_.listen(); }
+  asio::awaitable<void> run() { return server_.serve(); }
+  void replace_tls(kube::net::TlsContext tls) { server_.replace_tls(std::move(tls)); }
+
+  asio::awaitable<void> handle(const kube::net::ServerRequest& request, kube::net::ServerResponse& response);
+
+ private:
+  struct Route {
+    Decide decide;
+    kube::Counter allowed, denied;
+    kube::Histogram seconds;
+  };
+  asio::awaitable<core::admission::Answer> decide(const Route& route, const core::admission::Request& request);
+
+  kube::async::Clock& clock_;
+  kube::Metrics& metrics_;
+  AdmissionServerSettings settings_;
+  kube::Log log_;
+  kube::Counter unreadable_;
+  std::map<std::string, Route, std::less<>> routes_;
+  kube::net::HttpServer server_;
+};
+
+}  // namespace liqo::webhook

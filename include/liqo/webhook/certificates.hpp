@@ -1,0 +1,51 @@
+// The webhook's certificates: one Secret, which all replicas share and any of them renews.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+
+#include "kube/runtime/informer_set.hpp"
+#include "liqo/webhook/certificate_plan.hpp"
+
+namespace liqo::webhook {
+
+namespace asio = boost::asio;
+
+inline constexpr std::string_view certificate_secret = "liqo-webhook-certs";
+
+/// What the Secret holds; what is missing or no base64 reads as empty.
+CertificateState read_certificate_secret(const kube::Object& secret);
+/// The Secret with that data, otherwise as it was.
+kube::Object write_certificate_secret(kube::Object secret, const CertificateState& state);
+
+/// Keeps the Secret fresh, and tells what it holds. Replicas that race agree by the Secret's resourceVersion: a new
+/// state is used only after it was stored, so that the first start of two ends with one authority. One thread.
+class Certificates {
+ public:
+  /// Called with each state that can be served.
+  using Use = std::function<void(const CertificateState&)>;
+
+  /// `api` must be without the fence of leadership, because every replica serves.
+  Certificates(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home, std::string ns,
+               CertificateSettings settings, Use use);
+
+  /// Ends only by cancellation.
+  asio::awaitable<void> run();
+  bool has_certificate() const { return !used_.certificate.empty(); }
+
+ private:
+  asio::awaitable<kube::Result<kube::WallTime>> step();
+  asio::awaitable<kube::Result<void>> store(std::optional<kube::Object> secret, const CertificateState& state);
+
+  kube::Api& api_;
+  kube::ObjectKey key_;
+  CertificateSettings settings_;
+  Use use_;
+  kube::Log log_;
+  kube::async::Event changed_;
+  kube::InformerHandle secrets_;
+  CertificateState used_;
+};
+
+}  // namespace liqo::webhook

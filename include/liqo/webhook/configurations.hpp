@@ -1,0 +1,61 @@
+// The MutatingWebhookConfiguration and the ValidatingWebhookConfiguration of this program: what the API server asks us
+// about, and how it trusts us.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <string>
+
+#include "kube/runtime/controller.hpp"
+#include "kube/runtime/informer_set.hpp"
+
+namespace liqo::webhook {
+
+namespace asio = boost::asio;
+
+inline constexpr std::string_view configuration_name = "liqo-webhook";
+inline constexpr kube::Resource mutating_configurations{
+    "admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", false};
+inline constexpr kube::Resource validating_configurations{
+    "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
+
+/// How API servers reach this process.
+struct Reach {
+  std::string url;  ///< https://host[:port] without a path; "" = by the Service
+  std::string ns;   ///< of the Service
+  std::string service = "liqo-webhook";
+  std::uint16_t port = 9443;  ///< of the Service
+};
+
+/// The configuration of that kind, with every default written out, so that it can be compared with what is stored.
+/// Deletions are not asked about, so that nothing is ever stuck because this process is away; everything else fails
+/// while it is. `ca_pem` is what the API server trusts.
+kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach, std::string_view ca_pem);
+
+/// True if the stored object says what `wanted` says; what others add to its metadata does not count.
+bool is_as_wanted(const kube::Object& stored, const kube::Object& wanted);
+
+/// Keeps both configurations; runs where this process leads. One thread.
+class Configurations {
+ public:
+  /// `api` writes only while this process leads.
+  Configurations(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home, kube::Random& random,
+                 kube::Metrics& metrics, Reach reach);
+
+  asio::awaitable<void> run() { return controller_.run(); }
+  /// What the API server is to trust from now on, PEM.
+  void trust(std::string ca_pem);
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
+  void enqueue_all();
+
+  kube::Api& api_;
+  Reach reach_;
+  std::string ca_pem_;
+  kube::Log log_;
+  kube::InformerHandle mutating_, validating_;
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::webhook

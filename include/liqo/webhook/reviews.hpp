@@ -1,0 +1,54 @@
+// Who decides on which kind: reads what a rule of core/admission needs to know, and asks the rule.
+#pragma once
+
+#include "kube/runtime/informer_set.hpp"
+#include "liqo/webhook/admission_server.hpp"
+#include "liqo/webhook/quota_gate.hpp"
+
+namespace liqo::webhook {
+
+/// What every decision is made with. Everything outlives it.
+struct ReviewContext {
+  kube::InformerSet& home;
+  kube::Api& api;  ///< only reads
+  QuotaGate& gate;
+  bool enforce_quotas = true;  ///< false: the gate is not asked
+};
+
+/// Every rule of this program by its path. What is asked about often (pods, ShadowPods) is decided from caches, and a
+/// cache that lacks what should be there is checked against the server before anything is refused for it; the rest
+/// reads the server. One thread.
+class Reviews {
+ public:
+  explicit Reviews(ReviewContext context);
+
+  /// Adds a route for each path.
+  void add_to(AdmissionServer& server);
+  /// Why reviews cannot be decided yet, "" once they can.
+  std::string waiting_for() const;
+
+ private:
+  using Answer = core::admission::Answer;
+  using Request = core::admission::Request;
+
+  asio::awaitable<Answer> mutate_pod(const Request& request);
+  asio::awaitable<Answer> validate_shadow_pod(const Request& request);
+  asio::awaitable<Answer> mutate_virtual_node(const Request& request);
+  asio::awaitable<Answer> validate_resource_slice(const Request& request);
+  asio::awaitable<Answer> validate_tenant(const Request& request);
+  asio::awaitable<Answer> validate_quota(const Request& request);
+
+  /// A namespace, read from the server where the cache has none; nullopt where there is none.
+  asio::awaitable<kube::Result<std::optional<kube::Object>>> read_namespace(std::string name, bool afresh);
+  /// The tenant namespace of a consumer, from the cache.
+  std::optional<kube::Object> tenant_namespace(std::string_view cluster) const;
+  /// All objects of a kind.
+  asio::awaitable<kube::Result<std::vector<kube::Object>>> read_all(kube::Resource kind, std::string ns,
+                                                                    std::string label_selector);
+
+  ReviewContext context_;
+  kube::Log log_;
+  kube::InformerHandle namespaces_, offloadings_;
+};
+
+}  // namespace liqo::webhook

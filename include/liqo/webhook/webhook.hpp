@@ -1,0 +1,60 @@
+// Everything behind the webhook port of a process: the server, its rules, its certificates and its configurations.
+#pragma once
+
+#include <memory>
+
+#include "kube/runtime/leadership.hpp"
+#include "liqo/webhook/certificates.hpp"
+#include "liqo/webhook/configurations.hpp"
+#include "liqo/webhook/reviews.hpp"
+
+namespace liqo::webhook {
+
+/// What the operator sets.
+struct WebhookSettings {
+  std::uint16_t port = 9443;  ///< 0 in tests only: the system picks one
+  std::string url;            ///< https://host[:port] by which API servers reach this process; "" = by the Service
+  std::string ns = "liqo";    ///< of the Service and the Secret
+  bool enforce_quotas = true;
+  kube::Duration certificate_lifetime = std::chrono::hours(24 * 90);
+};
+
+/// What the process gives. Everything outlives the Webhook.
+struct WebhookContext {
+  kube::InformerSet& home;
+  kube::Api& api;       ///< writes only while this process leads
+  kube::Api& open_api;  ///< the same without that fence: every replica serves, and needs the certificates
+  kube::Leadership& leadership;
+  kube::async::Clock& clock;
+  kube::Random& random;
+  kube::Metrics& metrics;
+  QuotaGate& gate;
+};
+
+/// Every replica serves; only the leader writes the configurations. Order of use: listen(), then run(), which ends only
+/// by cancellation. One thread.
+class Webhook {
+ public:
+  Webhook(const asio::any_io_executor& executor, WebhookContext context, WebhookSettings settings);
+
+  /// Opens the port on every address and returns its number. Errors: Errc::connect ("address in use"), Errc::tls,
+  /// Errc::invalid_input (a URL that is none).
+  kube::Result<std::uint16_t> listen();
+  asio::awaitable<void> run();
+  /// Why reviews cannot be answered yet, for /readyz; "" once they can.
+  std::string waiting_for() const;
+
+ private:
+  void use(const CertificateState& state);
+
+  asio::any_io_executor executor_;
+  WebhookContext context_;
+  WebhookSettings settings_;
+  kube::Log log_;
+  Reviews reviews_;
+  Configurations configurations_;
+  std::unique_ptr<Certificates> certificates_;
+  std::unique_ptr<AdmissionServer> server_;
+};
+
+}  // namespace liqo::webhook

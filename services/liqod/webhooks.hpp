@@ -1,0 +1,23 @@
+// Gives the admission webhooks what they need of the process.
+#pragma once
+
+#include <memory>
+
+#include "liqo/controllers/process.hpp"
+#include "liqo/webhook/quota_gate.hpp"
+#include "liqo/webhook/webhook.hpp"
+#include "options.hpp"
+
+namespace liqod {
+
+/// The webhooks and the gate that they ask.
+struct Webhooks {
+  std::unique_ptr<liqo::webhook::QuotaGate> gate;
+  std::unique_ptr<liqo::webhook::Webhook> webhook;
+};
+
+/// Empty where the operator has switched them off. What is passed in outlives them.
+Webhooks make_webhooks(const boost::asio::any_io_executor& executor, liqo::controllers::Process& process,
+                       kube::async::Clock& clock, kube::Random& random, kube::Metrics& metrics, const Options& options);
+
+}  // namespace liqod

@@ -1,0 +1,284 @@
+#include "liqo/controllers/namespace_map.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using kube::Outcome;
+namespace labels = api::labels;
+namespace annotations = api::annotations;
+namespace json = kube::json;
+namespace kinds = api::kinds;
+
+constexpr std::string_view by_map = "twin-of-map";
+constexpr std::string_view back_off = "CreationLoopBackOff";
+
+}  // namespace
+
+NamespaceMapController::NamespaceMapController(const asio::any_io_executor& executor, Context context)
+    : context_(context),
+      maps_(context.home.acquire({.resource = kinds::namespace_maps})),
+      namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
+      bindings_(context.home.acquire({.resource = kinds::role_bindings,
+                                      .selection = {.label_selector = std::string(labels::app_managed_by) + "=" +
+                                                                      std::string(labels::app_managed_by_liqo)}})),
+      controller_(executor, context.clock, context.random, context.metrics, {.name = "namespacemap"},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  namespaces_->add_index(std::string(by_map), [](const kube::Object& object, std::vector<std::string>& out) {
+    if (const auto id = object.annotation(annotations::managed_by_namespace_map); !id.empty()) out.emplace_back(id);
+  });
+  const auto synced = [this] {
+    for (const kube::ObjectKey& key : maps_->store().keys()) enqueue(key);
+  };
+  maps_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); }, synced);
+  namespaces_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        if (const auto before = marked_.find(key.name); before != marked_.end()) enqueue_marked(before->second);
+        const auto object = namespaces_->find(key);
+        if (!object) {
+          marked_.erase(key.name);
+          return;
+        }
+        if (const auto id = object->annotation(annotations::managed_by_namespace_map); !id.empty()) {
+          marked_[key.name] = id;
+          enqueue_marked(id);
+        } else {
+          marked_.erase(key.name);
+        }
+        // The origin and the Pod Security level of a consumer's twins are those of its tenant namespace.
+        if (!object->has_label(labels::tenant_namespace)) return;
+        for (const kube::ObjectKey& map : maps_->store().keys())
+          if (map.ns == key.name) enqueue(map);
+      },
+      synced);
+  bindings_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        if (const auto twin = marked_.find(key.ns); twin != marked_.end()) enqueue_marked(twin->second);
+      },
+      synced);
+}
+
+void NamespaceMapController::enqueue(const kube::ObjectKey& map) { controller_.enqueue({map.ns, map}); }
+
+void NamespaceMapController::enqueue_marked(std::string_view map_id) {
+  const auto slash = map_id.find('/');
+  if (slash == map_id.npos) return;
+  const kube::ObjectKey key{std::string(map_id.substr(0, slash)), std::string(map_id.substr(slash + 1))};
+  if (maps_->store().contains(key)) enqueue(key);
+}
+
+std::vector<kube::Object> NamespaceMapController::twins_of(const kube::ObjectKey& map) const {
+  std::vector<kube::Object> twins;
+  for (const kube::ObjectKey& key : namespaces_->store().keys(by_map, map.text()))
+    if (auto twin = namespaces_->find(key)) twins.push_back(std::move(*twin));
+  std::ranges::sort(twins, {}, [](const kube::Object& twin) { return std::string(twin.name()); });
+  return twins;
+}
+
+asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  // The completion of the caches brings every key back here.
+  if (!has_synced()) co_return Outcome::done();
+  auto object = maps_->find(key);
+  if (!object || !api::NamespaceMap(*object).is_incoming()) co_return Outcome::done();
+  const bool is_guarded = object->has_finalizer(api::finalizers::namespace_map);
+  if (object->is_deleting() && !is_guarded) co_return Outcome::done();
+
+  const auto tenant = namespaces_->find({"", key.ns});
+  const auto origin = core::check_origin(api::NamespaceMap(*object), tenant ? &*tenant : nullptr);
+  if (!origin && !object->is_deleting()) {
+    context_.events.warning(*object, kinds::namespace_maps, api::reasons::twin_refused,
+                            "NamespaceMap " + key.text() + " is not followed: " + origin.error().text() + ".");
+    co_return Outcome::done();
+  }
+  core::TwinContext ctx{.map = key,
+                        .origin = origin ? *origin : std::string(),
+                        .pod_security = "baseline",
+                        .liqo_namespace = context_.settings.liqo_namespace};
+  if (tenant) {
+    if (auto level = core::twin_pod_security(*tenant)) {
+      ctx.pod_security = std::move(*level);
+    } else {
+      context_.events.warning(*tenant, kube::resources::namespaces, api::reasons::invalid, level.error().text() + ".");
+    }
+  }
+
+  auto guarded = co_await set_finalizer(*object, true);
+  if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
+
+  Entries entries;
+  std::string failures;
+  std::vector<api::WantedNamespace> wanted;
+  if (!object->is_deleting()) {
+    const std::vector<kube::Object> twins = twins_of(key);
+    core::TwinSelection selection = core::select_twins(api::NamespaceMap(*object), twins);
+    if (selection.left_out > 0)
+      context_.events.warning(*object, kinds::namespace_maps, api::reasons::twin_refused,
+                              "The map asks for more namespaces than a cluster gets; " +
+                                  std::to_string(selection.left_out) + " are not even told of.");
+    entries = std::move(selection.refused);
+    wanted = selection.taken;
+    for (const api::WantedNamespace& entry : wanted) {
+      std::string before(kube::string_at(object->status(), {"currentMapping", entry.local, "phase"}));
+      auto made = co_await ensure_twin(entry, ctx, std::move(before), failures);
+      entries.insert_or_assign(entry.local, std::move(made));
+    }
+  }
+  co_await remove_twins(ctx, std::move(wanted), entries, failures);
+
+  const auto latest = maps_->find(key);
+  if (!latest || latest->uid() != object->uid()) co_return Outcome::done();
+  if (const auto patch = core::plan_map_status(*latest, entries)) {
+    auto patched = co_await context_.home.api().patch(kinds::namespace_maps, key, kube::PatchType::merge,
+                                                      json::serialize(*patch), {.subresource = "status"});
+    if (patched) maps_->observe(std::move(*patched));
+    if (!patched && !patched.error().is_not_found())
+      co_return Outcome::retry(std::move(patched.error()).in("reporting the twin namespaces"));
+  }
+  if (!failures.empty()) co_return Outcome::retry(kube::Failure(kube::Errc::api, std::move(failures)));
+  if (object->is_deleting() && entries.empty()) {
+    auto released = co_await set_finalizer(*object, false);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+  }
+  co_return Outcome::done();
+}
+
+asio::awaitable<api::MappedNamespace> NamespaceMapController::ensure_twin(api::WantedNamespace wanted,
+                                                                          core::TwinContext ctx,
+                                                                          std::string phase_before,
+                                                                          std::string& failures) {
+  api::MappedNamespace entry{.local = wanted.local, .remote = wanted.remote, .phase = "Accepted", .message = ""};
+  const auto fail = [&](std::string why) {
+    if (!failures.empty()) failures += "; ";
+    failures += "twin " + wanted.remote.substr(0, 63) + ": " + why;
+    entry.phase = back_off;
+    entry.message = std::move(why);
+  };
+  const kube::ObjectKey key{"", wanted.remote};
+  kube::Api& home = context_.home.api();
+  auto existing = namespaces_->find(key);
+  core::TwinPlan plan = core::plan_twin(wanted, existing ? &*existing : nullptr, ctx);
+  if (plan.create) {
+    auto created = co_await home.create(kube::resources::namespaces, *plan.create);
+    if (!created && created.error().is_already_exists()) {
+      // Whose it is stands in what the server has: it is never ours only because its name is taken.
+      created = co_await home.get(kube::resources::namespaces, key);
+      if (created) plan = core::plan_twin(wanted, &*created, ctx);
+    }
+    if (!created) {
+      fail(created.error().text());
+      co_return entry;
+    }
+    namespaces_->observe(std::move(*created));
+  }
+  if (!plan.refusal.empty()) {
+    fail(std::move(plan.refusal));
+    co_return entry;
+  }
+  if (plan.terminating) {
+    // Its end is an event, and makes it due again.
+    entry.phase = "Terminating";
+    co_return entry;
+  }
+  kube::Result<void> done;
+  if (plan.patch) {
+    auto patched =
+        co_await home.patch(kube::resources::namespaces, key, kube::PatchType::merge, json::serialize(*plan.patch));
+    if (patched)
+      namespaces_->observe(std::move(*patched));
+    else
+      done = kube::fail(std::move(patched.error()), "labelling the namespace");
+  }
+  if (done) done = co_await ensure_binding(wanted.remote, ctx);
+  if (!done) {
+    const std::string text = done.error().text();
+    const bool may_pass = !done.error().is_permanent() && done.error().code() != kube::Errc::invalid_input;
+    fail(text);
+    // What was usable is so still: a conflict or an outage of a moment does not take it away.
+    if (may_pass && phase_before == "Accepted") {
+      entry.phase = "Accepted";
+      entry.message.clear();
+    }
+  }
+  co_return entry;
+}
+
+asio::awaitable<kube::Result<void>> NamespaceMapController::ensure_binding(std::string twin, core::TwinContext ctx) {
+  const kube::ObjectKey key{twin, ctx.map.ns};
+  kube::Api& home = context_.home.api();
+  const auto existing = bindings_->find(key);
+  core::BindingPlan plan = core::plan_twin_binding(twin, existing ? &*existing : nullptr, ctx);
+  const kube::Object wanted = core::forge_twin_binding(twin, ctx);
+  if (plan.replace) {
+    auto removed = co_await home.remove(kinds::role_bindings, key, {.uid = std::string(existing->uid())});
+    if (!removed && !removed.error().is_not_found())
+      co_return kube::fail(std::move(removed.error()), "replacing the RoleBinding");
+    plan.create = true;
+  }
+  if (plan.create) {
+    auto created = co_await home.create(kinds::role_bindings, wanted);
+    if (!created && created.error().is_already_exists()) {
+      // Somebody's, without our label: the cache does not hold those.
+      created = co_await home.get(kinds::role_bindings, key);
+      if (created) plan = core::plan_twin_binding(twin, &*created, ctx);
+    }
+    if (!created) co_return kube::fail(std::move(created.error()), "creating the RoleBinding");
+    bindings_->observe(std::move(*created));
+  }
+  if (!plan.refusal.empty()) co_return kube::fail(kube::Errc::invalid_input, std::move(plan.refusal));
+  if (plan.patch) {
+    auto patched = co_await home.patch(kinds::role_bindings, key, kube::PatchType::merge, json::serialize(*plan.patch));
+    if (!patched) co_return kube::fail(std::move(patched.error()), "updating the RoleBinding");
+    bindings_->observe(std::move(*patched));
+  }
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<void> NamespaceMapController::remove_twins(core::TwinContext ctx,
+                                                           std::vector<api::WantedNamespace> wanted, Entries& entries,
+                                                           std::string& failures) {
+  for (const kube::Object& twin : twins_of(ctx.map)) {
+    const std::string name(twin.name());
+    if (std::ranges::any_of(wanted, [&](const auto& entry) { return entry.remote == name; })) continue;
+    // Marked by hand: such a mark gives nobody the right to have these deleted.
+    if (twin.has_label(labels::tenant_namespace) || name == ctx.liqo_namespace) continue;
+    std::string local(twin.annotation(annotations::original_name));
+    if (local.empty()) local = name;
+    entries.try_emplace(local,
+                        api::MappedNamespace{.local = local, .remote = name, .phase = "Terminating", .message = ""});
+    if (twin.is_deleting()) continue;
+    auto removed =
+        co_await context_.home.api().remove(kube::resources::namespaces, twin.key(), {.uid = std::string(twin.uid())});
+    if (!removed && !removed.error().is_not_found()) {
+      if (!failures.empty()) failures += "; ";
+      failures += "removing twin " + name + ": " + removed.error().text();
+    }
+  }
+}
+
+asio::awaitable<kube::Result<void>> NamespaceMapController::set_finalizer(const kube::Object& map, bool wanted) {
+  constexpr std::string_view ours = api::finalizers::namespace_map;
+  auto latest = maps_->find(map.key());
+  if (!latest || latest->uid() != map.uid()) latest = map;
+  if (latest->has_finalizer(ours) == wanted || (wanted && latest->is_deleting())) co_return kube::Result<void>();
+  json::array finalizers;
+  for (const json::value& entry : kube::array_at(latest->tree(), {"metadata", "finalizers"}))
+    if (!entry.is_string() || entry.get_string() != ours) finalizers.push_back(entry);
+  if (wanted) finalizers.emplace_back(ours);
+  // With the resourceVersion, so that a finalizer that somebody else sets meanwhile is not lost.
+  const json::object patch{{"metadata", json::object{{"resourceVersion", latest->resource_version()},
+                                                     {"finalizers", std::move(finalizers)}}}};
+  auto patched = co_await context_.home.api().patch(kinds::namespace_maps, map.key(), kube::PatchType::merge,
+                                                    json::serialize(patch));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "setting the finalizer");
+  // Removing the last finalizer of a deleted object ends it; the watch tells.
+  if (patched && wanted) maps_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,247 @@
+#include "liqo/controllers/namespace_offloading.hpp"
+
+#include <set>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/virtual_node.hpp"
+#include "liqo/core/namespace/desired_mapping.hpp"
+#include "liqo/core/namespace/remote_name.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using kube::Outcome;
+namespace labels = api::labels;
+namespace json = kube::json;
+
+}  // namespace
+
+NamespaceOffloadingController::NamespaceOffloadingController(const asio::any_io_executor& executor, Context context)
+    : context_(context),
+      offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
+      namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
+      virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
+      nodes_(context.home.acquire(
+          {.resource = kube::resources::nodes,
+           .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
+      maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
+      controller_(executor, context.clock, context.random, context.metrics, {.name = "namespaceoffloading"},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  const auto synced = [this] { enqueue_all(); };
+  // Only what cluster selectors look at makes every namespace due: Nodes and VirtualNodes are written often.
+  const auto when_changed = [this](auto& seen, const kube::ObjectKey& key, const std::optional<std::string>& now) {
+    const auto before = seen.find(key);
+    if (now ? before != seen.end() && before->second == *now : before == seen.end()) return;
+    if (now)
+      seen.insert_or_assign(key, *now);
+    else
+      seen.erase(key);
+    enqueue_all();
+  };
+  offloadings_.subscribe([this](const kube::ObjectKey& key) { enqueue(key.ns); }, synced);
+  namespaces_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        if (offloadings_->store().contains({key.name, std::string(api::namespace_offloading_name)})) enqueue(key.name);
+      },
+      synced);
+  virtual_nodes_.subscribe(
+      [this, when_changed](const kube::ObjectKey& key) {
+        std::optional<std::string> now;
+        if (const auto object = virtual_nodes_->find(key))
+          now = std::string(api::VirtualNode(*object).cluster_id()) + json::serialize(object->spec());
+        when_changed(seen_nodes_, key, now);
+      },
+      synced);
+  nodes_.subscribe(
+      [this, when_changed](const kube::ObjectKey& key) {
+        std::optional<std::string> now;
+        if (const auto node = nodes_->find(key)) now = json::serialize(node->labels());
+        when_changed(seen_labels_, key, now);
+      },
+      synced);
+  maps_.subscribe([this](const kube::ObjectKey& key) { map_changed(key); }, synced);
+}
+
+bool NamespaceOffloadingController::has_synced() const {
+  return offloadings_->has_synced() && namespaces_->has_synced() && virtual_nodes_->has_synced() &&
+         nodes_->has_synced() && maps_->has_synced();
+}
+
+void NamespaceOffloadingController::enqueue(const std::string& ns) {
+  controller_.enqueue({"", {ns, std::string(api::namespace_offloading_name)}});
+}
+
+void NamespaceOffloadingController::enqueue_all() {
+  for (const kube::ObjectKey& key : offloadings_->store().keys()) enqueue(key.ns);
+}
+
+void NamespaceOffloadingController::map_changed(const kube::ObjectKey& key) {
+  const auto map = maps_->find(key);
+  if (!map || !seen_maps_.contains(key)) enqueue_all();
+  Entries now;
+  if (map) {
+    for (const auto& entry : api::NamespaceMap(*map).desired_mapping()) now[entry.local] = entry.remote;
+    for (const auto& entry : api::NamespaceMap(*map).current_mapping())
+      now[entry.local] += "\n" + entry.phase + "\n" + entry.message;
+  }
+  Entries& before = seen_maps_[key];
+  for (const auto& [ns, state] : now)
+    if (const auto found = before.find(ns); found == before.end() || found->second != state) enqueue(ns);
+  for (const auto& [ns, state] : before)
+    if (!now.contains(ns)) enqueue(ns);
+  before = std::move(now);
+  if (!map) seen_maps_.erase(key);
+}
+
+std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const kube::Object& offloading,
+                                                                        const core::NodeSelector* selector) const {
+  std::map<std::string, core::TwinState> states;
+  std::map<std::string, std::set<std::string>> homes;  // cluster to the namespaces of its VirtualNodes
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys())
+    if (const auto object = virtual_nodes_->find(key))
+      homes[std::string(api::VirtualNode(*object).cluster_id())].insert(key.ns);
+  const std::string ns(offloading.ns());
+  for (const kube::ObjectKey& key : maps_->store().keys()) {
+    const auto map = maps_->find(key);
+    if (!map || !api::NamespaceMap(*map).is_outgoing_to(key.name)) continue;
+    // A peer may write maps in its own tenant namespace, where it has no say about another cluster.
+    if (const auto home = homes.find(key.name); home != homes.end() && !home->second.contains(key.ns)) continue;
+    const json::value* entry = kube::find(map->status(), {"currentMapping", ns});
+    const bool asked = !kube::string_at(map->spec(), {"desiredMapping", ns}).empty();
+    states[key.name] = {.map = key.name,
+                        // Of a map that is being deleted every twin goes.
+                        .required = !selector && asked && !map->is_deleting(),
+                        .phase = entry ? std::string(kube::string_at(*entry, {"phase"})) : "",
+                        .message = entry ? std::string(kube::string_at(*entry, {"message"})) : ""};
+  }
+  if (selector) {
+    for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {
+      const auto object = virtual_nodes_->find(key);
+      if (!object) continue;
+      const auto node = nodes_->find({"", key.name});
+      const core::OfferedNode offered{.virtual_node = &*object, .node = node ? &*node : nullptr};
+      // The NamespaceMap is named after the cluster, also where it is still to come.
+      const std::string cluster(api::VirtualNode(*object).cluster_id());
+      if (cluster.empty() || !core::is_selected(*selector, offered)) continue;
+      core::TwinState& state = states[cluster];
+      state.map = cluster;
+      state.required = true;
+    }
+  }
+  std::vector<core::TwinState> list;
+  for (auto& [name, state] : states) list.push_back(std::move(state));
+  return list;
+}
+
+asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  // The completion of the caches brings every key back here.
+  if (!has_synced()) co_return Outcome::done();
+  for (const kube::ObjectKey& other : offloadings_->store().keys()) {
+    if (other.ns != key.ns || other.name == key.name) continue;
+    if (const auto object = offloadings_->find(other))
+      context_.events.warning(
+          *object, api::kinds::namespace_offloadings, api::reasons::invalid,
+          "A NamespaceOffloading must be called \"" + key.name + "\"; this one has no effect. Delete it.");
+  }
+  auto object = offloadings_->find(key);
+  if (!object) co_return Outcome::done();
+  if (object->is_deleting()) {
+    if (!object->has_finalizer(api::finalizers::namespace_offloading)) co_return Outcome::done();
+    auto unlabelled = co_await set_label(key.ns, false);
+    const core::OffloadingFacts facts{.remote_name = "", .trouble = "", .twins = twin_states(*object, nullptr)};
+    auto told = co_await write_status(*object, facts);
+    if (!unlabelled) co_return Outcome::retry(std::move(unlabelled.error()));
+    if (!told) co_return Outcome::retry(std::move(told.error()));
+    // An event of the maps continues here.
+    if (!core::is_withdrawn(facts)) co_return Outcome::done();
+    auto released = co_await set_finalizer(*object, false);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+    co_return Outcome::done();
+  }
+
+  auto guarded = co_await set_finalizer(*object, true);
+  if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
+  object = offloadings_->find(key);
+  if (!object || object->is_deleting()) co_return Outcome::done();
+
+  const api::NamespaceOffloading offloading(*object);
+  const auto selector = core::NodeSelector::parse(offloading.cluster_selector());
+  auto name = core::remote_namespace_name(offloading, context_.settings.cluster_id);
+  core::OffloadingFacts facts;
+  kube::Result<void> labelled;
+  if (!selector) {
+    context_.events.warning(*object, api::kinds::namespace_offloadings, api::reasons::invalid,
+                            "Invalid ClusterSelector: " + selector.error().text());
+    facts.twins = twin_states(*object, nullptr);
+  } else {
+    facts.twins = twin_states(*object, &*selector);
+    labelled = co_await set_label(key.ns, offloading.pod_strategy() != api::PodOffloadingStrategy::local);
+  }
+  if (name) {
+    facts.remote_name = std::move(*name);
+  } else {
+    facts.trouble = name.error().text();
+    context_.events.warning(*object, api::kinds::namespace_offloadings, api::reasons::invalid, facts.trouble);
+  }
+  auto told = co_await write_status(*object, facts);
+  if (!labelled) co_return Outcome::retry(std::move(labelled.error()));
+  if (!told) co_return Outcome::retry(std::move(told.error()));
+  co_return Outcome::done();
+}
+
+asio::awaitable<kube::Result<void>> NamespaceOffloadingController::set_finalizer(const kube::Object& offloading,
+                                                                                 bool wanted) {
+  constexpr std::string_view ours = api::finalizers::namespace_offloading;
+  if (offloading.has_finalizer(ours) == wanted) co_return kube::Result<void>();
+  // The latest state, so that a finalizer that somebody else sets meanwhile is not lost: the status that was written
+  // just before has moved the version on.
+  auto latest = offloadings_->find(offloading.key());
+  if (!latest || latest->uid() != offloading.uid()) latest = offloading;
+  json::array finalizers;
+  for (const json::value& entry : kube::array_at(latest->tree(), {"metadata", "finalizers"}))
+    if (!entry.is_string() || entry.get_string() != ours) finalizers.push_back(entry);
+  if (wanted) finalizers.emplace_back(ours);
+  const json::object patch{{"metadata", json::object{{"resourceVersion", latest->resource_version()},
+                                                     {"finalizers", std::move(finalizers)}}}};
+  auto patched = co_await context_.home.api().patch(api::kinds::namespace_offloadings, offloading.key(),
+                                                    kube::PatchType::merge, json::serialize(patch));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "setting the finalizer");
+  // Removing the last finalizer of a deleted object ends it; the watch tells.
+  if (patched && wanted) offloadings_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> NamespaceOffloadingController::set_label(std::string ns, bool wanted) {
+  const auto object = namespaces_->find({"", ns});
+  if (!object) co_return kube::Result<void>();
+  const bool is_right =
+      wanted ? object->label(labels::scheduling_enabled) == "true" : !object->has_label(labels::scheduling_enabled);
+  if (is_right) co_return kube::Result<void>();
+  json::object changes;
+  changes[labels::scheduling_enabled] = wanted ? json::value("true") : json::value(nullptr);
+  const json::object patch{{"metadata", json::object{{"labels", std::move(changes)}}}};
+  auto patched = co_await context_.home.api().patch(kube::resources::namespaces, object->key(), kube::PatchType::merge,
+                                                    json::serialize(patch));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "labelling the namespace");
+  if (patched) namespaces_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> NamespaceOffloadingController::write_status(const kube::Object& offloading,
+                                                                                const core::OffloadingFacts& facts) {
+  const auto patch = core::plan_offloading_status(offloading, facts, context_.clock.wall());
+  if (!patch) co_return kube::Result<void>();
+  auto patched =
+      co_await context_.home.api().patch(api::kinds::namespace_offloadings, offloading.key(), kube::PatchType::merge,
+                                         json::serialize(*patch), {.subresource = "status"});
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "reporting the status");
+  if (patched) offloadings_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+}  // namespace liqo::controllers

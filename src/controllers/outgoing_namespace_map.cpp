@@ -1,0 +1,178 @@
+#include "liqo/controllers/outgoing_namespace_map.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/virtual_node.hpp"
+#include "liqo/core/mapping/names.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using kube::Outcome;
+namespace labels = api::labels;
+
+constexpr std::string_view by_cluster = "outgoing-map-cluster";
+
+}  // namespace
+
+OutgoingNamespaceMapController::OutgoingNamespaceMapController(const asio::any_io_executor& executor, Context context)
+    : context_(context),
+      virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
+      nodes_(context.home.acquire(
+          {.resource = kube::resources::nodes,
+           .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
+      offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
+      maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
+      controller_(executor, context.clock, context.random, context.metrics, {.name = "outgoing-namespacemap"},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  maps_->add_index(std::string(by_cluster), [](const kube::Object& map, std::vector<std::string>& out) {
+    if (map.label(labels::replication) == "true") out.emplace_back(map.label(labels::replication_destination));
+  });
+  const auto synced = [this] { enqueue_all(); };
+  virtual_nodes_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        if (const auto object = virtual_nodes_->find(key))
+          clusters_[key] = std::string(api::VirtualNode(*object).cluster_id());
+        if (const auto known = clusters_.find(key); known != clusters_.end()) {
+          enqueue(known->second);
+          if (!virtual_nodes_->store().contains(key)) clusters_.erase(known);
+        }
+      },
+      synced);
+  nodes_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        // A Node is written often; what counts here are its labels.
+        const auto node = nodes_->find(key);
+        std::string now = node ? kube::json::serialize(node->labels()) : std::string();
+        if (std::string& before = node_labels_[key]; before != now) {
+          before = std::move(now);
+          enqueue_all();
+        }
+        if (!node) node_labels_.erase(key);
+      },
+      synced);
+  offloadings_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        // Of their many writes only these count here.
+        const auto object = offloadings_->find(key);
+        std::string now;
+        if (object)
+          now = std::string(object->uid()) + "/" + std::to_string(object->generation()) +
+                (object->is_deleting() ? "-" : "+") +
+                (object->has_finalizer(api::finalizers::namespace_offloading) ? "guarded" : "");
+        if (std::string& before = seen_offloadings_[key]; before != now) {
+          before = std::move(now);
+          enqueue_all();
+        }
+        if (!object) seen_offloadings_.erase(key);
+      },
+      synced);
+  maps_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        const auto map = maps_->find(key);
+        enqueue(map ? map->label(labels::replication_destination) : std::string_view(key.name));
+      },
+      synced);
+}
+
+bool OutgoingNamespaceMapController::has_synced() const {
+  return virtual_nodes_->has_synced() && nodes_->has_synced() && offloadings_->has_synced() && maps_->has_synced();
+}
+
+void OutgoingNamespaceMapController::enqueue(std::string_view cluster) {
+  if (!core::is_dns_label(cluster)) return;
+  controller_.enqueue({std::string(cluster), {"", std::string(cluster)}});
+}
+
+void OutgoingNamespaceMapController::enqueue_all() {
+  std::set<std::string> known;
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys())
+    if (const auto object = virtual_nodes_->find(key)) known.emplace(api::VirtualNode(*object).cluster_id());
+  for (const kube::ObjectKey& key : maps_->store().keys())
+    if (const auto map = maps_->find(key); map && map->label(labels::replication) == "true")
+      known.emplace(map->label(labels::replication_destination));
+  for (const std::string& cluster : known) enqueue(cluster);
+}
+
+asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey work) {
+  const std::string cluster = work.object.name;
+  // The completion of the caches brings every key back here.
+  if (!has_synced()) co_return Outcome::done();
+
+  std::vector<kube::Object> virtual_nodes;
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {
+    auto object = virtual_nodes_->find(key);
+    if (object && api::VirtualNode(*object).cluster_id() == cluster) virtual_nodes.push_back(std::move(*object));
+  }
+  std::ranges::sort(virtual_nodes, {}, [](const kube::Object& object) { return object.key(); });
+  auto keys = maps_->store().keys(by_cluster, cluster);
+  std::ranges::sort(keys);
+  kube::Api& home = context_.home.api();
+
+  // Twins, and the maps that ask for them, stay as long as a VirtualNode has to drain.
+  if (virtual_nodes.empty()) {
+    for (const kube::ObjectKey& key : keys) {
+      const auto map = maps_->find(key);
+      if (!map || map->is_deleting()) continue;
+      auto removed = co_await home.remove(api::kinds::namespace_maps, key, {.uid = std::string(map->uid())});
+      if (!removed && !removed.error().is_not_found())
+        co_return Outcome::retry(std::move(removed.error()).in("removing the NamespaceMap"));
+    }
+    co_return Outcome::done();
+  }
+
+  const kube::ObjectKey own{std::string(virtual_nodes.front().ns()), cluster};
+  std::optional<kube::Object> map =
+      maps_->find(std::ranges::find(keys, own) != keys.end() || keys.empty() ? own : keys.front());
+  if (keys.size() > 1 && std::ranges::find(keys, own) == keys.end())
+    co_return Outcome::retry(kube::Failure(
+        kube::Errc::invalid_input,
+        "several NamespaceMaps are for cluster " + cluster + ", and none is " + own.text() + ": remove all but one"));
+
+  std::vector<kube::Object> nodes;
+  nodes.reserve(virtual_nodes.size());  // pointers into it are taken
+  std::vector<core::OfferedNode> offered;
+  for (const kube::Object& virtual_node : virtual_nodes) {
+    auto node = nodes_->find({"", std::string(virtual_node.name())});
+    if (node) nodes.push_back(std::move(*node));
+    offered.push_back({.virtual_node = &virtual_node, .node = node ? &nodes.back() : nullptr});
+  }
+  std::vector<kube::Object> offloadings;
+  for (const kube::ObjectKey& key : offloadings_->store().keys())
+    if (auto object = offloadings_->find(key)) offloadings.push_back(std::move(*object));
+  core::WantedTwins current;
+  if (map)
+    for (auto& entry : api::NamespaceMap(*map).desired_mapping())
+      current.insert_or_assign(std::move(entry.local), std::move(entry.remote));
+  auto wanted = core::wanted_twins(offloadings, offered, context_.settings.cluster_id, current);
+
+  if (!map) {
+    const bool all_go = std::ranges::all_of(virtual_nodes, [](const kube::Object& one) { return one.is_deleting(); });
+    if (all_go) co_return Outcome::done();
+    co_return co_await create(own, cluster, std::move(wanted));
+  }
+  // Somebody deletes it: a new one follows when it is gone.
+  if (map->is_deleting()) co_return Outcome::done();
+  const auto patch = core::plan_namespace_map(*map, cluster, wanted);
+  if (!patch) co_return Outcome::done();
+  auto patched = co_await home.patch(api::kinds::namespace_maps, map->key(), kube::PatchType::merge,
+                                     kube::json::serialize(*patch));
+  if (!patched && !patched.error().is_not_found())
+    co_return Outcome::retry(std::move(patched.error()).in("writing the NamespaceMap"));
+  if (patched) maps_->observe(std::move(*patched));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> OutgoingNamespaceMapController::create(kube::ObjectKey key, std::string cluster,
+                                                                core::WantedTwins wanted) {
+  const kube::Object map = core::forge_namespace_map(key, cluster, wanted);
+  auto created = co_await context_.home.api().create(api::kinds::namespace_maps, map);
+  if (!created) co_return Outcome::retry(std::move(created.error()).in("creating the NamespaceMap"));
+  maps_->observe(std::move(*created));
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,92 @@
+#include "liqo/webhook/admission_server.hpp"
+
+#include "kube/async/timeout.hpp"
+
+namespace liqo::webhook {
+namespace {
+
+using core::admission::Answer;
+using core::admission::Request;
+using kube::net::ServerRequest;
+using kube::net::ServerResponse;
+
+asio::awaitable<void> say(ServerResponse& response, int status, std::string text) {
+  ServerResponse::Headers headers{{"content-type", "text/plain; charset=utf-8"}};
+  if (status == 405) headers.emplace_back("allow", "POST");
+  // Who has gone needs no answer.
+  static_cast<void>(co_await response.send(status, std::move(headers), std::move(text) + "\n"));
+}
+
+}  // namespace
+
+AdmissionServer::AdmissionServer(const asio::any_io_executor& executor, kube::async::Clock& clock,
+                                 kube::Metrics& metrics, kube::net::TlsContext tls, AdmissionServerSettings settings)
+    : clock_(clock),
+      metrics_(metrics),
+      settings_(std::move(settings)),
+      log_("webhook"),
+      unreadable_(metrics.counter("liqod_admission_unreadable_total", "Requests that were no AdmissionReview.")),
+      server_(executor, clock,
+              {.address = settings_.address,
+               .port = settings_.port,
+               .tls = std::move(tls),
+               .max_connections = settings_.max_connections,
+               .max_body = max_review,
+               .on_handler_failure =
+                   [this](std::string_view line, std::string_view what) {
+                     log_.error("A review failed unexpectedly", {{"request", line}, {"error", what}});
+                   }},
+              [this](const ServerRequest& request, ServerResponse& response) { return handle(request, response); }) {}
+
+void AdmissionServer::route(std::string path, Decide decide) {
+  const std::string help = "Reviews that were answered, by path and answer.";
+  Route made{.decide = std::move(decide),
+             .allowed = metrics_.counter("liqod_admissions_total", help, {{"path", path}, {"answer", "allowed"}}),
+             .denied = metrics_.counter("liqod_admissions_total", help, {{"path", path}, {"answer", "denied"}}),
+             .seconds = metrics_.histogram("liqod_admission_seconds", "Time until a review is answered.",
+                                           {{"path", path}}, kube::time_bounds())};
+  routes_.insert_or_assign(std::move(path), std::move(made));
+}
+
+asio::awaitable<void> AdmissionServer::handle(const ServerRequest& request, ServerResponse& response) {
+  const auto found = routes_.find(std::string_view(request.target).substr(0, request.target.find('?')));
+  if (found == routes_.end()) co_return co_await say(response, 404, "no kind is reviewed at this path");
+  if (request.method != "POST") co_return co_await say(response, 405, "an AdmissionReview is sent by POST");
+  const kube::TimePoint began = clock_.now();
+  auto review = core::admission::decode_review(request.body);
+  if (!review) {
+    unreadable_.add();
+    co_return co_await say(response, 400, review.error().text());
+  }
+  const Answer answer = co_await decide(found->second, *review);
+  (answer.allowed ? found->second.allowed : found->second.denied).add();
+  found->second.seconds.observe(std::chrono::duration<double>(clock_.now() - began).count());
+  if (!answer.allowed)
+    log_.debug("Refused", {{"path", found->first},
+                           {"object", review->ns + "/" + review->name},
+                           {"user", review->user.name},
+                           {"reason", answer.message}});
+  ServerResponse::Headers headers{{"content-type", "application/json"}};
+  static_cast<void>(
+      co_await response.send(200, std::move(headers), core::admission::encode_review(review->uid, answer)));
+}
+
+asio::awaitable<Answer> AdmissionServer::decide(const Route& route, const Request& request) {
+  std::exception_ptr thrown;
+  try {
+    auto answer = co_await kube::async::with_timeout(clock_, route.decide(request), settings_.limit);
+    if (answer) co_return std::move(*answer);
+    co_return Answer::unavailable("Liqo could not decide in time; try again");
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  if (kube::async::is_cancellation(thrown)) std::rethrow_exception(thrown);
+  log_.error("A decision failed unexpectedly",
+             {{"object", request.ns + "/" + request.name}, {"error", kube::async::describe(thrown)}});
+  Answer failed = Answer::unavailable("Liqo failed to decide; its log tells why");
+  failed.code = 500;
+  failed.reason = "InternalError";
+  co_return failed;
+}
+
+}  // namespace liqo::webhook

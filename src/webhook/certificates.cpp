@@ -1,0 +1,115 @@
+#include "liqo/webhook/certificates.hpp"
+
+#include "kube/async/timeout.hpp"
+#include "kube/base/base64.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::webhook {
+namespace {
+
+namespace json = kube::json;
+using namespace std::chrono_literals;
+
+constexpr kube::Resource secrets = kube::resources::secrets;
+constexpr kube::Duration retry = 1s;
+// Sleeps are cut into pieces: the monotonic clock stands still while a machine is suspended, certificates age.
+constexpr kube::Duration longest_sleep = 1h;
+
+struct Entry {
+  std::string_view key;
+  std::string CertificateState::* member;
+};
+constexpr Entry entries[] = {{"ca", &CertificateState::authority},
+                             {"ca.key", &CertificateState::authority_key},
+                             {"tls.crt", &CertificateState::certificate},
+                             {"tls.key", &CertificateState::key}};
+
+}  // namespace
+
+CertificateState read_certificate_secret(const kube::Object& secret) {
+  CertificateState state;
+  for (const Entry& entry : entries) {
+    auto text = kube::decode_base64(kube::string_at(secret.tree(), {"data", entry.key}));
+    if (text) state.*entry.member = std::move(*text);
+  }
+  return state;
+}
+
+kube::Object write_certificate_secret(kube::Object secret, const CertificateState& state) {
+  json::object& data = kube::ensure_object(secret.tree(), "data");
+  for (const Entry& entry : entries) data[entry.key] = kube::encode_base64(state.*entry.member);
+  secret.set_label(api::labels::webhook, "true");
+  return secret;
+}
+
+Certificates::Certificates(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home,
+                           std::string ns, CertificateSettings settings, Use use)
+    : api_(api),
+      key_{std::move(ns), std::string(certificate_secret)},
+      settings_(std::move(settings)),
+      use_(std::move(use)),
+      log_("webhook"),
+      changed_(executor),
+      secrets_(home.acquire(
+          {.resource = secrets, .ns = key_.ns, .selection = {.field_selector = "metadata.name=" + key_.name}})) {
+  secrets_.subscribe([this](const kube::ObjectKey&) { changed_.set(); });
+}
+
+asio::awaitable<void> Certificates::run() {
+  co_await secrets_->wait_synced();
+  for (;;) {
+    changed_.reset();
+    auto next = co_await step();
+    kube::Duration pause = retry;
+    if (next) {
+      const auto left = std::max(*next - api_.clock().wall(), kube::WallTime::duration::zero());
+      pause = std::min<kube::Duration>(left + 10ms, longest_sleep);
+    } else {
+      log_.warn("No certificate for the webhooks yet", {{"error", next.error()}});
+    }
+    static_cast<void>(co_await kube::async::with_timeout(api_.clock(), changed_.wait(), pause));
+  }
+}
+
+asio::awaitable<kube::Result<kube::WallTime>> Certificates::step() {
+  auto secret = secrets_->find(key_);
+  CertificateState state = secret ? read_certificate_secret(*secret) : CertificateState();
+  auto plan = plan_certificates(state, settings_, api_.clock().wall());
+  if (!plan) co_return std::unexpected(std::move(plan.error()));
+  if (plan->usable && used_ != state) {
+    used_ = state;
+    use_(state);
+  }
+  if (!plan->change) co_return plan->look_again;
+  auto stored = co_await store(std::move(secret), *plan->change);
+  if (!stored) co_return std::unexpected(std::move(stored.error()));
+  // What is stored now may be another replica's: it is looked at like anything that was found.
+  co_return api_.clock().wall();
+}
+
+asio::awaitable<kube::Result<void>> Certificates::store(std::optional<kube::Object> secret,
+                                                        const CertificateState& state) {
+  kube::Result<kube::Object> stored = kube::fail(kube::Errc::missing, "");
+  if (secret) {
+    const kube::Object wanted = write_certificate_secret(std::move(*secret), state);
+    stored = co_await api_.replace(secrets, wanted);
+  } else {
+    kube::Object wanted = write_certificate_secret(kube::Object::make(secrets, key_), state);
+    wanted.tree()["type"] = "Opaque";
+    stored = co_await api_.create(secrets, wanted);
+  }
+  if (stored) {
+    log_.info("Stored new certificates for the webhooks", {{"secret", key_.text()}});
+    secrets_->observe(std::move(*stored));
+    co_return kube::Result<void>();
+  }
+  if (!stored.error().is_already_exists() && !stored.error().is_conflict())
+    co_return kube::fail(std::move(stored.error()), "storing the certificates");
+  // Another replica was faster: its state is the one that holds.
+  auto live = co_await api_.get(secrets, key_);
+  if (!live) co_return std::unexpected(std::move(live.error()));
+  secrets_->observe(std::move(*live));
+  co_return kube::Result<void>();
+}
+
+}  // namespace liqo::webhook

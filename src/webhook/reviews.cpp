@@ -1,0 +1,215 @@
+#include "liqo/webhook/reviews.hpp"
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/admission/shadow_pod.hpp"
+#include "liqo/core/admission/tenant_rules.hpp"
+#include "liqo/core/admission/validations.hpp"
+#include "liqo/core/pod_scheduling.hpp"
+
+namespace liqo::webhook {
+namespace {
+
+namespace json = kube::json;
+namespace labels = api::labels;
+namespace kinds = api::kinds;
+using core::admission::Answer;
+using core::admission::Operation;
+using core::admission::Request;
+
+constexpr std::int64_t page = 500;
+constexpr std::size_t most_objects = 100'000;
+
+Answer cannot_read(const kube::Failure& failure) {
+  return Answer::unavailable("Liqo cannot decide now: " + failure.text());
+}
+
+bool writes(const Request& request) {
+  return request.operation == Operation::create || request.operation == Operation::update;
+}
+
+}  // namespace
+
+Reviews::Reviews(ReviewContext context)
+    : context_(context),
+      log_("webhook"),
+      namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
+      offloadings_(context_.home.acquire({.resource = kinds::namespace_offloadings})) {
+  namespaces_->add_index("tenant", [](const kube::Object& ns, std::vector<std::string>& values) {
+    const std::string_view marked = ns.label(labels::tenant_namespace);
+    if (!marked.empty() && marked != "false") values.emplace_back(ns.label(labels::remote_cluster_id));
+  });
+}
+
+void Reviews::add_to(AdmissionServer& server) {
+  using Member = asio::awaitable<Answer> (Reviews::*)(const Request&);
+  for (const auto& [path, member] : {std::pair<std::string_view, Member>{"/mutate/pod", &Reviews::mutate_pod},
+                                     {"/validate/shadowpods", &Reviews::validate_shadow_pod},
+                                     {"/mutate/virtualnodes", &Reviews::mutate_virtual_node},
+                                     {"/validate/resourceslices", &Reviews::validate_resource_slice},
+                                     {"/validate/tenants", &Reviews::validate_tenant},
+                                     {"/validate/quotas", &Reviews::validate_quota}})
+    server.route(std::string(path),
+                 [this, decide = member](const Request& request) { return (this->*decide)(request); });
+
+  // Rules that need nothing but the request.
+  using Rule = Answer (*)(const Request&);
+  for (const auto& [path, rule] :
+       {std::pair<std::string_view, Rule>{"/mutate/shadowpods", core::admission::mutate_shadow_pod},
+        {"/mutate/tenants", core::admission::mutate_tenant},
+        {"/mutate/foreign-cluster", core::admission::mutate_foreign_cluster},
+        {"/validate/virtualnodes", core::admission::validate_virtual_node},
+        {"/validate/namespace-offloading", core::admission::validate_namespace_offloading},
+        {"/validate/namespacemaps", core::admission::validate_namespace_map},
+        {"/validate/renews", core::admission::check_replica}})
+    server.route(std::string(path),
+                 [decide = rule](const Request& request) -> asio::awaitable<Answer> { co_return decide(request); });
+}
+
+std::string Reviews::waiting_for() const {
+  if (!namespaces_->has_synced()) return "namespaces are not known yet";
+  if (!offloadings_->has_synced()) return "NamespaceOffloadings are not known yet";
+  return context_.enforce_quotas ? context_.gate.waiting_for() : "";
+}
+
+asio::awaitable<Answer> Reviews::mutate_pod(const Request& request) {
+  if (request.operation != Operation::create || !request.subresource.empty()) co_return Answer::allow();
+  const kube::ObjectKey key{request.ns, "offloading"};
+  auto offloading = offloadings_->find(key);
+  if (!offloading) {
+    auto live = co_await context_.api.get(kinds::namespace_offloadings, key);
+    // The label of the namespace outlives the NamespaceOffloading for a moment.
+    if (!live && live.error().is_not_found()) co_return Answer::allow();
+    if (!live) co_return cannot_read(live.error());
+    offloading = std::move(*live);
+  }
+  auto patch = core::plan_pod_scheduling(request.object.tree(), api::NamespaceOffloading(*offloading));
+  if (!patch) co_return Answer::invalid(patch.error().text());
+  Answer answer;
+  answer.patch = std::move(*patch);
+  co_return answer;
+}
+
+asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request) {
+  // Whoever deletes gives back; nothing may stand in the way.
+  if (!writes(request) || !request.subresource.empty()) co_return Answer::allow();
+  const std::string_view origin = request.object.label(labels::reflection_origin);
+  auto ns = co_await read_namespace(request.ns, false);
+  // A refusal for a label has to be true now, not when the cache saw the namespace.
+  if (ns && (!*ns || (*ns)->label(labels::remote_cluster_id) != origin)) ns = co_await read_namespace(request.ns, true);
+  if (!ns) co_return cannot_read(ns.error());
+  core::admission::TwinNamespace twin;
+  if (*ns) twin.remote_cluster = (*ns)->label(labels::remote_cluster_id);
+  if (!twin.remote_cluster.empty()) {
+    const auto tenant = tenant_namespace(twin.remote_cluster);
+    auto policy = core::admission::read_pod_policy(tenant ? tenant->annotation(api::annotations::pod_policy) : "");
+    if (!policy && request.operation == Operation::create)
+      co_return Answer::deny("the annotation " + std::string(api::annotations::pod_policy) + " of namespace " +
+                             std::string(tenant->name()) +
+                             " cannot be understood, so no pod is let in: " + policy.error().text());
+    if (policy) twin.policy = std::move(*policy);
+  }
+  Answer answer = core::admission::validate_shadow_pod(request, twin);
+  if (!answer.allowed || !context_.enforce_quotas) co_return answer;
+  GateQuestion question{.request = request,
+                        .user = std::string(request.object.label(labels::creator_user)),
+                        .origin = std::string(origin)};
+  co_return co_await context_.gate.decide(std::move(question));
+}
+
+asio::awaitable<Answer> Reviews::mutate_virtual_node(const Request& request) {
+  if (!writes(request)) co_return Answer::allow();
+  std::optional<kube::Object> node;
+  if (request.operation == Operation::create && !request.object.name().empty()) {
+    auto live = co_await context_.api.get(kube::resources::nodes, {"", std::string(request.object.name())});
+    if (!live && !live.error().is_not_found()) co_return cannot_read(live.error());
+    if (live) node = std::move(*live);
+  }
+  co_return core::admission::mutate_virtual_node(request, node ? &*node : nullptr);
+}
+
+asio::awaitable<Answer> Reviews::validate_resource_slice(const Request& request) {
+  std::vector<std::string> namesakes;
+  if (request.operation == Operation::create && request.object.label(labels::replicated) != "true") {
+    auto all = co_await read_all(kinds::resource_slices, {}, std::string(labels::replicated) + "!=true");
+    if (!all) co_return cannot_read(all.error());
+    for (const kube::Object& slice : *all)
+      if (slice.name() == request.object.name() && slice.uid() != request.object.uid())
+        namesakes.push_back(slice.key().text());
+  }
+  co_return core::admission::validate_resource_slice(request, namesakes);
+}
+
+asio::awaitable<Answer> Reviews::validate_tenant(const Request& request) {
+  core::admission::TenantSurroundings around;
+  std::vector<std::string> in_namespace, namesakes;
+  if (writes(request) && request.subresource.empty()) {
+    auto ns = co_await read_namespace(request.ns, true);
+    if (!ns) co_return cannot_read(ns.error());
+    if (*ns) {
+      around.is_tenant_namespace = (*ns)->label(labels::tenant_namespace) == "true";
+      around.namespace_cluster = (*ns)->label(labels::remote_cluster_id);
+    }
+  }
+  if (request.operation == Operation::create) {
+    auto all = co_await read_all(kinds::tenants, {}, {});
+    if (!all) co_return cannot_read(all.error());
+    for (const kube::Object& tenant : *all) {
+      if (tenant.ns() == request.ns) in_namespace.emplace_back(tenant.name());
+      if (tenant.name() == request.object.name() && tenant.ns() != request.ns) namesakes.emplace_back(tenant.ns());
+    }
+  }
+  around.in_namespace = in_namespace;
+  around.namesakes = namesakes;
+  co_return core::admission::validate_tenant(request, around);
+}
+
+asio::awaitable<Answer> Reviews::validate_quota(const Request& request) {
+  std::vector<std::string> others;
+  if (writes(request)) {
+    const std::string user = core::admission::escape_user(kube::string_at(request.object.spec(), {"user"}));
+    auto all = co_await read_all(kinds::quotas, {}, {});
+    if (!all) co_return cannot_read(all.error());
+    for (const kube::Object& quota : *all) {
+      const bool same = core::admission::escape_user(kube::string_at(quota.spec(), {"user"})) == user;
+      if (same && quota.key() != kube::ObjectKey{request.ns, request.name}) others.push_back(quota.key().text());
+    }
+  }
+  co_return core::admission::validate_quota(request, others);
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::read_namespace(std::string name, bool afresh) {
+  const kube::ObjectKey key{{}, std::move(name)};
+  if (!afresh)
+    if (auto known = namespaces_->find(key)) co_return std::move(known);
+  auto live = co_await context_.api.get(kube::resources::namespaces, key);
+  if (live) {
+    namespaces_->observe(*live);
+    co_return std::optional<kube::Object>(std::move(*live));
+  }
+  if (live.error().is_not_found()) co_return std::optional<kube::Object>();
+  co_return std::unexpected(std::move(live.error()));
+}
+
+std::optional<kube::Object> Reviews::tenant_namespace(std::string_view cluster) const {
+  for (const kube::ObjectKey& key : namespaces_->store().keys("tenant", cluster)) return namespaces_->find(key);
+  return std::nullopt;
+}
+
+asio::awaitable<kube::Result<std::vector<kube::Object>>> Reviews::read_all(kube::Resource kind, std::string ns,
+                                                                           std::string label_selector) {
+  std::vector<kube::Object> all;
+  kube::ListOptions options;
+  options.selection.label_selector = std::move(label_selector);
+  options.limit = page;
+  do {
+    auto got = co_await context_.api.list(kind, ns, options);
+    if (!got) co_return std::unexpected(std::move(got.error()));
+    for (json::value& item : got->items)
+      if (json::object* tree = item.if_object()) all.emplace_back(std::move(*tree));
+    options.continue_token = std::move(got->continue_token);
+  } while (!options.continue_token.empty() && all.size() < most_objects);
+  co_return all;
+}
+
+}  // namespace liqo::webhook

@@ -1,0 +1,109 @@
+#include "liqo/webhook/webhook.hpp"
+
+#include <arpa/inet.h>
+
+#include "kube/async/task_group.hpp"
+#include "kube/wire/server_url.hpp"
+
+namespace liqo::webhook {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view service_name = "liqo-webhook";
+
+bool is_address(const std::string& host) {
+  unsigned char bytes[16];
+  return inet_pton(AF_INET, host.c_str(), bytes) == 1 || inet_pton(AF_INET6, host.c_str(), bytes) == 1;
+}
+
+/// The names by which API servers call: those of the Service, and the host of the URL where there is one.
+kube::Result<CertificateSettings> certificate_settings(const WebhookSettings& settings) {
+  CertificateSettings made;
+  made.lifetime = settings.certificate_lifetime;
+  std::string name(service_name);
+  made.dns_names.push_back(name);
+  for (const std::string& part : {settings.ns, std::string("svc"), std::string("cluster.local")}) {
+    name += "." + part;
+    made.dns_names.push_back(name);
+  }
+  if (settings.url.empty()) return made;
+  auto url = kube::wire::parse_server_url(settings.url);
+  if (!url) return kube::fail(std::move(url.error()), "webhook URL");
+  if (!url->tls || !url->path.empty())
+    return kube::fail(kube::Errc::invalid_input, "webhook URL: " + settings.url + " is not https://host[:port]");
+  (is_address(url->host) ? made.ip_addresses : made.dns_names).push_back(url->host);
+  return made;
+}
+
+/// Until the real one is there; nobody trusts it.
+kube::Result<kube::net::TlsContext> temporary_tls(kube::WallTime now) {
+  kube::net::CertificateSubject subject;
+  subject.common_name = service_name;
+  auto pair = kube::net::make_self_signed(subject, now, 24h);
+  if (!pair) return std::unexpected(std::move(pair.error()));
+  return kube::net::TlsContext::server(
+      {.certificate_pem = pair->certificate_pem, .key_pem = pair->key_pem, .client_ca_pem = {}});
+}
+
+std::string without_slash(std::string url) {
+  while (url.ends_with('/')) url.pop_back();
+  return url;
+}
+
+}  // namespace
+
+Webhook::Webhook(const asio::any_io_executor& executor, WebhookContext context, WebhookSettings settings)
+    : executor_(executor),
+      context_(context),
+      settings_(std::move(settings)),
+      log_("webhook"),
+      reviews_({.home = context_.home,
+                .api = context_.open_api,
+                .gate = context_.gate,
+                .enforce_quotas = settings_.enforce_quotas}),
+      configurations_(executor, context_.api, context_.home, context_.random, context_.metrics,
+                      {.url = without_slash(settings_.url), .ns = settings_.ns}) {}
+
+kube::Result<std::uint16_t> Webhook::listen() {
+  auto certificates = certificate_settings(settings_);
+  if (!certificates) return std::unexpected(std::move(certificates.error()));
+  certificates_ =
+      std::make_unique<Certificates>(executor_, context_.open_api, context_.home, settings_.ns,
+                                     std::move(*certificates), [this](const CertificateState& state) { use(state); });
+  auto tls = temporary_tls(context_.clock.wall());
+  if (!tls) return kube::fail(std::move(tls.error()), "webhooks");
+  server_ = std::make_unique<AdmissionServer>(executor_, context_.clock, context_.metrics, std::move(*tls),
+                                              AdmissionServerSettings{.port = settings_.port});
+  reviews_.add_to(*server_);
+  auto port = server_->listen();
+  if (!port) return kube::fail(std::move(port.error()), "webhooks: port " + std::to_string(settings_.port));
+  return port;
+}
+
+asio::awaitable<void> Webhook::run() {
+  kube::async::TaskGroup group(executor_);
+  group.spawn(server_->run());
+  group.spawn(certificates_->run());
+  group.spawn(kube::run_while_leading(context_.leadership, [this] { return configurations_.run(); }));
+  co_await group.join();
+}
+
+void Webhook::use(const CertificateState& state) {
+  auto tls =
+      kube::net::TlsContext::server({.certificate_pem = state.certificate, .key_pem = state.key, .client_ca_pem = {}});
+  if (!tls) {
+    log_.error("A new certificate cannot be used", {{"error", tls.error()}});
+    return;
+  }
+  server_->replace_tls(std::move(*tls));
+  configurations_.trust(state.authority);
+  log_.info("The webhooks have a certificate");
+}
+
+std::string Webhook::waiting_for() const {
+  if (!certificates_ || !certificates_->has_certificate()) return "the webhooks have no certificate yet";
+  return reviews_.waiting_for();
+}
+
+}  // namespace liqo::webhook

@@ -1,0 +1,294 @@
+"""Namespaces are extended to other clusters: what a user writes, what both sides make of it, and that nothing is left.
+
+Replication has stories of its own; here its part is played by hand (Peering.carry), so that these are about namespaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from harness.cluster import busybox
+from harness.peering import Peering
+from harness.story import is_ready
+from harness.wait import stays, wait_for
+
+SELECTED = "The remote cluster has been selected through the ClusterSelector field"
+FAILED = "Some problems occurred during remote namespace creation"
+
+
+class Extension:
+    """One namespace of the consumer, and its NamespaceOffloading."""
+
+    def __init__(self, peering: Peering, namespace: str):
+        self.peering, self.home, self.away = peering, peering.consumer.api, peering.provider.api
+        self.namespace = peering.consumer.namespace(namespace)
+        self.twin = f"{namespace}-{peering.consumer.name}"
+
+    def offload(self, **spec: Any) -> None:
+        body = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": spec}
+        self.home.apply("namespaceoffloadings", self.namespace, body)
+
+    def unoffload(self) -> None:
+        self.home.delete("namespaceoffloadings", self.namespace, "offloading")
+        self.wait(lambda: self.find() is None, "the NamespaceOffloading to be gone")
+
+    def find(self) -> dict | None:
+        return self.home.find("namespaceoffloadings", self.namespace, "offloading")
+
+    def status(self) -> dict[str, Any]:
+        return (self.find() or {}).get("status", {})
+
+    def conditions(self, cluster: str = "milan") -> dict[str, dict[str, Any]]:
+        listed = self.status().get("remoteNamespacesConditions", {}).get(cluster, [])
+        return {condition["type"]: condition for condition in listed}
+
+    def wait(self, holds: Callable[[], object], what: str, timeout: float = 30) -> None:
+        """Waits, with wishes and answers carried between the clusters meanwhile."""
+
+        def looked() -> object:
+            self.peering.carry()
+            return holds()
+
+        wait_for(looked, timeout, f"{what}; {self.status()}")
+
+    def wait_phase(self, phase: str, timeout: float = 30) -> None:
+        self.wait(lambda: self.status().get("offloadingPhase") == phase, f"the phase to be {phase}", timeout)
+
+    def desired(self, cluster: str = "milan") -> dict[str, str]:
+        found = self.home.find("namespacemaps", f"liqo-tenant-{cluster}", cluster) or {}
+        return found.get("spec", {}).get("desiredMapping") or {}
+
+    def labels(self) -> dict[str, str]:
+        return self.home.get("namespaces", None, self.namespace)["metadata"].get("labels", {})
+
+    def close(self) -> None:
+        if self.find():
+            self.unoffload()
+        self.home.delete("namespaces", None, self.namespace)
+        # The copy would take twins that other stories make by hand for ones that nobody wants.
+        self.away.delete("namespacemaps", self.peering.away, "milan")
+        copy = lambda: self.away.find("namespacemaps", self.peering.away, "milan")  # noqa: E731
+        wait_for(lambda: copy() is None, 60, "the copy of the NamespaceMap to be gone")
+
+
+@pytest.fixture
+def extension(rome_to_milan: Peering, namespace: str) -> Iterator[Extension]:
+    made = Extension(rome_to_milan, namespace)
+    yield made
+    made.close()
+
+
+def by_region(*regions: str, operator: str = "In") -> dict[str, Any]:
+    requirement = {"key": "region", "operator": operator, "values": list(regions)}
+    return {"nodeSelectorTerms": [{"matchExpressions": [requirement]}]}
+
+
+def test_a_namespace_is_extended_runs_pods_and_is_withdrawn(extension: Extension) -> None:
+    peering, twin = extension.peering, extension.twin
+    extension.offload()
+    extension.wait_phase("Ready")
+    assert extension.status()["remoteNamespaceName"] == twin
+    assert extension.labels()["liqo.io/scheduling-enabled"] == "true"
+    conditions = extension.conditions()
+    assert conditions["OffloadingRequired"]["message"] == SELECTED
+    assert conditions["Ready"]["status"] == "True" and conditions["Ready"]["reason"] == "NamespaceCreated"
+
+    made = extension.away.get("namespaces", None, twin)["metadata"]
+    assert made["labels"]["liqo.io/remote-cluster-id"] == "rome"
+    assert made["labels"]["pod-security.kubernetes.io/enforce"] == "baseline"
+    assert made["annotations"]["liqo.io/original-name"] == extension.namespace
+    assert made["annotations"]["liqo.io/managed-by-namespace-map"] == "liqo-tenant-rome/milan"
+    binding = extension.away.get("rolebindings", twin, "liqo-tenant-rome")
+    assert [(subject["kind"], subject["name"]) for subject in binding["subjects"]] == [("Group", "rome")]
+    assert binding["roleRef"]["name"] == "liqo-virtual-kubelet-remote"
+
+    extension.home.create("pods", extension.namespace, peering.pinned(busybox("one")))
+    pod = peering.consumer.pod
+    wait_for(lambda: is_ready(pod(extension.namespace, "one") or {"status": {}}), 60, "the pod to run")
+    assert peering.provider.pod(twin, "one")
+    extension.home.delete("pods", extension.namespace, "one")
+    wait_for(lambda: pod(extension.namespace, "one") is None, 60, "the pod to be gone")
+
+    extension.unoffload()
+    assert extension.away.find("namespaces", None, twin) is None
+    assert "liqo.io/scheduling-enabled" not in extension.labels()
+    assert extension.namespace not in extension.desired()
+    assert extension.namespace not in (peering.carry() or {}).get("status", {}).get("currentMapping", {})
+
+
+def test_a_name_that_is_taken_is_told_and_gets_nobody_any_rights(extension: Extension) -> None:
+    """The provider has a namespace of that name for itself; when it is removed, the twin takes its place."""
+    name = extension.peering.provider.namespace(extension.namespace)
+    extension.offload(namespaceMappingStrategy="EnforceSameName")
+    extension.wait_phase("AllFailed")
+    ready = extension.conditions()["Ready"]
+    assert ready["status"] == "False" and ready["reason"] == "CreationLoopBackOff"
+    assert ready["message"].startswith(FAILED + ": ") and "already" in ready["message"]
+    assert extension.away.list("rolebindings", name) == []
+    found = extension.away.get("namespaces", None, name)["metadata"]
+    assert "liqo.io/remote-cluster-id" not in found["labels"] and "annotations" not in found
+    extension.away.delete("namespaces", None, name)
+    extension.wait_phase("Ready", 90)
+    assert extension.away.get("rolebindings", name, "liqo-tenant-rome")
+
+
+def test_the_name_of_the_twin_can_be_chosen_but_no_system_namespace(extension: Extension) -> None:
+    extension.offload(namespaceMappingStrategy="SelectedName", remoteNamespaceName="chosen-by-rome")
+    extension.wait_phase("Ready")
+    assert extension.status()["remoteNamespaceName"] == "chosen-by-rome"
+    assert extension.away.get("namespaces", None, "chosen-by-rome")
+    extension.unoffload()
+    assert extension.away.find("namespaces", None, "chosen-by-rome") is None
+
+    for name in ("kube-system", "liqo", "liqo-tenant-turin"):
+        extension.offload(namespaceMappingStrategy="SelectedName", remoteNamespaceName=name)
+        extension.wait_phase("AllFailed")
+        assert "choose another name" in extension.conditions()["Ready"]["message"]
+        extension.unoffload()
+    assert extension.away.find("namespaces", None, "liqo-tenant-turin") is None
+    assert extension.away.find("rolebindings", "kube-system", "liqo-tenant-rome") is None
+
+
+def test_a_name_that_is_too_long_is_told_with_a_way_out(rome_to_milan: Peering) -> None:
+    extension = Extension(rome_to_milan, "n" * 60)
+    try:
+        extension.offload()
+        extension.wait_phase("AllFailed")
+        message = extension.conditions()["Ready"]["message"]
+        assert "65 characters" in message and "EnforceSameName" in message
+        assert extension.namespace not in extension.desired()
+    finally:
+        extension.close()
+
+
+def test_the_cluster_selector_chooses_among_providers_and_follows_their_labels(extension: Extension) -> None:
+    """turin is a provider that nobody can reach: to be selected, or not, needs no answer."""
+    peering, home = extension.peering, extension.home
+    peering.consumer.namespace(
+        "liqo-tenant-turin", {"liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "turin"}
+    )
+    turin = {"clusterID": "turin", "createNode": False, "labels": {"region": "asia"}}
+    home.apply(
+        "virtualnodes",
+        "liqo-tenant-turin",
+        {"kind": "VirtualNode", "metadata": {"name": "turin-far"}, "spec": {**turin, "resourceQuota": {"hard": {}}}},
+    )
+    try:
+        wait_for(lambda: home.find("namespacemaps", "liqo-tenant-turin", "turin"), 20, "turin's NamespaceMap")
+        peering.write_virtual_node(labels={"region": "europe"})
+        extension.offload(clusterSelector=by_region("europe"))
+        extension.wait_phase("Ready")
+        assert extension.namespace not in extension.desired("turin")
+        assert extension.conditions("turin").keys() == {"OffloadingRequired"}
+        assert extension.conditions("turin")["OffloadingRequired"]["reason"] == "ClusterNotSelected"
+
+        extension.offload(clusterSelector=by_region("europe", "asia"))
+        extension.wait(lambda: extension.namespace in extension.desired("turin"), "turin to be asked, too")
+        extension.wait_phase("InProgress")
+        assert extension.conditions("turin")["Ready"]["reason"] == "Creating"
+
+        peering.write_virtual_node(labels={"region": "africa"})
+        extension.wait(lambda: extension.away.find("namespaces", None, extension.twin) is None, "the twin to go", 60)
+        assert "Ready" in extension.conditions("turin")
+    finally:
+        peering.write_virtual_node()
+        home.delete("virtualnodes", "liqo-tenant-turin", "turin-far")
+    gone = lambda: home.find("namespacemaps", "liqo-tenant-turin", "turin") is None  # noqa: E731
+    wait_for(gone, 60, "turin's NamespaceMap to go with its last VirtualNode")
+    extension.wait(lambda: not extension.conditions("turin"), "turin not to be told of any more")
+
+
+def test_an_invalid_selector_is_told_once_and_takes_nothing_away(extension: Extension) -> None:
+    extension.offload(clusterSelector=by_region("europe", operator="Exists"))
+
+    def told() -> list[dict]:
+        events = extension.peering.consumer.events(extension.namespace, "offloading")
+        return [event for event in events if "Exists takes no values" in event.get("message", "")]
+
+    wait_for(told, 20, "an event that says what is wrong")
+    extension.wait_phase("NoClusterSelected")
+    assert "liqo.io/scheduling-enabled" not in extension.labels()
+    assert extension.namespace not in extension.desired()
+
+    extension.home.patch("namespaceoffloadings", extension.namespace, "offloading", {"spec": {"clusterSelector": None}})
+    extension.wait_phase("Ready")
+    extension.offload(clusterSelector=by_region("europe", operator="Exists"))
+    generation = (extension.find() or {})["metadata"]["generation"]
+    extension.wait(lambda: extension.status().get("observedGeneration") == generation, "the new selector to be seen")
+    stays(lambda: extension.away.find("namespaces", None, extension.twin), 2, "the twin")
+    assert extension.status()["offloadingPhase"] == "Ready"
+
+
+def test_the_strategy_local_extends_the_namespace_but_offloads_no_pods(extension: Extension) -> None:
+    extension.offload(podOffloadingStrategy="Remote")
+    extension.wait_phase("Ready")
+    assert extension.labels()["liqo.io/scheduling-enabled"] == "true"
+    extension.offload(podOffloadingStrategy="Local")
+    extension.wait(lambda: "liqo.io/scheduling-enabled" not in extension.labels(), "the label to go")
+    assert extension.status()["offloadingPhase"] == "Ready"
+
+
+@pytest.mark.refusals("the consumer works in the twin while its rights are taken away")
+def test_a_twin_is_made_again_and_its_binding_mended(extension: Extension) -> None:
+    extension.offload()
+    extension.wait_phase("Ready")
+    uid = extension.away.get("namespaces", None, extension.twin)["metadata"]["uid"]
+    subject = {"kind": "User", "name": "eve", "apiGroup": "rbac.authorization.k8s.io"}
+    extension.away.patch("rolebindings", extension.twin, "liqo-tenant-rome", {"subjects": [subject]})
+
+    def subjects() -> list[str]:
+        found = extension.away.find("rolebindings", extension.twin, "liqo-tenant-rome") or {}
+        return [subject["name"] for subject in found.get("subjects", [])]
+
+    wait_for(lambda: subjects() == ["rome"], 20, "the subject to be the consumer again")
+    extension.away.delete("rolebindings", extension.twin, "liqo-tenant-rome")
+    wait_for(lambda: subjects() == ["rome"], 20, "the RoleBinding to be there again")
+    extension.away.delete("namespaces", None, extension.twin)
+    wait_for(
+        lambda: (extension.away.find("namespaces", None, extension.twin) or {})["metadata"]["uid"] != uid,
+        60,
+        "the twin to be made again",
+    )
+    wait_for(lambda: subjects() == ["rome"], 20, "the new twin to have its RoleBinding")
+
+
+def test_the_provider_sets_the_pod_security_level_of_each_tenant(extension: Extension) -> None:
+    level = "pod-security.kubernetes.io/enforce"
+
+    def twin_level() -> str | None:
+        found = extension.away.find("namespaces", None, extension.twin)
+        return found["metadata"]["labels"].get(level) if found else None
+
+    def set_level(word: str | None) -> None:
+        annotations = {"offloading.liqo.io/twin-pod-security": word}
+        extension.away.patch("namespaces", None, extension.peering.away, {"metadata": {"annotations": annotations}})
+
+    extension.offload()
+    extension.wait_phase("Ready")
+    assert twin_level() == "baseline"
+    try:
+        set_level("privileged")
+        wait_for(lambda: twin_level() == "privileged", 20, "the twin to follow")
+        set_level("no such level")
+        wait_for(lambda: twin_level() == "baseline", 20, "the default for what is no level")
+    finally:
+        set_level(None)
+
+
+def test_a_map_that_claims_to_be_of_another_cluster_is_not_followed(rome_to_milan: Peering) -> None:
+    """What a tenant can write is its map and the labels on it; whose it is, the tenant namespace says."""
+    provider = rome_to_milan.provider
+    labels = {"liqo.io/originID": "turin", "liqo.io/replicated": "true", "liqo.io/remote-cluster-id": "turin"}
+    body = {"kind": "NamespaceMap", "metadata": {"name": "forged", "labels": labels}}
+    provider.api.create(
+        "namespacemaps", rome_to_milan.away, {**body, "spec": {"desiredMapping": {"shop": "shop-of-turin"}}}
+    )
+    try:
+        wait_for(lambda: provider.events(rome_to_milan.away, "forged"), 20, "an event that says why")
+        assert "tenant namespace of rome" in provider.events(rome_to_milan.away, "forged")[0]["message"]
+        assert provider.api.find("namespaces", None, "shop-of-turin") is None
+    finally:
+        provider.api.delete("namespacemaps", rome_to_milan.away, "forged")

@@ -1,0 +1,69 @@
+#include "liqo/webhook/configurations.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "kube/base/base64.hpp"
+
+using namespace liqo::webhook;
+namespace json = kube::json;
+
+TEST_CASE("every webhook fails closed, is called by v1, and is never asked about deletions") {
+  std::set<std::string_view> names;
+  std::set<std::string_view> paths;
+  for (const kube::Resource& kind : {mutating_configurations, validating_configurations}) {
+    const kube::Object made = forge_configuration(kind, {.url = "", .ns = "liqo"}, "PEM");
+    CHECK(made.name() == "liqo-webhook");
+    CHECK(made.label("liqo.io/webhook") == "true");
+    CHECK(kube::array_at(made.tree(), {"webhooks"}).size() >= 5);
+    for (const json::value& hook : kube::array_at(made.tree(), {"webhooks"})) {
+      CAPTURE(json::serialize(hook));
+      CHECK(kube::string_at(hook, {"failurePolicy"}) == "Fail");
+      CHECK(kube::array_at(hook, {"admissionReviewVersions"}) == json::array{"v1"});
+      CHECK(kube::decode_base64(kube::string_at(hook, {"clientConfig", "caBundle"})).value() == "PEM");
+      CHECK(kube::string_at(hook, {"clientConfig", "service", "namespace"}) == "liqo");
+      CHECK(kube::int_at(hook, {"clientConfig", "service", "port"}) == 9443);
+      CHECK(kube::string_at(hook, {"name"}).ends_with(".liqo.io"));
+      names.insert(kube::string_at(hook, {"name"}));
+      paths.insert(kube::string_at(hook, {"clientConfig", "service", "path"}));
+      for (const json::value& rule : kube::array_at(hook, {"rules"}))
+        for (const json::value& operation : kube::array_at(rule, {"operations"})) CHECK(operation != "DELETE");
+      const bool reserves = kube::string_at(hook, {"name"}) == "shadowpod.validate.liqo.io";
+      CHECK(kube::string_at(hook, {"sideEffects"}) == (reserves ? "NoneOnDryRun" : "None"));
+    }
+  }
+  CHECK(names.size() == paths.size());
+  CHECK(paths.size() == 13);
+}
+
+TEST_CASE("tenants cannot skip what holds them in bounds") {
+  for (const kube::Resource& kind : {mutating_configurations, validating_configurations}) {
+    const kube::Object made = forge_configuration(kind, {.url = "", .ns = "liqo"}, "PEM");
+    for (const json::value& hook : kube::array_at(made.tree(), {"webhooks"})) {
+      const std::string_view name = kube::string_at(hook, {"name"});
+      for (std::string_view kept : {"shadowpod.", "resourceslice.", "tenant.", "namespacemap.", "renew.", "quota."})
+        if (name.starts_with(kept)) CHECK(kube::object_at(hook, {"objectSelector"}).empty());
+    }
+  }
+}
+
+TEST_CASE("by URL no Service is named") {
+  const kube::Object made =
+      forge_configuration(mutating_configurations, {.url = "https://1.2.3.4:9443", .ns = "liqo"}, "P");
+  const json::value& first = kube::array_at(made.tree(), {"webhooks"}).at(0);
+  CHECK(kube::string_at(first, {"clientConfig", "url"}) == "https://1.2.3.4:9443/mutate/pod");
+  CHECK(kube::find(first, {"clientConfig", "service"}) == nullptr);
+}
+
+TEST_CASE("what others add does not count as a difference, what they change does") {
+  const Reach reach{.url = "https://1.2.3.4:9443", .ns = "liqo"};
+  const kube::Object wanted = forge_configuration(mutating_configurations, reach, "PEM");
+  kube::Object stored = kube::Object::parse(wanted.text()).value();
+  stored.set_annotation("team", "x");
+  stored.set_label("more", "y");
+  CHECK(is_as_wanted(stored, wanted));
+  CHECK_FALSE(is_as_wanted(stored, forge_configuration(mutating_configurations, reach, "OTHER")));
+  stored.tree()["webhooks"].as_array().at(0).as_object()["failurePolicy"] = "Ignore";
+  CHECK_FALSE(is_as_wanted(stored, wanted));
+}
