@@ -1,5 +1,6 @@
 #include "liqo/api/resource_slice.hpp"
 
+#include "condition.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::api {
@@ -41,40 +42,8 @@ bool ResourceSlice::is_local() const {
 
 std::optional<json::array> with_slice_condition(const kube::Object& slice, const SliceCondition& wanted,
                                                 kube::WallTime now) {
-  json::array conditions;
-  bool found = false;
-  bool changed = false;
-  for (const json::value& entry : kube::array_at(slice.status(), {"conditions"})) {
-    if (!entry.is_object() || (found && kube::string_at(entry, {"type"}) == wanted.type)) {
-      changed = true;
-      continue;
-    }
-    if (kube::string_at(entry, {"type"}) != wanted.type) {
-      conditions.push_back(entry);
-      continue;
-    }
-    found = true;
-    json::object kept = entry.get_object();
-    if (kube::string_at(entry, {"status"}) != wanted.status || kube::string_at(entry, {"reason"}) != wanted.reason ||
-        kube::string_at(entry, {"message"}) != wanted.message) {
-      changed = true;
-      kept["status"] = wanted.status;
-      kept["reason"] = wanted.reason;
-      kept["message"] = wanted.message;
-      kept["lastTransitionTime"] = kube::format_time(now);
-    }
-    conditions.push_back(std::move(kept));
-  }
-  if (!found) {
-    changed = true;
-    conditions.push_back(json::object{{"type", wanted.type},
-                                      {"status", wanted.status},
-                                      {"lastTransitionTime", kube::format_time(now)},
-                                      {"reason", wanted.reason},
-                                      {"message", wanted.message}});
-  }
-  if (!changed) return std::nullopt;
-  return conditions;
+  return merge_condition(kube::array_at(slice.status(), {"conditions"}),
+                         {wanted.type, wanted.status, wanted.reason, wanted.message}, TransitionOn::anything, now);
 }
 
 std::optional<json::array> without_slice_condition(const kube::Object& slice, std::string_view type) {

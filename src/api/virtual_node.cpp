@@ -1,5 +1,7 @@
 #include "liqo/api/virtual_node.hpp"
 
+#include "condition.hpp"
+
 namespace liqo::api {
 namespace json = kube::json;
 namespace {
@@ -31,46 +33,12 @@ OffloadingPatch VirtualNode::offloading_patch() const {
 
 std::optional<json::object> with_condition(const kube::Object& virtual_node, const VirtualNodeCondition& wanted,
                                            kube::WallTime now) {
-  json::array conditions;
-  bool found = false;
-  bool changed = false;
-  for (const json::value& entry : kube::array_at(virtual_node.status(), {"conditions"})) {
-    if (!entry.is_object()) {
-      changed = true;
-      continue;
-    }
-    if (kube::string_at(entry, {"type"}) != wanted.type) {
-      conditions.push_back(entry);
-      continue;
-    }
-    if (found) {  // a duplicate of an older writer
-      changed = true;
-      continue;
-    }
-    found = true;
-    json::object kept = entry.get_object();
-    const bool same_status = kube::string_at(entry, {"status"}) == wanted.status;
-    if (!same_status || kube::string_at(entry, {"reason"}) != wanted.reason ||
-        kube::string_at(entry, {"message"}) != wanted.message) {
-      changed = true;
-      kept["status"] = wanted.status;
-      if (!same_status) kept["lastTransitionTime"] = kube::format_time(now);
-      kept["reason"] = wanted.reason;
-      kept["message"] = wanted.message;
-    }
-    conditions.push_back(std::move(kept));
-  }
-  if (!found) {
-    changed = true;
-    conditions.push_back(json::object{{"type", wanted.type},
-                                      {"status", wanted.status},
-                                      {"lastTransitionTime", kube::format_time(now)},
-                                      {"reason", wanted.reason},
-                                      {"message", wanted.message}});
-  }
-  if (!changed) return std::nullopt;
+  auto conditions =
+      merge_condition(kube::array_at(virtual_node.status(), {"conditions"}),
+                      {wanted.type, wanted.status, wanted.reason, wanted.message}, TransitionOn::status, now);
+  if (!conditions) return std::nullopt;
   json::object status = virtual_node.status();
-  status["conditions"] = std::move(conditions);
+  status["conditions"] = std::move(*conditions);
   return status;
 }
 

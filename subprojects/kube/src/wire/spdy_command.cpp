@@ -5,6 +5,7 @@
 
 #include "kube/wire/command_codec.hpp"
 #include "kube/wire/spdy_session.hpp"
+#include "take_first.hpp"
 
 namespace kube::wire {
 namespace {
@@ -37,12 +38,7 @@ class SpdyCommand final : public CommandCodec {
     return fed;
   }
 
-  std::optional<CommandEvent> next() override {
-    if (events_.empty()) return std::nullopt;
-    CommandEvent event = std::move(events_.front());
-    events_.pop_front();
-    return event;
-  }
+  std::optional<CommandEvent> next() override { return take_first(events_); }
 
   std::optional<std::string> next_output() override { return session_.next_output(); }
   std::size_t pending_output() const override { return session_.pending_output(); }

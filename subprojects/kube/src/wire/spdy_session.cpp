@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "big_endian.hpp"
+#include "take_first.hpp"
 
 namespace kube::wire {
 namespace {
@@ -270,19 +271,11 @@ void SpdySession::forget_if_done(Streams::iterator stream) {
   streams_.erase(stream);
 }
 
-std::optional<SpdyEvent> SpdySession::next() {
-  if (events_.empty()) return std::nullopt;
-  SpdyEvent event = std::move(events_.front());
-  events_.pop_front();
-  return event;
-}
+std::optional<SpdyEvent> SpdySession::next() { return take_first(events_); }
 
 std::optional<std::string> SpdySession::next_output() {
-  auto& queue = urgent_.empty() ? output_ : urgent_;
-  if (queue.empty()) return std::nullopt;
-  std::string frame = std::move(queue.front());
-  queue.pop_front();
-  pending_ -= frame.size();
+  auto frame = take_first(urgent_.empty() ? output_ : urgent_);
+  if (frame) pending_ -= frame->size();
   return frame;
 }
 

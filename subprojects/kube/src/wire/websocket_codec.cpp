@@ -7,6 +7,7 @@
 
 #include "big_endian.hpp"
 #include "kube/base/base64.hpp"
+#include "take_first.hpp"
 
 namespace kube::wire {
 namespace {
@@ -208,19 +209,11 @@ std::string WebSocketCodec::frame(std::uint8_t opcode, std::string_view payload)
   return out;
 }
 
-std::optional<WebSocketEvent> WebSocketCodec::next() {
-  if (events_.empty()) return std::nullopt;
-  WebSocketEvent event = std::move(events_.front());
-  events_.pop_front();
-  return event;
-}
+std::optional<WebSocketEvent> WebSocketCodec::next() { return take_first(events_); }
 
 std::optional<std::string> WebSocketCodec::next_output() {
-  auto& queue = urgent_.empty() ? output_ : urgent_;
-  if (queue.empty()) return std::nullopt;
-  std::string out = std::move(queue.front());
-  queue.pop_front();
-  pending_ -= out.size();
+  auto out = take_first(urgent_.empty() ? output_ : urgent_);
+  if (out) pending_ -= out->size();
   return out;
 }
 

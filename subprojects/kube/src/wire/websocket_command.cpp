@@ -5,6 +5,7 @@
 #include "kube/base/base64.hpp"
 #include "kube/wire/command_codec.hpp"
 #include "kube/wire/websocket_codec.hpp"
+#include "take_first.hpp"
 
 namespace kube::wire {
 namespace {
@@ -46,12 +47,7 @@ class WebSocketCommand final : public CommandCodec {
     return fed;
   }
 
-  std::optional<CommandEvent> next() override {
-    if (events_.empty()) return std::nullopt;
-    CommandEvent event = std::move(events_.front());
-    events_.pop_front();
-    return event;
-  }
+  std::optional<CommandEvent> next() override { return take_first(events_); }
 
   std::optional<std::string> next_output() override { return codec_.next_output(); }
   std::size_t pending_output() const override { return codec_.pending_output(); }
