@@ -1,9 +1,9 @@
 #include "health.hpp"
 
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <fstream>
 
 namespace liqod {
@@ -32,6 +32,8 @@ kube::net::HttpHandler serve_health(kube::Metrics& metrics, std::function<std::s
   using kube::net::ServerRequest;
   using kube::net::ServerResponse;
   auto process = std::make_shared<ProcessMetrics>(metrics);
+  // The server keeps its handler for as long as any request is served.
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   return [&metrics, waiting_for = std::move(waiting_for), process](
              const ServerRequest& request, ServerResponse& response) -> boost::asio::awaitable<void> {
     const std::string path = request.target.substr(0, request.target.find('?'));

@@ -202,11 +202,11 @@ asio::awaitable<void> run_remote(CommandConnection& local, CommandStreams stream
 
 std::expected<ExecUpgrade, UpgradeRefusal> read_exec_upgrade(const kube::net::ServerRequest& request) {
   const std::string upgrade = lower(request.header("upgrade"));
-  if (lower(request.header("connection")).find("upgrade") == std::string::npos) {
+  if (!lower(request.header("connection")).contains("upgrade")) {
     return refuse(400, "unable to upgrade: the request has no header Connection: Upgrade");
   }
-  if (upgrade.find("websocket") != std::string::npos) return websocket_upgrade(request);
-  if (upgrade.find("spdy/3.1") != std::string::npos) return spdy_upgrade(request);
+  if (upgrade.contains("websocket")) return websocket_upgrade(request);
+  if (upgrade.contains("spdy/3.1")) return spdy_upgrade(request);
   return refuse(400, "unable to upgrade: the request asks for neither SPDY/3.1 nor WebSocket");
 }
 

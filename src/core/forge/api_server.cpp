@@ -55,7 +55,7 @@ ApiServerAddress address_of(const ForgingContext& ctx) {
 
 json::array service_environment(const ForgingContext& ctx) {
   const auto [host, port] = address_of(ctx);
-  const bool bracketed = host.find(':') != std::string::npos;
+  const bool bracketed = host.contains(':');
   const std::string url = "tcp://" + (bracketed ? "[" + host + "]" : host) + ":" + port;
   const std::string prefix = "KUBERNETES_PORT_" + port + "_TCP";
   const auto entry = [](std::string_view name, std::string_view value) -> json::value {

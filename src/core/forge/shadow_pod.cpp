@@ -115,9 +115,9 @@ json::object shadow_labels(const kube::Object& local_pod, const ForgingContext& 
 
 json::object shadow_annotations(const kube::Object& local_pod, const json::object& labels, const ForgingContext& ctx) {
   json::object annotations = reflected_annotations(local_pod, ctx);
-  std::string keys = reflected_keys(labels, annotations);
+  const std::string keys = reflected_keys(labels, annotations);
   annotations[api::annotations::local_pod_uid] = local_pod.uid();
-  annotations[api::annotations::reflected_keys] = std::move(keys);
+  annotations[api::annotations::reflected_keys] = keys;
   return annotations;
 }
 
@@ -152,7 +152,7 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   const bool may_recurse = tolerates_virtual_nodes(tolerations);
   if (!tolerations.empty()) spec["tolerations"] = std::move(tolerations);
   if (!ctx.patch.node_selector.empty()) spec["nodeSelector"] = ctx.patch.node_selector;
-  if (std::string name = runtime_class(local_pod, ctx); !name.empty()) spec["runtimeClassName"] = std::move(name);
+  if (const std::string name = runtime_class(local_pod, ctx); !name.empty()) spec["runtimeClassName"] = name;
 
   json::object labels = shadow_labels(local_pod, ctx);
   if (json::object affinity = forge_affinity(local_pod, labels, ctx, may_recurse); !affinity.empty())

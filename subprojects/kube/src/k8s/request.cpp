@@ -149,7 +149,7 @@ HttpRequest patch(const Resource& resource, const ObjectKey& key, PatchType type
       break;
     case PatchType::apply:
       media = "application/apply-patch+yaml";
-      if (force) target.append(target.find('?') == std::string::npos ? "?" : "&").append("force=true");
+      if (force) target.append(!target.contains('?') ? "?" : "&").append("force=true");
       break;
   }
   HttpRequest out = make("PATCH", type == PatchType::apply ? "apply" : "patch", resource, std::move(target));

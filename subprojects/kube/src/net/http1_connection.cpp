@@ -41,7 +41,7 @@ asio::awaitable<Result<ResponseHead>> Http1Connection::exchange(HttpRequest requ
     co_return fail(Errc::invalid_input, "the request's path has characters that a URL cannot have");
   for (const auto* headers : {&std::as_const(request.headers), &std::as_const(extra)}) {
     for (const auto& [name, value] : *headers) {
-      if (!is_carryable(name, false) || name.find(':') != std::string::npos || !is_carryable(value, true))
+      if (!is_carryable(name, false) || name.contains(':') || !is_carryable(value, true))
         co_return fail(Errc::invalid_input, "header '" + name + "' has characters that HTTP cannot carry");
       out += name + ": " + value + "\r\n";
     }

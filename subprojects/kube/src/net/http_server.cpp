@@ -69,7 +69,8 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
                                        const std::optional<PeerIdentity>& peer);
   asio::awaitable<bool> serve_one(Session& session, ServerRequest request, bool keep_alive);
   asio::awaitable<void> handle(const ServerRequest& request, Answer& answer, async::TaskGroup& group);
-  asio::awaitable<Result<void>> read_request(Session& session, ServerRequest& request, bool& keep_alive, int& refusal);
+  asio::awaitable<Result<void>> read_request(Session& session, ServerRequest& request, bool& keep_alive,
+                                             int& refusal) const;
 
   asio::any_io_executor executor;
   async::Clock& clock;
@@ -240,7 +241,7 @@ asio::awaitable<void> HttpServer::Impl::session(tcp::socket socket) {
 }
 
 asio::awaitable<Result<void>> HttpServer::Impl::read_request(Session& session, ServerRequest& request, bool& keep_alive,
-                                                             int& refusal) {
+                                                             int& refusal) const {
   const auto& message = session.reader.parser().get();
   request.method = std::string(message.method_string());
   request.target = std::string(message.target());

@@ -36,7 +36,7 @@ Failure failure_of(const error_code& error) {
     const char* reason = ERR_reason_error_string(static_cast<unsigned long>(error.value()));
     std::string text = reason != nullptr ? reason : error.message();
     // With TLS 1.3 the server's verdict on our certificate comes behind the handshake, as an alert.
-    if (text.find("alert") != std::string::npos) return {Errc::tls, "TLS: the peer refused us: " + text};
+    if (text.contains("alert")) return {Errc::tls, "TLS: the peer refused us: " + text};
     return {Errc::tls, "TLS: " + text};
   }
   if (error == asio::error::connection_reset) return {Errc::closed, "the peer reset the connection"};
@@ -186,7 +186,7 @@ asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsCon
     Failure failure = failure_of(error);
     if (error == asio::error::eof || error == ssl::error::stream_truncated || failure.code() == Errc::closed)
       co_return fail(Errc::connect, "TLS: the server broke the handshake off");
-    if (failure.text().find("wrong version number") != std::string::npos)
+    if (failure.text().contains("wrong version number"))
       co_return fail(Errc::tls, "TLS: the server does not speak TLS on this port");
     co_return std::unexpected(std::move(failure));
   }

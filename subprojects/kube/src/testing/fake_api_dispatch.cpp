@@ -1,4 +1,5 @@
 // From a request to a verb, and from its outcome to an answer.
+#include <charconv>
 #include <optional>
 
 #include "fake_request.hpp"
@@ -28,8 +29,11 @@ DeleteOptions delete_options(const FakeRequest& request) {
   options.resource_version = string_at(request.body, {"preconditions", "resourceVersion"});
   if (find(request.body, {"gracePeriodSeconds"}))
     options.grace_period_seconds = int_at(request.body, {"gracePeriodSeconds"});
-  if (const std::string_view seconds = request.parameter("gracePeriodSeconds"); !seconds.empty())
-    options.grace_period_seconds = std::atoll(std::string(seconds).c_str());
+  if (const std::string_view seconds = request.parameter("gracePeriodSeconds"); !seconds.empty()) {
+    std::int64_t period = 0;
+    std::from_chars(seconds.data(), seconds.data() + seconds.size(), period);
+    options.grace_period_seconds = period;
+  }
   const std::string_view policy = string_at(request.body, {"propagationPolicy"});
   if (policy == "Foreground") options.propagation = Propagation::foreground;
   if (policy == "Orphan") options.propagation = Propagation::orphan;

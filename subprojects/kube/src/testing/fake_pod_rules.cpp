@@ -22,7 +22,7 @@ void default_container(json::object& container) {
   const std::string_view image = string_at(container, {"image"});
   const std::size_t slash = image.rfind('/');
   const std::string_view last = slash == std::string_view::npos ? image : image.substr(slash);
-  const bool is_latest = last.find(':') == std::string_view::npos || last.ends_with(":latest");
+  const bool is_latest = !last.contains(':') || last.ends_with(":latest");
   set_default(container, "imagePullPolicy", is_latest ? "Always" : "IfNotPresent");
   if (json::array* ports = list_at(container, "ports"))
     for (json::value& port : *ports)

@@ -20,7 +20,7 @@ std::string percent_decode(std::string_view text, bool plus_is_space) {
 }
 
 template <class F>
-void split(std::string_view text, char separator, F&& each) {
+void split(std::string_view text, char separator, const F& each) {
   while (!text.empty()) {
     const std::size_t at = text.find(separator);
     each(text.substr(0, at));

@@ -79,7 +79,7 @@ Answer<FakeSelector> FakeSelector::parse(std::string_view labels, std::string_vi
       requirement.key = term;
       requirement.op = Operator::exists;
     }
-    if (requirement.key.empty() || requirement.key.find(' ') != std::string::npos)
+    if (requirement.key.empty() || requirement.key.contains(' '))
       return refuse::bad_request("unable to parse requirement: " + std::string(term));
     selector.labels_.push_back(std::move(requirement));
   }

@@ -17,8 +17,8 @@ std::string quoted(std::string_view text) { return "'" + std::string(text.substr
 /// callers stay a list of fields.
 class Section {
  public:
-  Section(YAML::Node node, std::string title, std::optional<Failure>& failure)
-      : node_(std::move(node)), title_(std::move(title)), failure_(failure) {}
+  Section(const YAML::Node& node, std::string title, std::optional<Failure>& failure)
+      : node_(node), title_(std::move(title)), failure_(failure) {}
 
   /// Present, and neither null nor empty.
   bool has(const char* field) const {
@@ -234,7 +234,7 @@ Result<ClusterConfig> in_cluster_config(std::string_view host, std::string_view 
   if (host.empty() || port.empty())
     return fail(Errc::invalid_input,
                 "not in a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set");
-  const bool bracket = host.find(':') != std::string_view::npos;
+  const bool bracket = host.contains(':');
   auto url = parse_server_url("https://" + (bracket ? "[" + std::string(host) + "]" : std::string(host)) + ":" +
                               std::string(port));
   if (!url) return fail(std::move(url.error()), "in-cluster configuration");

@@ -19,7 +19,7 @@ bool is_plain(std::string_view text) {
 }  // namespace
 
 std::string ServerUrl::host_port() const {
-  const bool bracket = host.find(':') != std::string::npos;
+  const bool bracket = host.contains(':');
   return (bracket ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
@@ -48,7 +48,7 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
   std::string_view path = slash == std::string_view::npos ? std::string_view() : rest.substr(slash);
   while (path.ends_with('/')) path.remove_suffix(1);
   url.path = path;
-  if (authority.find('@') != std::string_view::npos) return refuse(text, "must not have a user name");
+  if (authority.contains('@')) return refuse(text, "must not have a user name");
 
   std::string_view port;
   if (authority.starts_with('[')) {
@@ -56,8 +56,7 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
     if (end == std::string_view::npos) return refuse(text, "has a '[' without ']'");
     url.host = authority.substr(1, end - 1);
     port = authority.substr(end + 1);
-    if (url.host.find_first_not_of("0123456789abcdefABCDEF:.") != std::string::npos ||
-        url.host.find(':') == std::string::npos)
+    if (url.host.find_first_not_of("0123456789abcdefABCDEF:.") != std::string::npos || !url.host.contains(':'))
       return refuse(text, "has no IPv6 address between its brackets");
   } else {
     const auto colon = authority.find(':');

@@ -29,7 +29,7 @@ struct ApiSettings {
 /// The open body of a watch: events in order, until the server ends it.
 class WatchStream {
  public:
-  WatchStream(std::unique_ptr<net::Body> body) : body_(std::move(body)) {}
+  explicit WatchStream(std::unique_ptr<net::Body> body) : body_(std::move(body)) {}
   /// The next event; an empty optional is the end that every watch has. Failures: closed, parse, too_large.
   /// Cancellable.
   asio::awaitable<Result<std::optional<wire::WatchEvent>>> next();
