@@ -139,6 +139,14 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_flag("--enable-resource-enforcement,!--disable-resource-enforcement", options.enforce_resources,
                "Consumers get no more than their quotas (default true; --enable-resource-enforcement=false switches it "
                "off)");
+  const std::map<std::string, liqo::core::Counting> countings{{"exact", liqo::core::Counting::exact},
+                                                              {"containers", liqo::core::Counting::containers}};
+  app.add_option(
+         "--quota-counting", options.ledger.counting,
+         "What a pod takes from its quota: exact, as the scheduler reserves it (sidecars, overhead, limits that "
+         "become requests, pods), or containers, the requests of its containers alone, as Go Liqo counts")
+      ->transform(CLI::CheckedTransformer(countings).description("exact or containers"))
+      ->default_str("exact");
   app.add_flag("--leader-elect", options.leader_elect, "Several replicas run: only the holder of the lease writes");
   app.add_option("--identity", options.identity, "Name of this replica in the lease; by default POD_NAME, or the host");
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kube/telemetry/log.hpp"
+#include "liqo/controllers/quota_ledger.hpp"
 #include "liqo/controllers/settings.hpp"
 
 namespace liqod {
@@ -20,6 +21,7 @@ struct Options {
   std::string webhook_url;                       ///< https://host[:port]; "" = by the Service liqo-webhook
   kube::Duration webhook_certificate_lifetime = std::chrono::hours(24 * 90);
   bool enforce_resources = true;
+  liqo::controllers::LedgerSettings ledger;
   bool leader_elect = false;
   std::string identity;  ///< in the lease; "" = host name and process ID
   kube::LogLevel log_level = kube::LogLevel::info;

@@ -1,15 +1,60 @@
 #include "webhooks.hpp"
 
-#include "liqo/webhook/quota_lookup.hpp"
-
 namespace liqod {
+namespace {
+
+using liqo::controllers::Judgement;
+using liqo::core::admission::Answer;
+
+/// Asks the ledger.
+class LedgerGate final : public liqo::webhook::QuotaGate {
+ public:
+  explicit LedgerGate(liqo::controllers::QuotaLedger& ledger) : ledger_(ledger) {}
+
+  boost::asio::awaitable<Answer> decide(liqo::webhook::GateQuestion question) override {
+    // What a pod asks for does not change while it lives.
+    if (question.request.operation != liqo::core::admission::Operation::create) co_return Answer::allow();
+    Judgement judgement = co_await ledger_.admit(question.request.object, question.request.dry_run);
+    switch (judgement.ruling) {
+      case Judgement::Ruling::admitted:
+        co_return Answer::allow();
+      case Judgement::Ruling::refused:
+        co_return Answer::deny(std::move(judgement.text));
+      case Judgement::Ruling::unavailable:
+        break;
+    }
+    co_return Answer::unavailable(std::move(judgement.text));
+  }
+
+  std::string waiting_for() const override {
+    return ledger_.has_synced() ? "" : "the pods that hold quota are not counted yet";
+  }
+
+ private:
+  liqo::controllers::QuotaLedger& ledger_;
+};
+
+/// Where quotas bind nobody.
+class OpenGate final : public liqo::webhook::QuotaGate {
+ public:
+  boost::asio::awaitable<Answer> decide(liqo::webhook::GateQuestion) override { co_return Answer::allow(); }
+  std::string waiting_for() const override { return ""; }
+};
+
+}  // namespace
 
 Webhooks make_webhooks(const boost::asio::any_io_executor& executor, liqo::controllers::Process& process,
                        kube::async::Clock& clock, kube::Random& random, kube::Metrics& metrics,
                        const Options& options) {
   if (options.webhook_port == 0) return {};
   Webhooks made;
-  made.gate = std::make_unique<liqo::webhook::QuotaLookup>(process.home());
+  if (options.enforce_resources) {
+    made.ledger = std::make_unique<liqo::controllers::QuotaLedger>(executor, process.context(), process.open_api(),
+                                                                   options.ledger);
+    made.gate = std::make_unique<LedgerGate>(*made.ledger);
+  } else {
+    made.gate = std::make_unique<OpenGate>();
+  }
   made.webhook = std::make_unique<liqo::webhook::Webhook>(
       executor,
       liqo::webhook::WebhookContext{.home = process.home(),

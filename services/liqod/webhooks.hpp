@@ -4,14 +4,16 @@
 #include <memory>
 
 #include "liqo/controllers/process.hpp"
+#include "liqo/controllers/quota_ledger.hpp"
 #include "liqo/webhook/quota_gate.hpp"
 #include "liqo/webhook/webhook.hpp"
 #include "options.hpp"
 
 namespace liqod {
 
-/// The webhooks and the gate that they ask.
+/// The webhooks, the gate that they ask, and what it decides with.
 struct Webhooks {
+  std::unique_ptr<liqo::controllers::QuotaLedger> ledger;  ///< none where quotas are not enforced
   std::unique_ptr<liqo::webhook::QuotaGate> gate;
   std::unique_ptr<liqo::webhook::Webhook> webhook;
 };

@@ -99,8 +99,8 @@ class Generator {
   }
 
   std::string quantity() {
-    static constexpr const char* suffixes[] = {"",   "m",  "k",  "M",  "G",  "Ki", "Mi",  "Gi",
-                                               "e1", "E0", "e3", "u",  "n",  "Ti", "e-1", ""};
+    static constexpr const char* suffixes[] = {"",   "m",  "k",  "M", "G", "Ki", "Mi",  "Gi",
+                                               "e1", "E0", "e3", "u", "n", "Ti", "e-1", ""};
     std::string text = std::to_string(random_.between(0, random_.chance(0.3) ? 3 : 2000));
     if (random_.chance(0.2)) text += "." + std::to_string(random_.between(0, 999));
     return text + suffixes[random_.between(0, std::size(suffixes) - 1)];

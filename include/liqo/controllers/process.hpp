@@ -46,6 +46,8 @@ class Process {
   /// The caches of the cluster at home, for others that read it. Their handles must be gone before this process.
   kube::InformerSet& home() { return home_; }
   kube::EventRecorder& events() { return events_; }
+  /// For controllers that run beside this process, and end before it.
+  Context context() { return shared_; }
 
  private:
   ProcessContext context_;

@@ -37,6 +37,8 @@ RIGHTS = {
         ("offloading.liqo.io", "shadowpods/finalizers"): {"update"},
         ("offloading.liqo.io", "namespaceoffloadings"): READ,
         ("offloading.liqo.io", "quotas"): READ,
+        ("", "limitranges"): READ,
+        ("node.k8s.io", "runtimeclasses"): READ,
         ("authentication.liqo.io", "resourceslices"): READ,
         ("authentication.liqo.io", "tenants"): READ,
         ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"): READ | {"create", "update"},
@@ -51,6 +53,7 @@ RIGHTS = {
     "liqod-role.yaml": {
         ("coordination.k8s.io", "leases"): WRITE | {"get", "create"},
         ("", "secrets"): READ | {"create", "update"},
+        ("", "configmaps"): {"create", "update", "delete"},
     },
     "liqod-node-leases-role.yaml": {("coordination.k8s.io", "leases"): WRITE | {"get", "create"}},
     "liqod-tenant-clusterrole.yaml": {("", "secrets"): READ},
