@@ -35,7 +35,6 @@ RIGHTS = {
         ("offloading.liqo.io", "shadowpods"): READ | WRITE,
         ("offloading.liqo.io", "shadowpods/status"): WRITE,
         ("offloading.liqo.io", "shadowpods/finalizers"): {"update"},
-        ("offloading.liqo.io", "namespaceoffloadings"): READ,
         ("offloading.liqo.io", "quotas"): READ,
         ("", "limitranges"): READ,
         ("node.k8s.io", "runtimeclasses"): READ,
@@ -95,6 +94,16 @@ def granted(role):
             for resource in rule["resources"]:
                 rights.setdefault((group, resource), set()).update(rule["verbs"])
     return rights
+
+
+def test_no_row_of_a_table_stands_twice():
+    rows = []
+    for line in pathlib.Path(__file__).read_text(encoding="utf-8").splitlines():
+        if line.startswith('    "'):
+            rows.append([])
+        elif rows and line.startswith('        ("'):
+            rows[-1].append(line.split("):")[0])
+    assert [row for table in rows for row in set(table) if table.count(row) > 1] == []
 
 
 def test_every_role_has_its_table():
