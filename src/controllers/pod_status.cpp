@@ -68,7 +68,7 @@ asio::awaitable<Outcome> PodStatusController::reconcile(kube::WorkKey work) {
   const kube::json::object patch{{"metadata", kube::json::object{{"uid", pod->uid()}, {"labels", std::move(changes)}}}};
   auto patched = co_await context_.home.api().patch(kube::resources::pods, work.object, kube::PatchType::merge,
                                                     kube::json::serialize(patch));
-  if (!patched && !patched.error().is_not_found() && !patched.error().is_conflict())
+  if (!patched && !patched.error().is_not_found())
     co_return Outcome::retry(std::move(patched.error()).in("marking the pod"));
   // The node may have gone while the answer was on its way.
   if (const auto now = watched_.find(work.group); patched && now != watched_.end())

@@ -3,6 +3,7 @@
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/namespace_offloading.hpp"
 
 namespace liqo::sim {
 
@@ -50,6 +51,14 @@ void Cluster::add_provider(const std::string& provider) {
             {"currentMapping", json::object{{home_namespace, json::object{{"remoteNamespace", twin_namespace(id)},
                                                                           {"phase", "Accepted"}}}}}};
       },
+      operator_actor);
+  // One for all providers; the second provider finds it there.
+  (void)server.create(
+      api::kinds::namespace_offloadings,
+      {{"metadata", json::object{{"name", api::namespace_offloading_name},
+                                 {"namespace", home_namespace},
+                                 {"finalizers", json::array{json::value(api::finalizers::namespace_offloading)}}}},
+       {"spec", json::object()}},
       operator_actor);
   const json::object hard{{"cpu", "64"}, {"memory", "256Gi"}, {"pods", "500"}};
   (void)server.create(api::kinds::virtual_nodes,

@@ -32,6 +32,10 @@ class NamespaceMap {
   std::vector<MappedNamespace> current_mapping(std::size_t limit = 10'000) const;
   /// The entries of `spec.desiredMapping` as they stand, unchecked; those that are no strings are left out.
   std::vector<WantedNamespace> desired_mapping(std::size_t limit = 10'000) const;
+  /// The twin that `spec.desiredMapping` has for a namespace, "" where it has none.
+  std::string_view desired_twin(std::string_view local) const {
+    return kube::string_at(object_->spec(), {"desiredMapping", local});
+  }
   /// Whether it is this cluster's wish, to be copied to the provider `remote`.
   bool is_outgoing_to(std::string_view remote) const;
   /// Whether it is the copy of another cluster's wish; of which one is for origin() to say, which that cluster wrote.

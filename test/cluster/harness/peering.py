@@ -100,6 +100,14 @@ class Peering:
                 "roleRef": {"kind": "ClusterRole", "name": chart.REMOTE_ROLE, "apiGroup": "rbac.authorization.k8s.io"},
             },
         )
+        # With the finalizer that liqod would set: from then on the NamespaceMap is to ask for this twin.
+        offloading = {"name": "offloading", "finalizers": ["namespaceoffloading-controller.liqo.io/finalizer"]}
+        spec = {"namespaceMappingStrategy": "SelectedName", "remoteNamespaceName": twin}
+        self.consumer.api.apply(
+            "namespaceoffloadings",
+            namespace,
+            {"kind": "NamespaceOffloading", "metadata": offloading, "spec": {**spec, "podOffloadingStrategy": "Local"}},
+        )
         self._map(namespace, twin, {"remoteNamespace": twin, "phase": "Accepted"})
         return twin
 
@@ -128,6 +136,13 @@ class Peering:
     def withdraw(self, namespace: str) -> None:
         """Removes the mapping of a namespace; what runs in its twin is left to whoever watches."""
         self._map(namespace, None, None)
+        maps = self.consumer.api.list("namespacemaps")
+        if any(namespace in (found.get("status", {}).get("currentMapping") or {}) for found in maps):
+            return  # offloaded to another provider, too
+        find = self.consumer.api.find
+        self.consumer.api.delete("namespaceoffloadings", namespace, "offloading")
+        gone = lambda: find("namespaceoffloadings", namespace, "offloading") is None  # noqa: E731
+        wait_for(gone, 30, f"the NamespaceOffloading of {namespace} to be gone")
 
     def _map(self, namespace: str, twin: str | None, current: Mapping[str, str] | None) -> None:
         patch, name = self.consumer.api.patch, self.provider.name

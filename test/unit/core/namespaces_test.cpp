@@ -6,9 +6,14 @@
 namespace liqo::core {
 namespace {
 
-NamespaceMapping mapping_of(std::string_view current) {
-  const kube::Object map =
+/// The table of a map that asks for what it has, unless told otherwise.
+NamespaceMapping mapping_of(std::string_view current, std::string_view desired = "") {
+  kube::Object map =
       testing::parse(R"({"metadata": {"name": "milan"}, "status": {"currentMapping": )" + std::string(current) + "}}");
+  kube::json::object& wanted = kube::ensure_object(map.mutable_spec(), "desiredMapping");
+  for (const auto& [local, entry] : kube::object_at(map.status(), {"currentMapping"}))
+    wanted[local] = kube::string_at(entry, {"remoteNamespace"});
+  if (!desired.empty()) map.mutable_spec()["desiredMapping"] = testing::parse_value(desired);
   return NamespaceMapping::from(api::NamespaceMap(map));
 }
 
@@ -26,6 +31,16 @@ TEST_CASE("only accepted entries are used, in both directions") {
   CHECK_FALSE(mapping.to_remote("new"));
   CHECK_FALSE(mapping.to_local("old-rome"));
   CHECK(mapping.refused().empty());
+}
+
+TEST_CASE("what a provider maps without having been asked is not used") {
+  const char* const current = R"({"kube-system": {"remoteNamespace": "mine", "phase": "Accepted"}})";
+  for (const char* desired :
+       {"{}", "null", R"({"shop": "mine"})", R"({"kube-system": "other"})", R"({"kube-system": 3})"}) {
+    CAPTURE(desired);
+    CHECK(mapping_of(current, desired).entries().empty());
+  }
+  CHECK(mapping_of(current, R"({"kube-system": "mine"})").to_remote("kube-system"));
 }
 
 TEST_CASE("names that are no namespaces are refused") {

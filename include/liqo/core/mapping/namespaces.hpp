@@ -14,9 +14,9 @@ namespace liqo::core {
 class NamespaceMapping {
  public:
   NamespaceMapping() = default;
-  /// Takes the accepted entries. Entries with names that are no DNS labels, and all entries that share one remote
-  /// namespace (a provider could otherwise make two namespaces see each other's objects), are left out and told in
-  /// `refused`, one sentence each.
+  /// Takes the entries that this cluster asks for and the provider has accepted under that name. Entries with names
+  /// that are no DNS labels, and all entries that share one remote namespace (a provider could otherwise make two
+  /// namespaces see each other's objects), are left out and told in `refused`, one sentence each.
   static NamespaceMapping from(const api::NamespaceMap& map);
 
   /// The twin of a namespace at home, or nullptr.
