@@ -195,11 +195,11 @@ TEST_CASE("a NamespaceOffloading is validated as a whole") {
                 "values":["b"]}]}]}})"),
        ""},
       {made(R"({"clusterSelector":{"nodeSelectorTerms":[{},{"matchExpressions":[{"key":"a","operator":"Is"}]}]}})"),
-       "nodeSelectorTerms[1] uses the operator \"Is\""},
+       "nodeSelectorTerms[1].matchExpressions[0]: operator \"Is\""},
       {made(R"({"clusterSelector":{"nodeSelectorTerms":[{"matchExpressions":[{"operator":"Exists"}]}]}})"),
-       "without a key"},
+       "is not the key of a label"},
       {made(R"({"clusterSelector":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"In"}]}]}})"),
-       "0 values"},
+       "In needs at least one value"},
   };
   for (const auto& each : creations) {
     CAPTURE(each.object);
