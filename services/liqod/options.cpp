@@ -63,6 +63,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   auto& settings = options.settings;
   std::string lease_duration = "40s", ping_interval = "10s", ping_timeout = "5s", webhook_lifetime = "2160h";
   std::vector<std::string> extra_labels, extra_annotations;
+  std::string peer_interval = "15s", peer_timeout = "5s";
 
   CLI::App app{
       "liqod lends and borrows capacity between Kubernetes clusters: one process per cluster, consumer and provider "
@@ -108,6 +109,12 @@ ParsedOptions parse_options(int argc, char** argv) {
       ->delimiter(',');
   app.add_option("--node-extra-annotations", extra_annotations, "Annotations of every virtual node, likewise")
       ->delimiter(',');
+  app.add_option(
+         "--foreign-cluster-ping-interval", peer_interval,
+         "Time between two probes of a peer's API server, whose result its ForeignCluster shows; 0 turns them off")
+      ->capture_default_str();
+  app.add_option("--foreign-cluster-ping-timeout", peer_timeout, "Time that a peer has to answer such a probe")
+      ->capture_default_str();
   app.add_option("--pod-reflection-workers", settings.pod_workers, "Pods worked on at a time, per provider")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
@@ -175,7 +182,13 @@ ParsedOptions parse_options(int argc, char** argv) {
        {std::tuple{"--node-ping-interval", ping_interval, &settings.probe_interval},
         std::tuple{"--node-ping-timeout", ping_timeout, &settings.probe_timeout},
         std::tuple{"--node-lease-duration", lease_duration, &lease},
-        std::tuple{"--webhook-certificate-lifetime", webhook_lifetime, &options.webhook_certificate_lifetime}}) {
+        std::tuple{"--webhook-certificate-lifetime", webhook_lifetime, &options.webhook_certificate_lifetime},
+        std::tuple{"--foreign-cluster-ping-timeout", peer_timeout, &settings.foreign_cluster_ping_timeout},
+        std::tuple{"--foreign-cluster-ping-interval", peer_interval, &settings.foreign_cluster_ping_interval}}) {
+    if (out == &settings.foreign_cluster_ping_interval && (text == "0" || text == "0s")) {
+      *out = kube::Duration::zero();
+      continue;
+    }
     if (const std::string mistake = read_duration(text, *out); !mistake.empty()) {
       std::cerr << "liqod: " << name << " " << mistake << " (liqod --help tells the options)\n";
       return {.exit_code = 2};

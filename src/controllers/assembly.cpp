@@ -1,20 +1,27 @@
 #include "liqo/controllers/assembly.hpp"
 
+#include "liqo/controllers/foreign_cluster.hpp"
 #include "liqo/controllers/namespace_map.hpp"
 #include "liqo/controllers/namespace_offloading.hpp"
 #include "liqo/controllers/outgoing_namespace_map.hpp"
 #include "liqo/controllers/pod_status.hpp"
+#include "liqo/controllers/replicator.hpp"
 #include "liqo/controllers/shadow_pod.hpp"
 
 namespace liqo::controllers {
 
-std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_executor& executor, Context context) {
+std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_executor& executor, Context context,
+                                                        const ConnectProvider& connect) {
   std::vector<std::unique_ptr<Runnable>> made;
   made.push_back(std::make_unique<ShadowPodController>(executor, context));
   made.push_back(std::make_unique<OutgoingNamespaceMapController>(executor, context));
   made.push_back(std::make_unique<NamespaceOffloadingController>(executor, context));
   made.push_back(std::make_unique<NamespaceMapController>(executor, context));
   made.push_back(std::make_unique<PodStatusController>(executor, context));
+  auto replicator = std::make_unique<Replicator>(executor, connect, context);
+  Replicator& replication = *replicator;
+  made.push_back(std::move(replicator));
+  made.push_back(std::make_unique<ForeignClusterController>(executor, context, replication));
   return made;
 }
 

@@ -34,7 +34,7 @@ Process::Process(const asio::any_io_executor& executor, ProcessContext context)
               .random = context_.random,
               .metrics = context_.metrics,
               .settings = context_.settings},
-      controllers_(make_controllers(executor, shared_)),
+      controllers_(make_controllers(executor, shared_, context_.connect)),
       virtual_nodes_(executor, context_.connect, shared_) {}
 
 asio::awaitable<void> Process::run() {

@@ -2,6 +2,7 @@
 
 #include <boost/asio/this_coro.hpp>
 
+#include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/mapping/names.hpp"
@@ -40,6 +41,7 @@ VirtualNodeController::VirtualNodeController(const asio::any_io_executor& execut
       nodes_(context.home.acquire({.resource = kube::resources::nodes,
                                    .selection = {.label_selector = std::string(api::labels::type) + "=" +
                                                                    std::string(api::labels::type_virtual_node)}})),
+      foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
       sessions_(executor, context.clock, context.random, context.metrics, {.name = "provider-session"},
                 [this](kube::WorkKey key) { return reconcile_session(std::move(key)); }),
       node_controller_(executor, context.clock, context.random, context.metrics, {.name = "virtual-node"},
@@ -353,7 +355,7 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
   if (node && is_virtual(*node)) {
     auto told = co_await set_condition(key, "Node", "Draining", "VirtualNodeDeleted", "");
     if (!told) co_return Outcome::retry(std::move(told.error()));
-    auto drained = co_await drain(*node);
+    auto drained = co_await drain(*node, is_lost(VirtualNode(virtual_node).cluster_id()));
     if (!drained) co_return Outcome::retry(std::move(drained.error()));
     if (!*drained) co_return Outcome::again_after(drain_pause);
     auto removed =
@@ -369,7 +371,7 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
   co_return Outcome::done();
 }
 
-asio::awaitable<kube::Result<bool>> VirtualNodeController::drain(const kube::Object& node) {
+asio::awaitable<kube::Result<bool>> VirtualNodeController::drain(const kube::Object& node, bool force) {
   kube::Api& home = context_.home.api();
   if (!kube::bool_at(node.tree(), {"spec", "unschedulable"})) {
     const kube::json::object patch{{"spec", kube::json::object{{"unschedulable", true}}}};
@@ -387,6 +389,14 @@ asio::awaitable<kube::Result<bool>> VirtualNodeController::drain(const kube::Obj
     auto pod = kube::Object::from(std::move(item));
     if (!pod) continue;
     empty = false;
+    if (force) {
+      // Nobody will ever tell of its end: no budget and no grace period can be waited for.
+      auto removed = co_await home.remove(kube::resources::pods, pod->key(),
+                                          {.uid = std::string(pod->uid()), .grace_period_seconds = 0});
+      if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+        co_return kube::fail(std::move(removed.error()), "removing a pod of a provider that is gone");
+      continue;
+    }
     if (pod->is_deleting()) continue;
     kube::json::object eviction{
         {"apiVersion", evictions.api_version()},
@@ -400,6 +410,16 @@ asio::awaitable<kube::Result<bool>> VirtualNodeController::drain(const kube::Obj
       co_return kube::fail(std::move(evicted.error()), "evicting a pod");
   }
   co_return empty;
+}
+
+bool VirtualNodeController::is_lost(std::string_view cluster) const {
+  for (const kube::ObjectKey& key : foreign_clusters_->store().keys()) {
+    const auto object = foreign_clusters_->find(key);
+    if (object && api::ForeignCluster(*object).cluster_id() == cluster &&
+        api::ForeignCluster(*object).is_permanently_unreachable())
+      return true;
+  }
+  return false;
 }
 
 asio::awaitable<void> VirtualNodeController::heartbeat() {

@@ -2,6 +2,7 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/replication.hpp"
 
 namespace liqo::sim {
 
@@ -71,6 +72,12 @@ void Chaos::act() {
       {1, &Chaos::edit_image},
       {1, &Chaos::edit_config_map},
       {1, &Chaos::edit_offloading_patch},
+      {4, &Chaos::edit_replicated},
+      {2, &Chaos::edit_replica},
+      {2, &Chaos::delete_replica},
+      {3, &Chaos::delete_slice},
+      {3, &Chaos::create_slice},
+      {1, &Chaos::rotate_credentials},
   };
   int total = 0;
   for (const Action& action : actions) total += action.weight;
@@ -277,6 +284,77 @@ void Chaos::edit_offloading_patch() {
         next["spec"].as_object()["offloadingPatch"] =
             json::object{{"nodeSelector", json::object{{"pool", std::to_string(random_.between(0, 9))}}}};
       },
+      actor);
+}
+
+void Chaos::edit_replicated() {
+  const auto kinds = core::replicated_kinds();
+  const kube::Resource& kind = kinds[static_cast<std::size_t>(random_.between(0, 2))];
+  const Tree object = pick(world_.home.server.list(kind, tenant_namespace(any_provider().id)));
+  if (!object || is_deleting(*object)) return;
+  const std::string value = std::to_string(random_.between(1, 99));
+  const bool relabel = random_.chance(0.5);
+  note((relabel ? "label edit and renewal=" : "cpu=") + value + " of " + std::string(kind.kind) + " " +
+       std::string(name_of(*object)));
+  (void)world_.home.server.update(
+      kind, key_of(*object), "",
+      [&](json::object& next) {
+        json::object& label_map = kube::ensure_object(next["metadata"].as_object(), "labels");
+        if (relabel) label_map["edit"] = label_map["renewal"] = value;
+        if (!relabel && kind == api::kinds::resource_slices)
+          next["spec"].as_object()["resources"] = json::object{{random_.chance(0.5) ? "cpu" : "memory", value}};
+      },
+      actor);
+}
+
+void Chaos::edit_replica() {
+  Cluster& provider = any_provider();
+  const Tree replica = pick(provider.server.list(api::kinds::resource_slices));
+  if (!replica || is_deleting(*replica)) return;
+  note("replica " + std::string(name_of(*replica)) + " is damaged in " + provider.id);
+  (void)provider.server.update(
+      api::kinds::resource_slices, key_of(*replica), "",
+      [&](json::object& next) {
+        json::object& label_map = kube::ensure_object(next["metadata"].as_object(), "labels");
+        label_map["rack"] = "3";
+        if (random_.chance(0.3)) label_map.erase(api::labels::replicated);
+        next["spec"].as_object()["class"] = "other";
+      },
+      actor);
+}
+
+void Chaos::delete_replica() {
+  Cluster& provider = any_provider();
+  // Not NamespaceMaps: with them the twins of what runs would go.
+  const kube::Resource& kind = random_.chance(0.7) ? api::kinds::resource_slices : api::kinds::renews;
+  const Tree replica = pick(provider.server.list(kind));
+  if (!replica) return;
+  note("replica " + std::string(name_of(*replica)) + " is deleted in " + provider.id);
+  (void)provider.server.remove(kind, key_of(*replica), {}, actor);
+}
+
+void Chaos::delete_slice() {
+  const Tree slice = pick(world_.home.server.list(api::kinds::resource_slices));
+  if (!slice) return;
+  note("slice " + std::string(name_of(*slice)) + " is deleted");
+  (void)world_.home.server.remove(api::kinds::resource_slices, key_of(*slice), {}, actor);
+}
+
+void Chaos::create_slice() {
+  // An old name now and then, perhaps while its last bearer is going.
+  const std::string name =
+      "slice-" + std::to_string(random_.chance(0.3) ? random_.between(0, next_slice_) : next_slice_++);
+  note("slice " + name + " is created");
+  (void)world_.home.server.create(api::kinds::resource_slices, replicated_slice(world_.home, any_provider().id, name),
+                                  actor);
+}
+
+void Chaos::rotate_credentials() {
+  const std::string provider = any_provider().id;
+  note("new credentials for " + provider);
+  (void)world_.home.server.update(
+      resources::secrets, {tenant_namespace(provider), "kubeconfig-controlplane-" + provider}, "",
+      [&](json::object& next) { next["data"].as_object()["issued"] = std::to_string(random_.between(1, 1'000'000)); },
       actor);
 }
 

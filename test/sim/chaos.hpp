@@ -41,6 +41,12 @@ class Chaos {
   void edit_image();
   void edit_config_map();
   void edit_offloading_patch();
+  void edit_replicated();
+  void edit_replica();
+  void delete_replica();
+  void delete_slice();
+  void create_slice();
+  void rotate_credentials();
 
   asio::awaitable<void> restart(std::string cluster, bool killed, kube::Duration downtime);
   asio::awaitable<void> outage(std::vector<kube::testing::SimLink*> links, bool refuses, kube::Duration length);
@@ -58,6 +64,7 @@ class Chaos {
   kube::async::TaskGroup group_;
   std::vector<std::string> log_;
   int next_job_ = 10;
+  int next_slice_ = 1;
 };
 
 }  // namespace liqo::sim

@@ -4,6 +4,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
+#include "replication.hpp"
 
 namespace liqo::sim {
 
@@ -28,7 +29,8 @@ Cluster::Cluster(kube::testing::Simulator& simulator, std::string cluster_id, st
       random_(seed) {
   for (const kube::Resource& kind :
        {api::kinds::virtual_nodes, api::kinds::namespace_maps, api::kinds::namespace_offloadings,
-        api::kinds::shadow_pods, api::kinds::role_bindings})
+        api::kinds::shadow_pods, api::kinds::role_bindings, api::kinds::resource_slices, api::kinds::renews,
+        api::kinds::tenants, api::kinds::identities, api::kinds::configurations, api::kinds::foreign_clusters})
     server.serve(kind);
 }
 
@@ -42,7 +44,8 @@ void Cluster::add_provider(const std::string& provider) {
       {{"metadata", metadata("kubeconfig")}, {"data", json::object{{"kubeconfig", kube::encode_base64(provider)}}}},
       operator_actor);
   json::object map{{"metadata", metadata(provider)}};
-  map["metadata"].as_object()["labels"] = json::object{{api::labels::remote_cluster_id, provider}};
+  map["metadata"].as_object()["labels"] = replication_labels(provider);
+  map["spec"] = json::object{{"desiredMapping", json::object{{home_namespace, twin_namespace(id)}}}};
   (void)server.create(api::kinds::namespace_maps, std::move(map), operator_actor);
   (void)server.update(
       api::kinds::namespace_maps, {tenant, provider}, "status",
@@ -68,6 +71,7 @@ void Cluster::add_provider(const std::string& provider) {
                                              {"kubeconfigSecretRef", json::object{{"name", "kubeconfig"}}},
                                              {"resourceQuota", json::object{{"hard", hard}}}}}},
                       operator_actor);
+  add_replication(*this, provider);
 }
 
 std::string Cluster::node_for(const json::object& pod) {

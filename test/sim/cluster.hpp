@@ -26,8 +26,8 @@ class Cluster {
  public:
   Cluster(kube::testing::Simulator& simulator, std::string id, std::uint64_t seed);
 
-  /// Applies what a peering leaves at the consumer: Secret, VirtualNode, and the NamespaceMap with the twin of the
-  /// home namespace.
+  /// Applies what a peering leaves at the consumer: Secrets, VirtualNode, the NamespaceMap with the twin of the home
+  /// namespace, and what else is replicated.
   void add_provider(const std::string& provider);
   std::string node_for(const json::object& pod);
 

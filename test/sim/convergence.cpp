@@ -114,7 +114,7 @@ std::string find_difference(World& world) {
     if (auto difference = compare_config_maps(world, *provider); !difference.empty()) return difference;
     if (auto difference = compare_node(world, name); !difference.empty()) return difference;
   }
-  return "";
+  return find_replication_difference(world);
 }
 
 std::vector<std::string> list_writes(World& world, kube::TimePoint after) {

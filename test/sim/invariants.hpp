@@ -23,7 +23,8 @@ std::string find_difference(World& world);
 /// Writes of the daemons after a time, without heartbeats (leases, nodes) and Events, each as one line.
 std::vector<std::string> list_writes(World& world, kube::TimePoint after = {});
 
-/// The merged history of all objects of that name (pods, ShadowPods, Secrets, nodes, VirtualNodes), a line per change.
+/// The merged history of all objects of that name (pods, ShadowPods, Secrets, nodes, VirtualNodes, and what is
+/// replicated), a line per change.
 std::vector<std::string> trace(World& world, std::string_view name);
 
 }  // namespace liqo::sim

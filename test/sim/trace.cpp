@@ -31,8 +31,9 @@ std::string describe(const kube::testing::FakeChange& change, const std::string&
 std::vector<std::string> trace(World& world, std::string_view name) {
   std::vector<std::pair<kube::TimePoint, std::string>> lines;
   const auto take = [&](Cluster& cluster) {
-    for (const kube::Resource& kind : {kube::resources::pods, api::kinds::shadow_pods, kube::resources::secrets,
-                                       kube::resources::nodes, api::kinds::virtual_nodes})
+    for (const kube::Resource& kind :
+         {kube::resources::pods, api::kinds::shadow_pods, kube::resources::secrets, kube::resources::nodes,
+          api::kinds::virtual_nodes, api::kinds::resource_slices, api::kinds::renews, api::kinds::namespace_maps})
       for (const kube::testing::FakeChange& change : cluster.server.store().table(kind).log)
         if (change.key.name.starts_with(name)) lines.emplace_back(change.at, describe(change, cluster.id));
   };

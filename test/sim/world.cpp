@@ -53,6 +53,7 @@ World::World(std::uint64_t seed)
     auto& made = providers[std::string(name)];
     made = std::make_unique<Cluster>(simulator, std::string(name), simulator.random().next());
     servers[std::string(name)] = &made->server;
+    grants.push_back(std::make_unique<FakeGrants>(simulator, made->server, simulator.random().next()));
   }
   daemons["rome"] =
       std::make_unique<ProcessBox>(simulator, "rome", home.server, servers, settings_for(difficulty, "rome"));
@@ -64,12 +65,16 @@ World::World(std::uint64_t seed)
 
 void World::start() {
   const std::string ns(home_namespace);
-  for (auto& [name, provider] : providers) home.add_provider(name);
+  for (auto& [name, provider] : providers) {
+    home.add_provider(name);
+    add_tenant_namespace(*provider, home.id);
+  }
   const auto make = [&](const kube::Resource& kind, std::string_view name, json::object rest) {
     rest["metadata"] = json::object{{"name", name}, {"namespace", ns}};
     (void)home.server.create(kind, std::move(rest), "operator");
   };
   make(kube::resources::service_accounts, "default", {});
+  (void)home.server.create(kube::resources::namespaces, {{"metadata", json::object{{"name", ns}}}}, "operator");
   make(kube::resources::config_maps, "kube-root-ca.crt", {{"data", json::object{{"ca.crt", "rome"}}}});
   make(kube::resources::config_maps, "settings", {{"data", json::object{{"answer", "42"}}}});
 

@@ -8,6 +8,7 @@
 
 #include "cluster.hpp"
 #include "process_box.hpp"
+#include "replication.hpp"
 
 namespace liqo::sim {
 
@@ -41,6 +42,7 @@ class World {
   kube::testing::Simulator simulator;
   Cluster home;
   std::map<std::string, std::unique_ptr<Cluster>> providers;
+  std::vector<std::unique_ptr<FakeGrants>> grants;  ///< of the providers
   std::map<std::string, std::unique_ptr<ProcessBox>> daemons;
   std::unique_ptr<kube::testing::FakeReplicaSet> replicas;
   /// By UID of a pod at home: how often somebody took its ShadowPod or remote pod away.

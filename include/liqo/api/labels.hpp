@@ -34,7 +34,6 @@ inline constexpr std::string_view tenant_namespace = "liqo.io/tenant-namespace";
 inline constexpr std::string_view ownership = "liqo.io/ownership";  ///< of the Go version; stays at home
 /// On a kubeconfig Secret: what it is for.
 inline constexpr std::string_view identity_type = "liqo.io/identity-type";
-inline constexpr std::string_view identity_type_control_plane = "ControlPlane";
 inline constexpr std::string_view scheduling_enabled = "liqo.io/scheduling-enabled";
 inline constexpr std::string_view nonce = "liqo.io/nonce";                ///< "true" on the provider's nonce Secret
 inline constexpr std::string_view signed_nonce = "liqo.io/signed-nonce";  ///< "true" on the consumer's answer to it
@@ -104,6 +103,8 @@ inline constexpr std::string_view restart_offset = "offloading.liqo.io/restart-o
 /// On a tenant namespace, set by the provider's administrator: the Pod Security level of that consumer's twin
 /// namespaces, "privileged", "baseline" (default) or "restricted". Consumers have no right to write namespaces.
 inline constexpr std::string_view twin_pod_security = "offloading.liqo.io/twin-pod-security";
+/// On a ForeignCluster, "true": made by this program, which removes it with the last of its peer.
+inline constexpr std::string_view made_by_liqod = "core.liqo.io/made-by-liqod";
 /// On a virtual Node: the labels, annotations and taints that its VirtualNode asked for last.
 inline constexpr std::string_view applied_node = "offloading.liqo.io/applied-node";
 }  // namespace annotations

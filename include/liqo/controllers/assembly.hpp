@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "liqo/controllers/context.hpp"
+#include "liqo/controllers/provider_link.hpp"
 #include "liqo/controllers/runnable.hpp"
 
 namespace liqo::controllers {
 
-/// Makes one of each. What `context` refers to outlives them.
-std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_executor& executor, Context context);
+/// Makes one of each; later ones may refer to earlier ones. What `context` refers to outlives them.
+std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_executor& executor, Context context,
+                                                        const ConnectProvider& connect);
 
 }  // namespace liqo::controllers

@@ -24,6 +24,9 @@ struct Settings {
   kube::Duration lease_interval = std::chrono::seconds(10);
   std::int64_t lease_seconds = 40;
 
+  kube::Duration foreign_cluster_ping_interval = std::chrono::seconds(15);  ///< 0: peers count as reachable
+  kube::Duration foreign_cluster_ping_timeout = std::chrono::seconds(5);
+
   bool api_server_support = false;  ///< offloaded pods get tokens for the home API server
   std::string api_server_host;      ///< as offloaded pods reach it; "" = kubernetes.default
   std::string api_server_port;

@@ -12,7 +12,8 @@ namespace liqo::controllers {
 
 /// Keeps one ProviderSession per VirtualNode (on every replica, so that each can serve the kubelet API) and, where this
 /// process leads, the Node, its lease and the VirtualNode's conditions. Deleting a VirtualNode drains the Node first:
-/// pods are evicted with regard to disruption budgets, and the session works until nothing is left. One thread.
+/// pods are evicted with regard to disruption budgets, and the session works until nothing is left. Pods of a provider
+/// that is declared permanently unreachable are removed by force. One thread.
 class VirtualNodeController {
  public:
   VirtualNodeController(const asio::any_io_executor& executor, ConnectProvider connect, Context context);
@@ -40,7 +41,9 @@ class VirtualNodeController {
   asio::awaitable<kube::Outcome> reconcile_session(kube::WorkKey key);
   asio::awaitable<kube::Outcome> reconcile_node(kube::WorkKey key);
   asio::awaitable<kube::Outcome> tear_down(kube::Object virtual_node);
-  asio::awaitable<kube::Result<bool>> drain(const kube::Object& node);
+  /// `force`: the provider is gone for good, and the pods with it.
+  asio::awaitable<kube::Result<bool>> drain(const kube::Object& node, bool force);
+  bool is_lost(std::string_view cluster) const;
   asio::awaitable<kube::Result<void>> set_condition(const kube::ObjectKey& key, std::string_view type,
                                                     std::string_view status, std::string_view reason,
                                                     std::string message);
@@ -56,7 +59,7 @@ class VirtualNodeController {
   ConnectProvider connect_;
   Context context_;
   std::map<kube::ObjectKey, Entry> entries_;
-  kube::InformerHandle virtual_nodes_, nodes_;
+  kube::InformerHandle virtual_nodes_, nodes_, foreign_clusters_;
   std::map<std::string, kube::Object> leases_;  ///< as written last, by node
   kube::Controller sessions_, node_controller_;
   kube::Log log_;

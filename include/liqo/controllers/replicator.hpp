@@ -1,0 +1,87 @@
+// Replication with all providers: one session for each ControlPlane kubeconfig Secret of a tenant namespace.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/replication_session.hpp"
+#include "liqo/controllers/runnable.hpp"
+
+namespace liqo::controllers {
+
+/// Keeps the sessions as the Secrets ask: new credentials, new session; a deleted Secret is held by a finalizer until
+/// nothing is left at the provider, or the provider refuses or is given up. Objects whose credentials are gone for good
+/// are let go. Secrets are watched in each tenant namespace by itself; a namespace that may not be read yet waits
+/// alone. One thread.
+class Replicator final : public Runnable {
+ public:
+  Replicator(const asio::any_io_executor& executor, ConnectProvider connect, Context context);
+  ~Replicator() override;
+
+  asio::awaitable<void> run() override;
+  bool has_synced() const override;
+  bool is_busy() const override;
+
+  /// The ControlPlane Secret of a provider, if there is one.
+  std::optional<kube::Object> find_secret(std::string_view cluster) const;
+  /// True once the Secrets of every tenant namespace are known: only then their absence means something.
+  bool knows_secrets() const;
+  /// Whether the provider's API server answers with those credentials: false also where they cannot be used; nothing
+  /// while it is not known.
+  std::optional<bool> answers(std::string_view cluster) const;
+  /// Called with a cluster ID when find_secret() or answers() may have changed for it. One reader.
+  void on_change(std::function<void(const std::string& cluster)> handler) { changed_ = std::move(handler); }
+
+ private:
+  /// Local namespace and the provider's cluster ID, in the form of a key.
+  using PeerKey = kube::ObjectKey;
+  struct Peer {
+    std::string digest;  ///< of everything the session was made from
+    std::unique_ptr<ReplicationSession> session;
+    std::optional<std::string> trouble;            ///< why there is no session
+    std::optional<kube::TimePoint> refused_since;  ///< when the provider began to refuse the last look
+  };
+  asio::awaitable<kube::Outcome> reconcile_peer(kube::WorkKey work);
+  asio::awaitable<kube::Outcome> reconcile_orphan(kube::WorkKey work);
+  asio::awaitable<kube::Outcome> close(PeerKey key, kube::Object secret);
+  kube::Result<core::ReplicationPeer> check(const PeerKey& key, const kube::Object& secret) const;
+  kube::Result<void> open(const PeerKey& key, const kube::Object& secret);
+  asio::awaitable<void> stop_session(PeerKey key);
+  asio::awaitable<kube::Result<void>> set_finalizer(const kube::Object& secret, bool wanted);
+
+  void read_namespaces();
+  void enqueue_secret(const kube::ObjectKey& secret);
+  void enqueue_namespace(const std::string& ns);
+  void enqueue_peer(const PeerKey& key);
+  void enqueue_everything();
+  void see_object(const kube::Resource& kind, const kube::ObjectKey& key);
+  void see_foreign_cluster(const kube::ObjectKey& key);
+  bool is_lost(std::string_view cluster) const;
+  /// The Secrets of a peer, the one to use first.
+  std::vector<kube::Object> secrets_of(const PeerKey& key) const;
+  bool knows_secrets_of(const std::string& ns) const;
+  /// The objects of a namespace that hold something at that provider.
+  std::vector<std::string> held_by(const PeerKey& key, bool only_wanted) const;
+  void tell(const std::string& cluster) {
+    if (changed_) changed_(cluster);
+  }
+
+  asio::any_io_executor executor_;
+  ConnectProvider connect_;
+  Context context_;
+  std::vector<kube::InformerHandle> locals_;  ///< in the order of core::replicated_kinds()
+  kube::InformerHandle namespaces_, foreign_clusters_;
+  std::map<std::string, kube::InformerHandle> secrets_;  ///< by tenant namespace
+  std::map<PeerKey, Peer> peers_;
+  std::map<kube::WorkKey, kube::TimePoint> orphans_;  ///< since when objects are without credentials
+  kube::Controller sessions_, orphan_controller_;
+  std::function<void(const std::string&)> changed_;
+  kube::Log log_;
+};
+
+}  // namespace liqo::controllers

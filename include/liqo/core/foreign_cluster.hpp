@@ -1,0 +1,39 @@
+// The status of a ForeignCluster: role, modules and conditions from what there is of one peer. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/base/time.hpp"
+#include "kube/k8s/object.hpp"
+
+namespace liqo::core {
+
+/// Everything of one peer that this cluster has. Null and empty: there is none.
+struct PeerState {
+  const kube::Object* tenant = nullptr;         ///< the peer is a consumer
+  const kube::Object* identity = nullptr;       ///< of type ControlPlane: the peer is a provider
+  const kube::Object* configuration = nullptr;  ///< of the network
+  std::vector<kube::Object> virtual_nodes;
+  std::vector<kube::Object> nodes;         ///< those of the virtual nodes
+  bool has_credentials = false;            ///< there is a ControlPlane kubeconfig Secret
+  std::string server;                      ///< the URL in that Secret
+  std::optional<bool> api_server_answers;  ///< nothing: not known yet
+};
+
+/// Whether anything of the peer is left; a ForeignCluster that Liqo made goes with the last of it.
+bool has_anything(const PeerState& peer);
+
+/// The status, made from the one that stands in `foreign_cluster`: conditions keep their transition time as long as
+/// their status is the same, and stand in a fixed order, so that an unchanged peer gives an equal status. What this
+/// program does not know of stays.
+kube::json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, const PeerState& peer,
+                                                kube::WallTime now);
+
+/// The ForeignCluster to create for a cluster ID, marked as made by Liqo.
+kube::Object forge_foreign_cluster(const std::string& cluster_id);
+/// Whether Liqo made it (and not a person or the Go version).
+bool is_made_by_us(const kube::Object& foreign_cluster);
+
+}  // namespace liqo::core

@@ -1,0 +1,165 @@
+#include "liqo/controllers/foreign_cluster.hpp"
+
+#include <algorithm>
+
+#include "kube/base/base64.hpp"
+#include "kube/wire/kubeconfig.hpp"
+#include "liqo/api/identity.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/mapping/names.hpp"
+#include "liqo/core/replication.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+
+/// Without an event there may be one whose caches were not complete.
+constexpr kube::Duration incomplete_pause = 5s;
+
+bool by_age(const kube::Object& a, const kube::Object& b) {
+  return std::tuple(a.creation_timestamp(), a.name()) < std::tuple(b.creation_timestamp(), b.name());
+}
+
+}  // namespace
+
+ForeignClusterController::ForeignClusterController(const asio::any_io_executor& executor, Context context,
+                                                   Replicator& replicator)
+    : context_(context),
+      replicator_(replicator),
+      foreign_clusters_{.objects = context.home.acquire({.resource = api::kinds::foreign_clusters}), .in_spec = true},
+      tenants_{.objects = context.home.acquire({.resource = api::kinds::tenants}), .in_spec = true},
+      identities_{.objects = context.home.acquire({.resource = api::kinds::identities}), .in_spec = true},
+      virtual_nodes_{.objects = context.home.acquire({.resource = api::kinds::virtual_nodes}), .in_spec = true},
+      nodes_{.objects =
+                 context.home.acquire({.resource = kube::resources::nodes,
+                                       .selection = {.label_selector = std::string(api::labels::type) + "=" +
+                                                                       std::string(api::labels::type_virtual_node)}})},
+      configurations_{.objects = context.home.acquire({.resource = api::kinds::configurations}), .required = false},
+      controller_(executor, context.clock, context.random, context.metrics, {.name = "foreigncluster"},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      log_("foreigncluster") {
+  for (Source* source : {&foreign_clusters_, &tenants_, &identities_, &virtual_nodes_, &nodes_, &configurations_})
+    watch(*source);
+  replicator_.on_change([this](const std::string& cluster) { enqueue(cluster); });
+}
+
+bool ForeignClusterController::has_synced() const {
+  for (const Source* source : {&foreign_clusters_, &tenants_, &identities_, &virtual_nodes_, &nodes_, &configurations_})
+    if (source->required && !source->objects->has_synced()) return false;
+  return true;
+}
+
+std::string ForeignClusterController::cluster_of(const Source& source, const kube::Object& object) {
+  std::string cluster;
+  if (source.in_spec) cluster = kube::string_at(object.spec(), {"clusterID"});
+  return cluster.empty() ? std::string(object.label(api::labels::remote_cluster_id)) : cluster;
+}
+
+void ForeignClusterController::watch(Source& source) {
+  source.objects.subscribe(
+      [this, &source](const kube::ObjectKey& key) {
+        if (const auto object = source.objects->find(key)) {
+          enqueue(cluster_of(source, *object));
+        } else {
+          // Whose it was is not known any more.
+          enqueue_all();
+        }
+      },
+      [this] { enqueue_all(); });
+}
+
+void ForeignClusterController::enqueue(const std::string& cluster) {
+  if (core::is_dns_label(cluster) && cluster != context_.settings.cluster_id)
+    controller_.enqueue({.group = cluster, .object = {"", cluster}});
+}
+
+void ForeignClusterController::enqueue_all() {
+  for (const Source* source : {&foreign_clusters_, &tenants_, &identities_, &virtual_nodes_, &configurations_})
+    for (const kube::ObjectKey& key : source->objects->store().keys())
+      if (const auto object = source->objects->find(key)) enqueue(cluster_of(*source, *object));
+}
+
+std::vector<kube::Object> ForeignClusterController::objects_of(const Source& source, std::string_view cluster) const {
+  std::vector<kube::Object> found;
+  for (const kube::ObjectKey& key : source.objects->store().keys())
+    if (auto object = source.objects->find(key); object && cluster_of(source, *object) == cluster)
+      found.push_back(std::move(*object));
+  std::ranges::sort(found, by_age);
+  return found;
+}
+
+asio::awaitable<Outcome> ForeignClusterController::create(std::string cluster) {
+  auto created =
+      co_await context_.home.api().create(api::kinds::foreign_clusters, core::forge_foreign_cluster(cluster));
+  if (!created) co_return Outcome::retry(std::move(created.error()).in("creating the ForeignCluster"));
+  log_.info("ForeignCluster created", {{"cluster", cluster}});
+  foreign_clusters_.objects->observe(std::move(*created));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work) {
+  const std::string cluster = work.object.name;
+  // The completion of the caches brings every peer back here.
+  if (!has_synced()) co_return Outcome::done();
+  const auto tenants = objects_of(tenants_, cluster);
+  auto identities = objects_of(identities_, cluster);
+  std::erase_if(identities, [](const kube::Object& identity) { return !api::Identity(identity).is_control_plane(); });
+  const auto configurations = objects_of(configurations_, cluster);
+  core::PeerState peer{.tenant = tenants.empty() ? nullptr : &tenants.front(),
+                       .identity = identities.empty() ? nullptr : &identities.front(),
+                       .configuration = configurations.empty() ? nullptr : &configurations.front(),
+                       .virtual_nodes = objects_of(virtual_nodes_, cluster),
+                       .nodes = objects_of(nodes_, cluster),
+                       .api_server_answers = replicator_.answers(cluster)};
+  if (const auto secret = replicator_.find_secret(cluster)) {
+    peer.has_credentials = true;
+    const auto text = kube::decode_base64(kube::string_at(secret->tree(), {"data", "kubeconfig"}));
+    const auto config = kube::wire::parse_kubeconfig(text.value_or(std::string()), {});
+    if (config)
+      peer.server = (config->server.tls ? "https://" : "http://") + config->server.host_port() + config->server.path;
+  }
+
+  const auto found = objects_of(foreign_clusters_, cluster);
+  const bool wanted = core::has_anything(peer);
+  if (found.empty()) {
+    if (!wanted) co_return Outcome::done();
+    co_return co_await create(cluster);
+  }
+  const kube::Object& object = found.front();
+  if (object.is_deleting() && !object.has_finalizer(api::finalizers::api_server_checker)) co_return Outcome::done();
+  if (!wanted && core::is_made_by_us(object)) {
+    // That there is nothing must be known, not just not seen.
+    if (!replicator_.knows_secrets() || !configurations_.objects->has_synced())
+      co_return Outcome::again_after(incomplete_pause);
+    auto removed = co_await context_.home.api().remove(
+        api::kinds::foreign_clusters, object.key(),
+        {.uid = std::string(object.uid()), .resource_version = std::string(object.resource_version())});
+    if (!removed && !removed.error().is_not_found())
+      co_return Outcome::retry(std::move(removed.error()).in("deleting the ForeignCluster"));
+    log_.info("ForeignCluster deleted: nothing of the peer is left", {{"cluster", cluster}});
+    co_return Outcome::done();
+  }
+  // The Go version holds what it probes; our probes end by themselves.
+  if (const auto patch = core::finalizer_patch(object, api::finalizers::api_server_checker, false)) {
+    auto patched = co_await context_.home.api().patch(api::kinds::foreign_clusters, object.key(),
+                                                      kube::PatchType::merge, kube::json::serialize(*patch));
+    if (!patched && !patched.error().is_not_found())
+      co_return Outcome::retry(std::move(patched.error()).in("releasing the ForeignCluster"));
+    if (patched && !patched->is_deleting()) foreign_clusters_.objects->observe(std::move(*patched));
+    co_return Outcome::again_after(0ms);
+  }
+  kube::json::object status = core::forge_foreign_cluster_status(object, peer, context_.clock.wall());
+  if (status == object.status()) co_return Outcome::done();
+  kube::Object next = object;
+  next.mutable_status() = std::move(status);
+  auto written = co_await context_.home.api().replace(api::kinds::foreign_clusters, next, {.subresource = "status"});
+  if (!written && written.error().is_not_found()) co_return Outcome::done();
+  if (!written) co_return Outcome::retry(std::move(written.error()).in("updating the ForeignCluster's status"));
+  foreign_clusters_.objects->observe(std::move(*written));
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,321 @@
+#include "liqo/controllers/replication_session.hpp"
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using core::ReplicationPlan;
+using kube::Outcome;
+
+/// The longest pause between two tries: so long after a drained tenant is activated, replication goes on at the latest.
+constexpr kube::Duration longest_pause = 20s;
+/// A provider that refuses us for so long what the end of an object takes has taken our rights away, and what is left
+/// there is its own to clean up. Shorter gaps are those of a binding that is made anew.
+constexpr kube::Duration refusal_patience = 15s;
+constexpr kube::Duration refusal_pause = 5s;
+/// What no event of ours announces: the end of an object of somebody else, a provider that lets us read again.
+constexpr kube::Duration look_again = 30s;
+constexpr kube::Duration unknown_pause = 10s;
+
+bool is_refusal(const kube::Failure& failure) { return failure.http_code() == 401 || failure.http_code() == 403; }
+
+}  // namespace
+
+ReplicationSession::ReplicationSession(const asio::any_io_executor& executor, core::ReplicationPeer peer,
+                                       std::unique_ptr<ProviderLink> link, Context context)
+    : peer_(std::move(peer)),
+      context_(context),
+      link_(std::move(link)),
+      api_(link_->transport(), context.clock, context.random, context.metrics,
+           {.cluster = peer_.remote, .may_write = [&lead = context.leadership] { return lead.may_write(); }}),
+      provider_(executor, api_, context.metrics),
+      controller_(executor, context.clock, context.random, context.metrics,
+                  {.name = "replication",
+                   .limits = {.workers = 8, .workers_per_group = 8, .backoff = {100ms, longest_pause}},
+                   .guard = 2min,
+                   .grace = 5s},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      group_(executor, kube::async::TaskGroup::OnFailure::keep_others),
+      log_(kube::Log("replication").with("cluster", peer_.remote).with("namespace", peer_.local_namespace)) {
+  kinds_.reserve(core::replicated_kinds().size());
+  for (const kube::Resource& resource : core::replicated_kinds()) {
+    Kind& kind = kinds_.emplace_back(Kind{.resource = resource,
+                                          .home = context_.home.acquire({.resource = resource}),
+                                          .provider = provider_.acquire(provider_scope(resource))});
+    kind.home.subscribe(
+        [this, &kind](const kube::ObjectKey& key) {
+          if (key.ns == peer_.local_namespace) enqueue(kind, key.name);
+        },
+        [this] { enqueue_all(); });
+    kind.provider.subscribe([this, &kind](const kube::ObjectKey& key) { enqueue(kind, key.name); },
+                            [this] { enqueue_all(); });
+  }
+}
+
+kube::InformerScope ReplicationSession::provider_scope(const kube::Resource& resource) const {
+  return {.resource = resource,
+          .ns = peer_.remote_namespace,
+          .selection = {.label_selector = std::string(api::labels::replication_origin) + "=" + peer_.local + "," +
+                                          std::string(api::labels::replicated) + "=true"}};
+}
+
+void ReplicationSession::start() {
+  group_.spawn(provider_.run());
+  group_.spawn(controller_.run());
+  if (context_.settings.foreign_cluster_ping_interval > 0s) {
+    group_.spawn(probe());
+  } else {
+    answers_ = true;
+  }
+  enqueue_all();
+}
+
+asio::awaitable<void> ReplicationSession::stop() {
+  co_await group_.stop();
+  co_await link_->stop();
+}
+
+void ReplicationSession::set_peer_lost(bool lost) {
+  if (std::exchange(peer_lost_, lost) == lost) return;
+  if (lost) log_.warn("the provider is declared permanently unreachable: nothing waits for it any more");
+  enqueue_all();
+}
+
+ReplicationSession::Kind& ReplicationSession::kind_of(const kube::WorkKey& work) {
+  for (Kind& kind : kinds_)
+    if (kind.resource.plural == work.group) return kind;
+  return kinds_.front();
+}
+
+void ReplicationSession::enqueue(const Kind& kind, const std::string& name) {
+  controller_.enqueue({std::string(kind.resource.plural), {peer_.local_namespace, name}});
+}
+
+void ReplicationSession::enqueue_all() {
+  for (const Kind& kind : kinds_) {
+    for (const kube::ObjectKey& key : kind.home->store().keys())
+      if (key.ns == peer_.local_namespace) enqueue(kind, key.name);
+    for (const kube::ObjectKey& key : kind.provider->store().keys()) enqueue(kind, key.name);
+  }
+}
+
+Outcome ReplicationSession::failed(const Kind& kind, const kube::Object& local, kube::Failure failure) {
+  if (failure.is_permanent())
+    context_.events.warning(local, kind.resource, api::reasons::failed_replication,
+                            "Not replicated to " + peer_.remote + ", which is tried again: " + failure.text());
+  return Outcome::retry(std::move(failure));
+}
+
+asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
+  Kind& kind = kind_of(work);
+  const kube::ObjectKey key = work.object;
+  const kube::ObjectKey remote_key{peer_.remote_namespace, key.name};
+  auto local = kind.home->find(key);
+  const auto remote = kind.provider->find(remote_key);
+  ReplicationPlan plan = core::plan_replication(kind.resource,
+                                                {.local = local ? &*local : nullptr,
+                                                 .remote = remote ? &*remote : nullptr,
+                                                 .local_known = kind.home->has_synced(),
+                                                 .remote_known = kind.provider->has_synced(),
+                                                 .peer_lost = peer_lost_},
+                                                peer_);
+  if (plan.remove || plan.finalizer == ReplicationPlan::Finalizer::remove)
+    co_return co_await end(kind, key, std::move(plan));
+  if (!local) {
+    memory_.erase(work);
+    // The completion of the caches brings every key back here, and the end of a replica its event.
+    co_return Outcome::done();
+  }
+  memory_[work].refused_since.reset();
+  if (plan.finalizer == ReplicationPlan::Finalizer::add) {
+    // Its answer comes back through the cache, and with it this key.
+    auto guarded = co_await set_finalizer(kind, *local, true);
+    if (!guarded) co_return failed(kind, *local, std::move(guarded.error()));
+    co_return Outcome::done();
+  }
+  if (plan.create) co_return co_await create(kind, std::move(*local), std::move(*plan.create));
+  if (plan.update) {
+    auto updated = co_await update(kind, work, std::move(*plan.update));
+    if (!updated) co_return failed(kind, *local, std::move(updated.error()).in("updating the replica"));
+  }
+  if (plan.status) {
+    auto written = co_await write_status(kind, work, std::move(*plan.status));
+    if (!written) co_return failed(kind, *local, std::move(written.error()).in("taking over the provider's status"));
+  }
+  if (!kind.provider->has_synced() && core::is_for_peer(*local, peer_)) {
+    if (const auto& trouble = kind.provider->trouble(); trouble && trouble->is_permanent())
+      context_.events.warning(*local, kind.resource, api::reasons::failed_replication,
+                              "Not replicated to " + peer_.remote + ", which is tried again: " + trouble->text());
+    co_return Outcome::again_after(unknown_pause);
+  }
+  co_return Outcome::done();
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Object>>> ReplicationSession::look(const Kind& kind,
+                                                                                    const kube::ObjectKey& remote_key) {
+  auto live = co_await api_.get(kind.resource, remote_key);
+  if (!live && live.error().is_not_found()) co_return std::nullopt;
+  if (!live) co_return kube::fail(std::move(live.error()), "looking for the replica");
+  if (!core::is_replica(*live, peer_)) co_return std::nullopt;
+  co_return std::move(*live);
+}
+
+asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectKey key, ReplicationPlan plan) {
+  const kube::WorkKey work{std::string(kind.resource.plural), key};
+  const kube::ObjectKey remote_key{peer_.remote_namespace, key.name};
+  std::optional<kube::Failure> failure;
+  auto replica = plan.remove ? kind.provider->find(remote_key) : std::nullopt;
+  if (plan.confirm_absence) {
+    auto found = co_await look(kind, remote_key);
+    if (!found) {
+      failure = std::move(found.error());
+    } else {
+      replica = std::move(*found);
+    }
+  }
+  if (replica && !replica->is_deleting()) {
+    auto removed = co_await api_.remove(kind.resource, remote_key, {.uid = std::string(replica->uid())});
+    if (removed) {
+      log_.info("replica deleted", {{"kind", kind.resource.kind}, {"object", remote_key}});
+    } else if (removed.error().is_not_found()) {
+      kind.provider->observe_gone(remote_key, replica->uid());
+      co_return Outcome::again_after(0ms);
+    } else {
+      failure = std::move(removed.error()).in("deleting the replica");
+    }
+  }
+  // Its finalizers may hold it there for a time; its last event, or another look, tells of its end.
+  if (replica && !failure) co_return Outcome::again_after(plan.confirm_absence ? 1s : look_again);
+
+  const auto local = kind.home->find(key);
+  if (failure) {
+    if (!is_refusal(*failure) || !local) co_return Outcome::retry(std::move(*failure));
+    const kube::TimePoint now = context_.clock.now();
+    auto& since = memory_[work].refused_since;
+    if (!since) since = now;
+    if (now - *since < refusal_patience) co_return Outcome::again_after(refusal_pause);
+    log_.warn("the provider refuses to be asked about the replica, which is left to it",
+              {{"kind", kind.resource.kind}, {"object", remote_key}, {"error", *failure}});
+  }
+  memory_.erase(work);
+  if (!local || (local->is_deleting() == false && core::is_for_peer(*local, peer_))) co_return Outcome::done();
+  auto released = co_await set_finalizer(kind, *local, false);
+  if (!released) co_return Outcome::retry(std::move(released.error()));
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> ReplicationSession::create(const Kind& kind, kube::Object local, kube::Object replica) {
+  const kube::ObjectKey remote_key = replica.key();
+  auto created = co_await api_.create(kind.resource, replica);
+  if (created) {
+    log_.info("replica created", {{"kind", kind.resource.kind}, {"object", remote_key}});
+    kind.provider->observe(std::move(*created));
+    co_return Outcome::done();
+  }
+  if (!created.error().is_already_exists())
+    co_return failed(kind, local, std::move(created.error()).in("creating the replica"));
+  // Ours and not in the cache yet (its labels may have been damaged), or somebody else's.
+  auto live = co_await look(kind, remote_key);
+  if (!live) co_return failed(kind, local, std::move(live.error()));
+  if (!*live) {
+    context_.events.warning(local, kind.resource, api::reasons::replication_name_taken,
+                            "Not replicated: " + peer_.remote + " has another " + std::string(kind.resource.kind) +
+                                " of this name in namespace " + peer_.remote_namespace + "; use another name");
+    co_return Outcome::again_after(look_again);
+  }
+  if (!(*live)->is_deleting()) {
+    if (auto patch = core::update_replica(local, **live, peer_)) {
+      auto repaired =
+          co_await api_.patch(kind.resource, remote_key, kube::PatchType::merge, kube::json::serialize(*patch));
+      if (!repaired) co_return failed(kind, local, std::move(repaired.error()).in("repairing the replica"));
+      *live = std::move(*repaired);
+    }
+  }
+  kind.provider->observe(std::move(**live));
+  co_return Outcome::again_after(1s);
+}
+
+asio::awaitable<kube::Result<void>> ReplicationSession::update(const Kind& kind, kube::WorkKey work,
+                                                               kube::json::object patch) {
+  const kube::ObjectKey remote_key{peer_.remote_namespace, work.object.name};
+  const std::string base(kube::string_at(patch, {"metadata", "resourceVersion"}));
+  std::string text = kube::json::serialize(patch);
+  if (memory_[work].futile_update == text) co_return kube::Result<void>();
+  auto patched = co_await api_.patch(kind.resource, remote_key, kube::PatchType::merge, text);
+  if (!patched && patched.error().is_not_found()) {
+    // The watch is behind, or may not read any more. The change of the cache brings the key back.
+    kind.provider->observe_gone(remote_key, kube::string_at(patch, {"metadata", "uid"}));
+    co_return kube::Result<void>();
+  }
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  if (patched->resource_version() == base) {
+    // Its kinds are of another version: it dropped what it does not know, and would drop it again.
+    log_.warn("the provider does not store everything of the replica",
+              {{"kind", kind.resource.kind}, {"object", remote_key}});
+    memory_[work].futile_update = std::move(text);
+  } else {
+    log_.debug("replica updated", {{"kind", kind.resource.kind}, {"object", remote_key}});
+  }
+  kind.provider->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> ReplicationSession::write_status(const Kind& kind, kube::WorkKey work,
+                                                                     kube::json::object patch) {
+  const std::string base(kube::string_at(patch, {"metadata", "resourceVersion"}));
+  std::string text = kube::json::serialize(patch);
+  if (memory_[work].futile_status == text) co_return kube::Result<void>();
+  auto patched = co_await context_.home.api().patch(kind.resource, work.object, kube::PatchType::merge, text,
+                                                    {.subresource = "status"});
+  if (!patched && patched.error().is_not_found()) co_return kube::Result<void>();
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  if (patched->resource_version() == base) memory_[work].futile_status = std::move(text);
+  kind.home->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> ReplicationSession::set_finalizer(const Kind& kind, const kube::Object& local,
+                                                                      bool wanted) {
+  const auto patch = core::finalizer_patch(local, api::finalizers::replicated_object, wanted);
+  if (!patch) co_return kube::Result<void>();
+  auto patched = co_await context_.home.api().patch(kind.resource, local.key(), kube::PatchType::merge,
+                                                    kube::json::serialize(*patch));
+  if (!patched && patched.error().is_not_found()) co_return kube::Result<void>();
+  if (!patched) co_return kube::fail(std::move(patched.error()), "setting the finalizer of replication");
+  // Where the last finalizer of a deleted object went the object is gone, which the watch tells.
+  if (wanted || !patched->is_deleting()) kind.home->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<bool>> ReplicationSession::has_replicas() {
+  for (const Kind& kind : kinds_) {
+    const kube::InformerScope scope = provider_scope(kind.resource);
+    const kube::ListOptions options{.selection = scope.selection, .limit = 1};
+    auto page = co_await api_.list(kind.resource, scope.ns, options);
+    if (!page && page.error().is_not_found()) continue;
+    if (!page) co_return kube::fail(std::move(page.error()), "looking for replicas");
+    if (!page->items.empty()) co_return true;
+  }
+  co_return false;
+}
+
+asio::awaitable<void> ReplicationSession::probe() {
+  while (true) {
+    const kube::TimePoint start = context_.clock.now();
+    auto answer = co_await api_.raw("/livez", context_.settings.foreign_cluster_ping_timeout);
+    // One that forbids the path is alive; one that does not know us (401) is of no use.
+    const bool answers = answer || answer.error().is_forbidden();
+    if (answers_ != answers) {
+      if (!answers) log_.warn("the provider's API server does not answer", {{"error", answer.error()}});
+      if (answers) log_.info("the provider's API server answers");
+      answers_ = answers;
+      if (health_changed_) health_changed_();
+    }
+    co_await context_.clock.sleep_until(start + context_.settings.foreign_cluster_ping_interval);
+  }
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,185 @@
+#include "liqo/core/foreign_cluster.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "liqo/api/identity.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/tenant.hpp"
+#include "liqo/api/virtual_node.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+
+namespace {
+
+/// A row of the table that both versions of Liqo share: programs read type, status and reason, people the message.
+struct Condition {
+  std::string_view type, status, reason, message;
+};
+
+constexpr Condition network_configured{"NetworkConfigurationStatus", "Ready", "NetworkConfigurationPresence",
+                                       "The network configuration of the peer cluster is present"};
+constexpr Condition tenant_ready{"AuthTenantStatus", "Ready", "TenantReady",
+                                 "The tenant has been successfully configured"};
+constexpr Condition tenant_not_ready{"AuthTenantStatus", "NotReady", "TenantNotReady",
+                                     "The tenant is not correctly configured"};
+constexpr Condition identity_ready{"AuthIdentityControlPlaneStatus", "Ready", "IdentityReady",
+                                   "The identity has been successfully configured"};
+constexpr Condition identity_not_ready{"AuthIdentityControlPlaneStatus", "NotReady", "IdentityNotReady",
+                                       "The identity is not correctly configured"};
+constexpr Condition server_ready{"APIServerStatus", "Established", "APIServerReady",
+                                 "The foreign cluster API Server is ready"};
+constexpr Condition server_not_ready{"APIServerStatus", "Error", "APIServerNotReady",
+                                     "The foreign cluster API Server is not ready"};
+constexpr Condition virtual_nodes[] = {
+    {"OffloadingVirtualNodeStatus", "Ready", "VirtualNodesReady", "All virtual nodes are ready"},
+    {"OffloadingVirtualNodeStatus", "SomeNotReady", "VirtualNodesSomeNotReady", "Some virtual nodes are not ready"},
+    {"OffloadingVirtualNodeStatus", "NotReady", "VirtualNodesNotReady", "All virtual nodes are not ready"}};
+constexpr Condition nodes[] = {
+    {"OffloadingNodeStatus", "Ready", "NodesReady", "All nodes are ready"},
+    {"OffloadingNodeStatus", "SomeNotReady", "NodesSomeNotReady", "Some nodes are not ready"},
+    {"OffloadingNodeStatus", "NotReady", "NodesNotReady", "All nodes are not ready"}};
+
+const Condition& choose(const Condition (&rows)[3], std::size_t ready, std::size_t expected) {
+  return ready == expected ? rows[0] : ready == 0 ? rows[2] : rows[1];
+}
+
+/// Conditions in the order given, with the times of those that stand already.
+json::array forge_conditions(const json::array& standing, const std::vector<Condition>& wanted, kube::WallTime now) {
+  json::array made;
+  for (const Condition& row : wanted) {
+    std::string since = kube::format_time(now);
+    for (const json::value& entry : standing)
+      if (kube::string_at(entry, {"type"}) == row.type && kube::string_at(entry, {"status"}) == row.status &&
+          !kube::string_at(entry, {"lastTransitionTime"}).empty())
+        since = kube::string_at(entry, {"lastTransitionTime"});
+    made.push_back(json::object{{"type", row.type},
+                                {"status", row.status},
+                                {"lastTransitionTime", since},
+                                {"reason", row.reason},
+                                {"message", row.message}});
+  }
+  return made;
+}
+
+void set_conditions(json::object& into, const std::vector<Condition>& wanted, kube::WallTime now) {
+  json::array made = forge_conditions(kube::array_at(into, {"conditions"}), wanted, now);
+  if (made.empty()) {
+    into.erase("conditions");
+  } else {
+    into["conditions"] = std::move(made);
+  }
+}
+
+void set_text(json::object& into, std::string_view key, std::string_view text) {
+  if (text.empty()) {
+    into.erase(key);
+  } else {
+    into[key] = text;
+  }
+}
+
+bool is_running(const kube::Object& virtual_node) {
+  for (const json::value& entry : kube::array_at(virtual_node.status(), {"conditions"}))
+    if (kube::string_at(entry, {"type"}) == "VirtualKubelet") return kube::string_at(entry, {"status"}) == "Running";
+  return false;
+}
+
+bool is_ready(const kube::Object& node) {
+  for (const json::value& entry : kube::array_at(node.status(), {"conditions"}))
+    if (kube::string_at(entry, {"type"}) == "Ready") return kube::string_at(entry, {"status"}) == "True";
+  return false;
+}
+
+bool is_tenant_ready(const kube::Object& tenant) {
+  const api::Tenant view(tenant);
+  return !view.tenant_namespace().empty() && (!view.needs_handshake() || !view.auth_params().empty());
+}
+
+std::vector<Condition> offloading_conditions(const PeerState& peer) {
+  if (peer.virtual_nodes.empty()) return {};
+  std::set<std::string_view> expected;
+  for (const kube::Object& virtual_node : peer.virtual_nodes)
+    if (api::VirtualNode(virtual_node).create_node()) expected.insert(virtual_node.name());
+  const auto running = std::ranges::count_if(peer.virtual_nodes, is_running);
+  const auto ready = std::ranges::count_if(
+      peer.nodes, [&](const kube::Object& node) { return expected.contains(node.name()) && is_ready(node); });
+  return {choose(virtual_nodes, static_cast<std::size_t>(running), peer.virtual_nodes.size()),
+          choose(nodes, static_cast<std::size_t>(ready), expected.size())};
+}
+
+}  // namespace
+
+bool has_anything(const PeerState& peer) {
+  return peer.tenant || peer.identity || peer.configuration || peer.has_credentials || !peer.virtual_nodes.empty();
+}
+
+json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, const PeerState& peer,
+                                          kube::WallTime now) {
+  const bool consumer = peer.tenant;
+  const bool provider = peer.identity || peer.has_credentials || !peer.virtual_nodes.empty();
+  std::string server, proxy, local, remote;
+  std::vector<Condition> authentication;
+  if (peer.tenant) {
+    local = api::Tenant(*peer.tenant).tenant_namespace();
+    authentication.push_back(is_tenant_ready(*peer.tenant) ? tenant_ready : tenant_not_ready);
+  }
+  if (peer.identity) {
+    const api::Identity identity(*peer.identity);
+    server = kube::string_at(identity.auth_params(), {"apiServer"});
+    proxy = kube::string_at(identity.auth_params(), {"proxyURL"});
+    local = peer.identity->ns();
+    remote = identity.remote_namespace();
+    authentication.push_back(identity.kubeconfig_secret().empty() ? identity_not_ready : identity_ready);
+  } else if (peer.has_credentials) {
+    server = peer.server;
+  }
+
+  json::object status = foreign_cluster.status();
+  status["observedGeneration"] = foreign_cluster.generation();
+  status["role"] = consumer && provider ? "ConsumerAndProvider"
+                   : consumer           ? "Consumer"
+                   : provider           ? "Provider"
+                                        : "Unknown";
+  json::object& modules = kube::ensure_object(status, "modules");
+  const auto set_module = [&](std::string_view name, bool enabled, const std::vector<Condition>& wanted) {
+    json::object& module = kube::ensure_object(modules, name);
+    module["enabled"] = enabled;
+    set_conditions(module, wanted, now);
+  };
+  set_module("networking", peer.configuration,
+             peer.configuration ? std::vector{network_configured} : std::vector<Condition>());
+  set_module("authentication", peer.tenant || peer.identity || peer.has_credentials, authentication);
+  set_module("offloading", !peer.virtual_nodes.empty(), offloading_conditions(peer));
+
+  set_text(status, "apiServerUrl", server);
+  set_text(status, "foreignProxyUrl", proxy);
+  json::object& namespaces = kube::ensure_object(status, "tenantNamespace");
+  set_text(namespaces, "local", local);
+  set_text(namespaces, "remote", remote);
+  if (namespaces.empty()) status.erase("tenantNamespace");
+
+  if (peer.api_server_answers && provider) {
+    set_conditions(status, {*peer.api_server_answers ? server_ready : server_not_ready}, now);
+  } else if (!provider || (server.empty() && proxy.empty())) {
+    // Not known yet is no news; nothing to reach is.
+    status.erase("conditions");
+  }
+  return status;
+}
+
+kube::Object forge_foreign_cluster(const std::string& cluster_id) {
+  kube::Object made = kube::Object::make(api::kinds::foreign_clusters, {"", cluster_id});
+  made.set_label(api::labels::remote_cluster_id, cluster_id);
+  made.set_annotation(api::annotations::made_by_liqod, "true");
+  made.mutable_spec()["clusterID"] = cluster_id;
+  return made;
+}
+
+bool is_made_by_us(const kube::Object& foreign_cluster) {
+  return foreign_cluster.annotation(api::annotations::made_by_liqod) == "true";
+}
+
+}  // namespace liqo::core
