@@ -53,8 +53,8 @@ class Process {
   ProcessContext context_;
   asio::any_io_executor executor_;
   kube::Api open_api_;
+  kube::LeaderElector* elector_ = nullptr;  // set while the next one is made, so it stands before it
   std::unique_ptr<kube::Leadership> leadership_;
-  kube::LeaderElector* elector_ = nullptr;
   kube::Api api_;
   kube::InformerSet home_;
   kube::EventRecorder events_;

@@ -1,0 +1,154 @@
+// Certificates and configurations as several replicas keep them, over an API server in memory and years of virtual
+// time.
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <set>
+
+#include "kube/async/task_group.hpp"
+#include "kube/base/base64.hpp"
+#include "kube/runtime/leadership.hpp"
+#include "kube/testing/sim_link.hpp"
+#include "liqo/webhook/certificates.hpp"
+#include "liqo/webhook/configurations.hpp"
+
+namespace {
+
+using namespace liqo::webhook;
+using namespace kube::testing;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+struct Cluster {
+  explicit Cluster(std::uint64_t seed) : simulator(seed), server(simulator.clock(), seed) {
+    server.serve(mutating_configurations);
+    server.serve(validating_configurations);
+  }
+  CertificateState stored() {
+    const auto secret = server.get(kube::resources::secrets, {"liqo", std::string(certificate_secret)});
+    return secret ? read_certificate_secret(kube::Object(kube::json::object(*secret))) : CertificateState();
+  }
+  Simulator simulator;
+  FakeApiServer server;
+};
+
+/// One process: its certificates, and the configurations where it leads.
+struct Replica {
+  Replica(Cluster& cluster, std::string name, bool leads, kube::Duration lifetime)
+      : link(cluster.simulator, cluster.server, std::move(name)),
+        transport(link),
+        api(transport, cluster.simulator.clock(), cluster.simulator.random(), metrics, {.cluster = "milan"}),
+        home(cluster.simulator.executor(), api, metrics),
+        configurations(cluster.simulator.executor(), api, home, cluster.simulator.random(), metrics,
+                       {.url = "https://192.168.1.1:9443", .ns = "liqo"}),
+        certificates(cluster.simulator.executor(), api, home, "liqo", settings(lifetime),
+                     [this](const CertificateState& state) {
+                       used = state;
+                       history.insert(state.certificate);
+                       configurations.trust(state.authority);
+                     }),
+        group(cluster.simulator.executor()) {
+    group.spawn(home.run());
+    group.spawn(certificates.run());
+    if (leads) group.spawn(configurations.run());
+  }
+  static CertificateSettings settings(kube::Duration lifetime) {
+    CertificateSettings made;
+    made.dns_names = {"liqo-webhook.liqo.svc"};
+    made.lifetime = lifetime;
+    return made;
+  }
+
+  SimLink link;
+  SimTransport transport;
+  kube::Metrics metrics;
+  kube::Api api;
+  kube::InformerSet home;
+  Configurations configurations;
+  Certificates certificates;
+  CertificateState used;
+  std::set<std::string> history;
+  kube::async::TaskGroup group;
+};
+
+std::string configured(Cluster& cluster) {
+  const auto found = cluster.server.get(validating_configurations, {{}, std::string(configuration_name)});
+  if (!found) return "";
+  const kube::json::array& hooks = kube::array_at(*found, {"webhooks"});
+  if (hooks.empty()) return "";
+  return kube::decode_base64(kube::string_at(hooks.at(0), {"clientConfig", "caBundle"})).value_or("");
+}
+
+bool is_trusted(const std::string& bundle, const std::string& certificate) {
+  for (const std::string& authority : kube::net::split_certificates(bundle))
+    if (kube::net::is_signed_by(certificate, authority).value_or(false)) return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("replicas that start at once end with one authority, whatever the network does") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    Cluster cluster(seed);
+    std::vector<std::unique_ptr<Replica>> replicas;
+    for (int i = 0; i < 3; ++i) {
+      replicas.push_back(std::make_unique<Replica>(cluster, "replica-" + std::to_string(i), i == 0, 2160h));
+      replicas.back()->link.set_faults({.refused = 0.1, .lost_answer = 0.1, .failing = 0.1, .conflict = 0.1});
+    }
+    const auto agree = [&] {
+      const CertificateState stored = cluster.stored();
+      for (const auto& replica : replicas)
+        if (replica->used != stored || stored.certificate.empty()) return false;
+      return configured(cluster) == stored.authority;
+    };
+    CHECK(cluster.simulator.run_until(agree, 10min) == Simulator::End::reached);
+    CHECK(kube::net::split_certificates(cluster.stored().authority).size() == 1);
+    // What was ever served was what was stored: nobody goes on with a certificate that lost.
+    std::set<std::string> served;
+    for (const auto& replica : replicas) served.insert(replica->history.begin(), replica->history.end());
+    CHECK(served.size() == 1);
+    for (const auto& replica : replicas) cluster.simulator.run(replica->group.stop());
+  }
+}
+
+TEST_CASE("over many renewals, what is configured trusts what every replica serves") {
+  Cluster cluster(7);
+  Replica one(cluster, "one", true, 24h), two(cluster, "two", false, 24h);
+  const auto agree = [&] {
+    return !one.used.certificate.empty() && one.used == two.used && configured(cluster) == one.used.authority;
+  };
+  REQUIRE(cluster.simulator.run_until(agree, 1min) == Simulator::End::reached);
+  std::set<std::string> authorities;
+  for (int hour = 0; hour < 24 * 20; hour += 2) {
+    cluster.simulator.run_for(2h);
+    authorities.insert(configured(cluster));
+    REQUIRE(is_trusted(configured(cluster), one.used.certificate));
+    REQUIRE(is_trusted(configured(cluster), two.used.certificate));
+    const auto info = kube::net::read_certificate(one.used.certificate).value();
+    REQUIRE(info.not_after > cluster.simulator.clock().wall() + 7h);
+  }
+  CHECK(one.history.size() >= 24 * 20 / 18);
+  CHECK(authorities.size() >= 5);
+  cluster.simulator.run(one.group.stop());
+  cluster.simulator.run(two.group.stop());
+}
+
+TEST_CASE("a configuration that somebody changes or deletes is put right") {
+  Cluster cluster(3);
+  Replica one(cluster, "one", true, 2160h);
+  const auto is_right = [&] { return !one.used.certificate.empty() && configured(cluster) == one.used.authority; };
+  REQUIRE(cluster.simulator.run_until(is_right, 1min) == Simulator::End::reached);
+  const kube::ObjectKey key{{}, std::string(configuration_name)};
+  cluster.server.update(
+      validating_configurations, key, "", [](kube::json::object& tree) { tree["webhooks"] = kube::json::array(); },
+      "somebody");
+  CHECK(cluster.simulator.run_until(is_right, 1min) == Simulator::End::reached);
+  cluster.server.remove(validating_configurations, key, {}, "somebody");
+  CHECK(cluster.simulator.run_until(is_right, 1min) == Simulator::End::reached);
+  cluster.server.remove(kube::resources::secrets, {"liqo", std::string(certificate_secret)}, {}, "somebody");
+  const std::string before = one.used.certificate;
+  CHECK(cluster.simulator.run_until([&] { return one.used.certificate != before && is_right(); }, 1min) ==
+        Simulator::End::reached);
+  cluster.simulator.run(one.group.stop());
+}
