@@ -123,7 +123,9 @@ kube::Result<CertificatePlan> plan_certificates(const CertificateState& have, co
     plan.change = std::move(next);
     return plan;
   }
-  const bool certificate_due = now >= due_at(*found.serves) || !found.has_names;
+  // Not at once: names on which replicas cannot agree must not make them write without a pause.
+  const bool lacks_names = !found.has_names && now >= made_at(*found.serves) + 1min;
+  const bool certificate_due = now >= due_at(*found.serves) || lacks_names;
   const bool authority_due = found.signs ? now >= due_at(*found.signs) : certificate_due;
   if (authority_due) {
     if (auto made = renew_authority(next, found, settings, now); !made) return std::unexpected(made.error());
@@ -132,6 +134,7 @@ kube::Result<CertificatePlan> plan_certificates(const CertificateState& have, co
   }
   if (!certificate_due) {
     plan.look_again = found.signs ? std::min(due_at(*found.serves), due_at(*found.signs)) : due_at(*found.serves);
+    if (!found.has_names) plan.look_again = std::min(plan.look_again, made_at(*found.serves) + 1min);
     return plan;
   }
   // The first authority of all is trusted from the start.

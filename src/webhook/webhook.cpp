@@ -12,9 +12,13 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view service_name = "liqo-webhook";
 
-bool is_address(const std::string& host) {
+/// An IP address in its one form, which is that of certificates; "" for a name.
+std::string as_address(const std::string& host) {
   unsigned char bytes[16];
-  return inet_pton(AF_INET, host.c_str(), bytes) == 1 || inet_pton(AF_INET6, host.c_str(), bytes) == 1;
+  char text[INET6_ADDRSTRLEN];
+  for (int family : {AF_INET, AF_INET6})
+    if (inet_pton(family, host.c_str(), bytes) == 1) return inet_ntop(family, bytes, text, sizeof text);
+  return "";
 }
 
 /// The names by which API servers call: those of the Service, and the host of the URL where there is one.
@@ -32,7 +36,11 @@ kube::Result<CertificateSettings> certificate_settings(const WebhookSettings& se
   if (!url) return kube::fail(std::move(url.error()), "webhook URL");
   if (!url->tls || !url->path.empty())
     return kube::fail(kube::Errc::invalid_input, "webhook URL: " + settings.url + " is not https://host[:port]");
-  (is_address(url->host) ? made.ip_addresses : made.dns_names).push_back(url->host);
+  std::string address = as_address(url->host);
+  if (address.empty())
+    made.dns_names.push_back(url->host);
+  else
+    made.ip_addresses.push_back(std::move(address));
   return made;
 }
 

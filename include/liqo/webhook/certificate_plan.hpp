@@ -31,11 +31,11 @@ struct CertificatePlan {
   kube::WallTime look_again;               ///< when time alone changes the answer
 };
 
-/// Decides. A certificate is renewed at 2/3 of its time, and when it lacks a name. An authority is renewed at 2/3 of
-/// its time, too: the new one is first only added to those that are trusted, and signs certificates no sooner than a
-/// tenth of a certificate's time (at most five minutes) later, when every configuration trusts it. Without a usable
-/// certificate, as at the first start, everything is made at once. Errors: Errc::tls; Errc::invalid_input (a name that
-/// cannot be put into a certificate).
+/// Decides. A certificate is renewed at 2/3 of its time, and within a minute when it lacks a name. An authority is
+/// renewed at 2/3 of its time, too: the new one is first only added to those that are trusted, and signs certificates
+/// no sooner than a tenth of a certificate's time (at most five minutes) later, when every configuration trusts it.
+/// Without a usable certificate, as at the first start, everything is made at once. Errors: Errc::tls;
+/// Errc::invalid_input (a name that cannot be put into a certificate).
 kube::Result<CertificatePlan> plan_certificates(const CertificateState& have, const CertificateSettings& settings,
                                                 kube::WallTime now);
 

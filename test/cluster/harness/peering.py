@@ -1,7 +1,7 @@
 """A peering, made by hand through the API: everything that Liqo's own controllers will make is applied here instead.
 
 At the consumer: the tenant namespace of the provider, the Secret with a kubeconfig for it, the VirtualNode, the
-NamespaceMap with its current mapping. At the provider: the tenant namespace of the consumer and, for each offloaded
+NamespaceMap with its current mapping. At the provider: the tenant namespace of the consumer with a Quota and, for each offloaded
 namespace, its twin with the binding that lets the consumer's user work there and nowhere else.
 """
 
@@ -38,6 +38,7 @@ class Peering:
         tenant = {"liqo.io/tenant-namespace": "true"}
         self.consumer.namespace(self.home, {**tenant, "liqo.io/remote-cluster-id": self.provider.name})
         self.provider.namespace(self.away, {**tenant, "liqo.io/remote-cluster-id": self.consumer.name})
+        self.write_quota(resources)
         chart.bind(self.consumer, self.home, "ClusterRole", chart.TENANT_ROLE)
         self.write_secret(self.kubeconfig())
         # In this order: a NamespaceMap without a VirtualNode is removed.
@@ -59,6 +60,11 @@ class Peering:
         self.consumer.api.apply(
             "secrets", self.home, {"kind": "Secret", "metadata": metadata, "stringData": {"kubeconfig": kubeconfig}}
         )
+
+    def write_quota(self, resources: Mapping[str, str] = RESOURCES, **spec: Any) -> None:
+        """What the provider grants to the user of this peering."""
+        spec = {"user": self.user, "limitsEnforcement": "None", "resources": dict(resources), **spec}
+        self.provider.api.apply("quotas", self.away, {"kind": "Quota", "metadata": {"name": self.user}, "spec": spec})
 
     def write_virtual_node(self, resources: Mapping[str, str] = RESOURCES, **spec: Any) -> None:
         spec = {
