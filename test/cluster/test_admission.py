@@ -302,8 +302,8 @@ def test_kubectl_shows_the_reason(oslo: Cluster, rome: Api, tmp_path: Path) -> N
     assert done.stderr.strip() == (
         'Error from server (Forbidden): error when creating "STDIN": admission webhook "shadowpod.validate.liqo.io" '
         "denied the request: pod web may not run in this cluster: spec.pod.hostPID opens the namespaces of the node; "
-        "hostNamespaces in the policy allows it; spec.pod.nodeName goes past the scheduler of this cluster; nodeName in "
-        "the policy allows it"
+        "hostNamespaces in the policy allows it; spec.pod.nodeName goes past the scheduler of this cluster; nodeName "
+        "in the policy allows it"
     )
 
 
@@ -319,7 +319,9 @@ def test_pods_of_an_offloaded_namespace_may_go_to_virtual_nodes(oslo: Cluster, l
         made = oslo.api.create("pods", namespace, pod)["spec"]
         tolerated = [entry for entry in made["tolerations"] if entry.get("key") == "virtual-node.liqo.io/not-allowed"]
         assert len(tolerated) == (strategy != "Local")
-        required = made.get("affinity", {}).get("nodeAffinity", {}).get("requiredDuringSchedulingIgnoredDuringExecution")
+        required = (
+            made.get("affinity", {}).get("nodeAffinity", {}).get("requiredDuringSchedulingIgnoredDuringExecution")
+        )
         if strategy == "Remote":
             expression = {"key": "liqo.io/type", "operator": "In", "values": ["virtual-node"]}
             assert required == {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
@@ -333,15 +335,21 @@ def test_pods_of_an_offloaded_namespace_may_go_to_virtual_nodes(oslo: Cluster, l
 def test_wrong_objects_are_refused_with_the_reason(oslo: Cluster, liqod: Liqod) -> None:
     api = oslo.api
 
-    def made(resource: str, kind: str, name: str, spec: dict[str, Any], namespace: str = TENANT, **metadata: Any) -> Any:
+    def made(
+        resource: str, kind: str, name: str, spec: dict[str, Any], namespace: str = TENANT, **metadata: Any
+    ) -> Any:
         return lambda: api.create(
             resource, namespace, {"kind": kind, "metadata": {"name": name, **metadata}, "spec": spec}
         )
 
     refused(made("namespaceoffloadings", "NamespaceOffloading", "other", {}), 'must be called "offloading"')
     selected = {"namespaceMappingStrategy": "SelectedName"}
-    refused(made("namespaceoffloadings", "NamespaceOffloading", "offloading", selected), "remoteNamespaceName is needed")
-    api.create("namespaceoffloadings", TENANT, {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}})
+    refused(
+        made("namespaceoffloadings", "NamespaceOffloading", "offloading", selected), "remoteNamespaceName is needed"
+    )
+    api.create(
+        "namespaceoffloadings", TENANT, {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
+    )
     refused(
         lambda: api.patch("namespaceoffloadings", TENANT, "offloading",
                           {"spec": {"namespaceMappingStrategy": "EnforceSameName"}}),
@@ -371,7 +379,11 @@ def test_wrong_objects_are_refused_with_the_reason(oslo: Cluster, liqod: Liqod) 
     assert node["spec"]["createNode"] is False and node["spec"]["disableNetworkCheck"] is False
     api.delete("virtualnodes", TENANT, "virtual")
 
-    foreign = api.create("foreignclusters", None, {"kind": "ForeignCluster", "metadata": {"name": "milan"}, "spec": {"clusterID": "milan"}})
+    foreign = api.create(
+        "foreignclusters",
+        None,
+        {"kind": "ForeignCluster", "metadata": {"name": "milan"}, "spec": {"clusterID": "milan"}},
+    )
     assert foreign["metadata"]["labels"]["liqo.io/remote-cluster-id"] == "milan"
     api.delete("foreignclusters", None, "milan")
 
@@ -385,9 +397,7 @@ REPLICA = {
 }
 
 
-def test_a_tenant_writes_replicas_of_its_own_and_nothing_of_the_provider(
-    oslo: Cluster, control_plane: Api
-) -> None:
+def test_a_tenant_writes_replicas_of_its_own_and_nothing_of_the_provider(oslo: Cluster, control_plane: Api) -> None:
     def make(labels: dict[str, str], spec: dict[str, Any] | None = None) -> Any:
         body = {"kind": "ResourceSlice", "metadata": {"name": "pool", "labels": labels}, "spec": spec or {}}
         return lambda: control_plane.create("resourceslices", TENANT, body)
@@ -404,7 +414,9 @@ def test_a_tenant_writes_replicas_of_its_own_and_nothing_of_the_provider(
 
     for annotation, value in (("cordon-tenant", None), ("cordon-tenant", "false"), ("cordon", "true"),
                               ("cordoned-resource", "true")):  # fmt: skip
-        refused(change({"metadata": {"annotations": {f"liqo.io/{annotation}": value}}}), f"liqo.io/{annotation} cannot be")
+        refused(
+            change({"metadata": {"annotations": {f"liqo.io/{annotation}": value}}}), f"liqo.io/{annotation} cannot be"
+        )
     for label in ("originID", "replicated", "remote-cluster-id", "replication"):
         refused(change({"metadata": {"labels": {f"liqo.io/{label}": None}}}), f"liqo.io/{label} cannot be removed")
     refused(change({"status": {"resources": {"cpu": "1000"}}}, "status"), "is the provider's answer")

@@ -1,8 +1,8 @@
 """A peering, made by hand through the API: everything that Liqo's own controllers will make is applied here instead.
 
 At the consumer: the tenant namespace of the provider, the Secret with a kubeconfig for it, the VirtualNode, the
-NamespaceMap with its current mapping. At the provider: the tenant namespace of the consumer with a Quota and, for each offloaded
-namespace, its twin with the binding that lets the consumer's user work there and nowhere else.
+NamespaceMap with its current mapping. At the provider: the tenant namespace of the consumer, the Quota of its user and,
+for each offloaded namespace, its twin with the binding that lets that user work there and nowhere else.
 """
 
 from __future__ import annotations
