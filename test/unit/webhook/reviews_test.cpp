@@ -1,0 +1,160 @@
+// The rules with what they read from a cluster: an API server in memory, caches, and the gate.
+#include "liqo/webhook/reviews.hpp"
+
+#include <doctest/doctest.h>
+
+#include "../kubelet/fakes.hpp"
+#include "kube/async/task_group.hpp"
+#include "kube/net/x509.hpp"
+#include "kube/testing/sim_link.hpp"
+#include "liqo/api/kinds.hpp"
+
+namespace {
+
+using namespace liqo::webhook;
+using namespace kube::testing;
+using namespace std::chrono_literals;
+namespace json = kube::json;
+namespace kinds = liqo::api::kinds;
+
+/// Lets in who is on its list.
+class ListGate final : public QuotaGate {
+ public:
+  asio::awaitable<liqo::core::admission::Answer> decide(GateQuestion question) override {
+    if (question.user == admitted && question.origin == "rome") co_return liqo::core::admission::Answer::allow();
+    co_return liqo::core::admission::Answer::deny("no room for " + question.user);
+  }
+  std::string waiting_for() const override { return ""; }
+  std::string admitted;
+};
+
+struct World {
+  World()
+      : server(simulator.clock()),
+        link(simulator, server, "liqod"),
+        transport(link),
+        api(transport, simulator.clock(), simulator.random(), metrics, {.cluster = "milan"}),
+        home(simulator.executor(), api, metrics),
+        reviews({.home = home, .api = api, .gate = gate}),
+        admission(simulator.executor(), simulator.clock(), metrics, tls(), {.address = "127.0.0.1", .port = 0}),
+        group(simulator.executor()) {
+    for (const kube::Resource& kind :
+         {kinds::quotas, kinds::namespace_offloadings, kinds::tenants, kinds::resource_slices, kinds::shadow_pods})
+      server.serve(kind);
+    reviews.add_to(admission);
+  }
+  ~World() { simulator.run(group.stop()); }
+
+  static kube::net::TlsContext tls() {
+    static const auto pair =
+        kube::net::make_self_signed({.common_name = "x"}, VirtualClock::default_start, 24h).value();
+    return kube::net::TlsContext::server(
+               {.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem, .client_ca_pem = {}})
+        .value();
+  }
+  void start() {
+    group.spawn(home.run());
+    REQUIRE(simulator.run_until([this] { return reviews.waiting_for().empty(); }, 1min) == Simulator::End::reached);
+  }
+  void make(const kube::Resource& kind, std::string_view object) {
+    REQUIRE(server.create(kind, json::parse(object).as_object(), "admin"));
+  }
+  /// What is answered to the creation of an object: "" or the message.
+  std::string ask(std::string path, std::string_view ns, std::string_view object, std::string_view user = "pool-1f") {
+    json::object request{{"uid", "1"}, {"operation", "CREATE"}, {"namespace", ns}, {"object", json::parse(object)}};
+    request["userInfo"] = json::object{{"username", user}, {"groups", json::array{"rome"}}};
+    request["name"] = kube::string_at(request["object"], {"metadata", "name"});
+    json::object review{{"apiVersion", "admission.k8s.io/v1"}, {"kind", "AdmissionReview"}};
+    review["request"] = std::move(request);
+    kube::net::ServerRequest asked;
+    asked.method = "POST";
+    asked.target = std::move(path);
+    asked.body = json::serialize(review);
+    liqo::test::FakeResponse response;
+    simulator.run(admission.handle(asked, response));
+    REQUIRE(response.status == 200);
+    const auto answer = kube::parse_json(response.body).value();
+    return std::string(kube::string_at(answer, {"response", "status", "message"}));
+  }
+
+  Simulator simulator{1};
+  FakeApiServer server;
+  SimLink link;
+  SimTransport transport;
+  kube::Metrics metrics;
+  kube::Api api;
+  kube::InformerSet home;
+  ListGate gate;
+  Reviews reviews;
+  AdmissionServer admission;
+  kube::async::TaskGroup group;
+};
+
+constexpr std::string_view twin = R"({"metadata":{"name":"shop-rome","labels":{"liqo.io/remote-cluster-id":"rome"}}})";
+constexpr std::string_view shadow = R"({"metadata":{"name":"web","namespace":"shop-rome","labels":{
+    "offloading.liqo.io/origin":"rome","liqo.io/creator-user":"pool-1f"}},
+    "spec":{"pod":{"containers":[{"name":"a","ports":[{"containerPort":1,"hostPort":1}]}]}}})";
+constexpr std::string_view policy = R"({"metadata":{"name":"liqo-tenant-rome","labels":{
+    "liqo.io/remote-cluster-id":"rome","liqo.io/tenant-namespace":"true"},"annotations":{
+    "liqo.io/pod-policy":"{\"hostPorts\":true}"}}})";
+constexpr std::string_view quota =
+    R"({"metadata":{"name":"q","namespace":"liqo-tenant-rome"},"spec":{"user":"pool-1f","resources":{}}})";
+
+}  // namespace
+
+TEST_CASE("nothing is let in before the caches are complete, and it is said when to try again") {
+  World world;
+  world.make(kube::resources::namespaces, twin);
+  world.make(kube::resources::namespaces, policy);
+  CHECK(world.reviews.waiting_for() != "");
+  // The caches do not run yet: the namespace comes from the server, and the policy is the strict one.
+  world.group.spawn(world.home.run());
+  CHECK(world.ask("/validate/shadowpods", "shop-rome", shadow) != "");
+  CHECK(world.simulator.run_until([&] { return world.reviews.waiting_for().empty(); }, 1min) ==
+        Simulator::End::reached);
+}
+
+TEST_CASE("a ShadowPod is held against its namespace, the policy of its tenant, and the gate of quotas") {
+  World world;
+  world.start();
+  const auto ask = [&] { return world.ask("/validate/shadowpods", "shop-rome", shadow); };
+  CHECK(ask().find("belongs to no consumer") != std::string::npos);
+  // As it is now, not as the cache saw it.
+  world.make(kube::resources::namespaces, twin);
+  CHECK(ask().find("hostPort") != std::string::npos);
+  world.make(kube::resources::namespaces, policy);
+  world.simulator.run_for(1s);
+  CHECK(ask() == "no room for pool-1f");
+  world.gate.admitted = "pool-1f";
+  CHECK(ask() == "");
+}
+
+TEST_CASE("names that are taken are looked up in the whole cluster") {
+  World world;
+  world.start();
+  world.make(kinds::resource_slices, R"({"metadata":{"name":"pool","namespace":"liqo-tenant-turin"}})");
+  const std::string_view slice = R"({"metadata":{"name":"pool","namespace":"liqo-tenant-rome"}})";
+  CHECK(world.ask("/validate/resourceslices", "liqo-tenant-rome", slice, "admin").find("liqo-tenant-turin/pool") !=
+        std::string::npos);
+  world.make(kinds::quotas, quota);
+  const std::string_view second =
+      R"({"metadata":{"name":"r","namespace":"x"},"spec":{"user":"pool-1f","resources":{}}})";
+  CHECK(world.ask("/validate/quotas", "x", second, "admin").find("liqo-tenant-rome/q") != std::string::npos);
+  world.make(kube::resources::nodes, R"({"metadata":{"name":"worker"}})");
+  CHECK(world.ask("/mutate/virtualnodes", "x", R"({"metadata":{"name":"worker"},"spec":{}})").find("not virtual") !=
+        std::string::npos);
+}
+
+TEST_CASE("a server that is away is a reason to try again, not a verdict") {
+  World world;
+  world.start();
+  const auto answers = [&](std::string_view expected) {
+    CHECK(world.ask("/validate/quotas", "shop-rome", quota).find(expected) != std::string::npos);
+    CHECK(world.ask("/validate/shadowpods", "shop-rome", shadow).find(expected) != std::string::npos);
+  };
+  world.link.refuse();
+  answers("Liqo cannot decide now");
+  world.link.heal();
+  world.link.partition();
+  answers("Liqo could not decide in time");
+}
