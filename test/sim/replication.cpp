@@ -109,6 +109,33 @@ void add_tenant_namespace(Cluster& cluster, const std::string& peer) {
                               operator_actor);
 }
 
+void add_twin(Cluster& provider, const std::string& consumer) {
+  const std::string tenant = tenant_namespace(consumer);
+  json::object twin{{"name", twin_namespace(consumer)}};
+  twin["labels"] = json::object{{labels::remote_cluster_id, consumer}};
+  twin["annotations"] = json::object{{api::annotations::managed_by_namespace_map, tenant + "/" + provider.id},
+                                     {api::annotations::original_name, home_namespace}};
+  (void)provider.server.create(kube::resources::namespaces, {{"metadata", std::move(twin)}}, operator_actor);
+  const json::object marks{{labels::replication, "false"},
+                           {labels::replicated, "true"},
+                           {labels::replication_origin, consumer},
+                           {labels::replication_destination, provider.id},
+                           {labels::remote_cluster_id, consumer}};
+  const json::object wanted{{home_namespace, twin_namespace(consumer)}};
+  (void)provider.server.create(
+      api::kinds::namespace_maps,
+      {{"metadata", json::object{{"name", provider.id}, {"namespace", tenant}, {"labels", marks}}},
+       {"spec", json::object{{"desiredMapping", wanted}}}},
+      operator_actor);
+  (void)provider.server.update(
+      api::kinds::namespace_maps, {tenant, provider.id}, "status",
+      [&](json::object& next) {
+        const json::object entry{{"remoteNamespace", twin_namespace(consumer)}, {"phase", "Accepted"}};
+        next["status"] = json::object{{"currentMapping", json::object{{home_namespace, entry}}}};
+      },
+      operator_actor);
+}
+
 void add_replication(Cluster& consumer, const std::string& provider) {
   const std::string tenant = tenant_namespace(provider);
   add_tenant_namespace(consumer, provider);

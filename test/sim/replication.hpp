@@ -32,6 +32,9 @@ class FakeGrants {
 json::object replicated_slice(const Cluster& consumer, const std::string& provider, const std::string& name);
 /// The namespace of a cluster for a peer.
 void add_tenant_namespace(Cluster& cluster, const std::string& peer);
+/// At a provider: the twin of the consumer's namespace, and the NamespaceMap that was answered with it. Without them a
+/// fault in the first second would take away what the map at home has already.
+void add_twin(Cluster& provider, const std::string& consumer);
 /// What an operator applies for replication with a provider: credentials, a slice, a Renew.
 void add_replication(Cluster& consumer, const std::string& provider);
 /// The labels that ask for replication to a provider.

@@ -68,6 +68,7 @@ void World::start() {
   for (auto& [name, provider] : providers) {
     home.add_provider(name);
     add_tenant_namespace(*provider, home.id);
+    add_twin(*provider, home.id);
   }
   const auto make = [&](const kube::Resource& kind, std::string_view name, json::object rest) {
     rest["metadata"] = json::object{{"name", name}, {"namespace", ns}};
