@@ -1,12 +1,16 @@
 #include "liqo/controllers/assembly.hpp"
 
 #include "liqo/controllers/foreign_cluster.hpp"
+#include "liqo/controllers/identity.hpp"
 #include "liqo/controllers/namespace_map.hpp"
 #include "liqo/controllers/namespace_offloading.hpp"
+#include "liqo/controllers/nonce.hpp"
 #include "liqo/controllers/outgoing_namespace_map.hpp"
 #include "liqo/controllers/pod_status.hpp"
+#include "liqo/controllers/renew.hpp"
 #include "liqo/controllers/replicator.hpp"
 #include "liqo/controllers/shadow_pod.hpp"
+#include "liqo/controllers/tenant.hpp"
 
 namespace liqo::controllers {
 
@@ -22,6 +26,18 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_execu
   Replicator& replication = *replicator;
   made.push_back(std::move(replicator));
   made.push_back(std::make_unique<ForeignClusterController>(executor, context, replication));
+
+  // The handshake; the others go by these two.
+  auto keys = std::make_unique<ClusterKeys>(executor, context);
+  auto namespaces = std::make_unique<TenantNamespaces>(executor, context);
+  made.push_back(std::make_unique<NonceController>(executor, *namespaces, *keys, context));
+  made.push_back(std::make_unique<TenantController>(executor, *namespaces, context));
+  made.push_back(std::make_unique<RemoteRenewer>(executor, *namespaces, context));
+  made.push_back(std::make_unique<IdentityController>(executor, *namespaces, *keys, context));
+  made.push_back(std::make_unique<IdentityCreator>(executor, *namespaces, context));
+  made.push_back(std::make_unique<LocalRenewer>(executor, *namespaces, *keys, context));
+  made.push_back(std::move(keys));
+  made.push_back(std::move(namespaces));
   return made;
 }
 

@@ -33,7 +33,8 @@ Process::Process(const asio::any_io_executor& executor, ProcessContext context)
               .clock = context_.clock,
               .random = context_.random,
               .metrics = context_.metrics,
-              .settings = context_.settings},
+              .settings = context_.settings,
+              .entropy = context_.entropy},
       controllers_(make_controllers(executor, shared_, context_.connect)),
       virtual_nodes_(executor, context_.connect, shared_) {}
 

@@ -8,6 +8,7 @@
 #include "kube/runtime/leadership.hpp"
 #include "kube/telemetry/metrics.hpp"
 #include "liqo/controllers/settings.hpp"
+#include "liqo/core/authentication/keys.hpp"
 
 namespace liqo::controllers {
 
@@ -23,6 +24,7 @@ struct Context {
   kube::Random& random;
   kube::Metrics& metrics;
   const Settings& settings;
+  core::Entropy entropy;  ///< for keys and nonces
 };
 
 }  // namespace liqo::controllers

@@ -22,6 +22,7 @@ struct ProcessContext {
   Settings settings;
   /// Set: only the holder of this lease writes. Unset: this process leads from the start.
   std::optional<kube::LeaderElectionSettings> election;
+  core::Entropy entropy = core::secure_random;
 };
 
 /// Consumer and provider at once. Construct, then run(); when run() has ended, destroy. One thread.

@@ -30,6 +30,12 @@ struct Settings {
   bool api_server_support = false;  ///< offloaded pods get tokens for the home API server
   std::string api_server_host;      ///< as offloaded pods reach it; "" = kubernetes.default
   std::string api_server_port;
+  std::string api_server_override;  ///< host, host:port or URL by which consumers reach the home API server; "" = found
+  std::string api_server_fallback;  ///< URL where no control-plane node tells an address; "" = none
+  std::string ca_pem;               ///< what consumers check that server's certificate with; "" = their system's CAs
+  kube::Duration certificate_validity = std::chrono::hours(24 * 90);  ///< asked of the signer; 0 = its default
+  bool rsa_keys = false;  ///< a new key of the cluster is RSA-2048, not Ed25519
+
   bool reflect_ips = true;  ///< false: pods at home show no addresses
   int pod_workers = 64;     ///< pods reconciled at a time, per provider
 };

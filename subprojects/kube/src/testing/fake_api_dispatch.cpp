@@ -63,6 +63,21 @@ std::optional<FakeAnswer> answer_plain(std::string_view target) {
   return std::nullopt;
 }
 
+/// Reviews of the caller's own name and rights, which nothing is stored of: it is `actor`, and may do everything.
+std::optional<FakeAnswer> answer_review(const HttpRequest& http, std::string_view actor) {
+  if (http.method != "POST") return std::nullopt;
+  const auto answer = [&http](std::string_view field, json::value value) {
+    auto body = parse_json(http.body);
+    json::object review = body && body->is_object() ? std::move(body->get_object()) : json::object();
+    ensure_object(review, "status")[field] = std::move(value);
+    return answer_with(201, json::serialize(review));
+  };
+  if (http.target == "/apis/authentication.k8s.io/v1/selfsubjectreviews")
+    return answer("userInfo", json::object{{"username", actor}});
+  if (http.target == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") return answer("allowed", true);
+  return std::nullopt;
+}
+
 }  // namespace
 
 Answer<Tree> FakeApiServer::post_subresource(const FakeRequest& request, std::string_view actor) {
@@ -102,6 +117,8 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
     if (!stored) return std::unexpected(stored.error());
     return answer_with(status, json::serialize(**stored));
   };
+  // The conditions of a signing request are written through a subresource of their own.
+  if (kind.plural == "certificatesigningrequests" && request.subresource == "approval") request.subresource = "status";
   const bool has_status = kind.status_subresource && request.subresource == "status";
   if (request.method != "POST" && !request.subresource.empty() && !has_status) return refuse::no_such_path();
 
@@ -161,6 +178,7 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
 
 FakeAnswer FakeApiServer::handle(const HttpRequest& http, std::string_view actor) {
   if (auto plain = answer_plain(http.target)) return std::move(*plain);
+  if (auto review = answer_review(http, actor)) return std::move(*review);
   auto request = read_request(store_, http);
   FakeAnswer answer;
   if (!request) {

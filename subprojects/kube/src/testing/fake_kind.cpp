@@ -29,6 +29,8 @@ std::vector<FakeKind> built_in_kinds() {
       {"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", yes, no, yes},
       {"networking.k8s.io", "v1", "ingresses", "Ingress", yes, yes, yes},
       {"certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", no, yes, no},
+      {"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"},
+      {"rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", no},
       {"apps", "v1", "deployments", "Deployment", yes, yes, yes},
       {"apps", "v1", "replicasets", "ReplicaSet", yes, yes, yes},
   };

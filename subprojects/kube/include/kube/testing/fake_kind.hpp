@@ -26,7 +26,7 @@ struct FakeKind {
 FakeKind custom_kind(const Resource& resource);
 
 /// Pods, Nodes, Namespaces, ConfigMaps, Secrets, Services, ServiceAccounts, Events, Leases, EndpointSlices, Ingresses,
-/// PersistentVolumeClaims, CertificateSigningRequests, Deployments, ReplicaSets.
+/// PersistentVolumeClaims, CertificateSigningRequests, RoleBindings, ClusterRoleBindings, Deployments, ReplicaSets.
 std::vector<FakeKind> built_in_kinds();
 
 }  // namespace kube::testing

@@ -1,0 +1,61 @@
+// Client certificates for consumers: signed by the cluster through its CSR API, kept in a Secret, renewed in time.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "liqo/api/auth_params.hpp"
+#include "liqo/controllers/context.hpp"
+
+namespace liqo::controllers {
+
+/// Whose certificate is wanted.
+struct CertificateOrder {
+  std::string tenant_namespace;
+  std::string consumer_cluster_id;
+  std::string slice_name = {};  ///< "" = the ControlPlane certificate
+  std::string csr_pem;
+  std::string proxy_url = {};  ///< by which the consumer must go, "" = none
+  bool renew = false;          ///< sign anew, whatever is stored
+  /// What the stored certificate goes with (the Tenant, the slice's replica); "" in the Go version.
+  std::optional<kube::OwnerReference> owner = std::nullopt;
+};
+
+/// What the consumer gets.
+struct IssuedParams {
+  kube::json::object auth_params;
+  kube::WallTime renew_at;  ///< ask again then
+  bool renewed = false;     ///< signed in this call
+};
+
+/// Issues certificates by CertificateSigningRequests of the signer kubernetes.io/kube-apiserver-client, which it makes,
+/// approves, waits for and clears away. A certificate is signed anew when its request has changed, it is due, it has
+/// ended, or its Secret is gone. Any number may exist. One thread.
+class CertificateIssuer {
+ public:
+  explicit CertificateIssuer(Context context);
+
+  /// `authParams` for the order. Errors: Errc::invalid_input where the request asks for more or something else than
+  /// that consumer (and slice) may have, which no retry will heal; Errc::missing where the API server's address is not
+  /// known; everything else may pass, and says nothing about the consumer. While a stored certificate for the same
+  /// request is valid, a failure to renew it answers that one.
+  asio::awaitable<kube::Result<IssuedParams>> auth_params(CertificateOrder order);
+
+  /// Called when the address of the API server may have changed.
+  void on_address_change(std::function<void()> handler);
+
+ private:
+  asio::awaitable<kube::Result<std::string>> sign(std::string csr_pem);
+  asio::awaitable<kube::Result<std::string>> wait_for_certificate(kube::Object request);
+  asio::awaitable<kube::Result<void>> store(const CertificateOrder& order, std::optional<kube::Object> stored,
+                                            std::string certificate_pem);
+  kube::Result<std::string> api_server() const;
+
+  Context context_;
+  std::vector<kube::InformerHandle> control_plane_nodes_;  ///< in the order of the labels that say so
+  kube::Log log_{"certificate-issuer"};
+};
+
+}  // namespace liqo::controllers

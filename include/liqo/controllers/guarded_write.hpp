@@ -1,0 +1,24 @@
+// Writes that hold only for the state of an object that was decided from, and role bindings kept as they should be.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+
+#include "kube/runtime/informer.hpp"
+
+namespace liqo::controllers {
+
+namespace asio = boost::asio;
+
+/// A merge patch with UID and version of `live` as preconditions: the server answers 409 where it has another state.
+std::string guarded_patch(const kube::Object& live, kube::json::object changes);
+
+/// Adds or removes a finalizer; nothing is sent where it is so already. The answer goes to `informer`.
+asio::awaitable<kube::Result<void>> set_finalizer(kube::Api& api, kube::Informer& informer, kube::Object live,
+                                                  std::string_view finalizer, bool wanted);
+
+/// Makes a RoleBinding or ClusterRoleBinding what `wanted` is: creates it, repairs its subjects, or replaces it where
+/// its role is another one, which cannot be changed in place. `informer` watches bindings of that kind.
+asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informer& informer, kube::Object wanted);
+
+}  // namespace liqo::controllers

@@ -1,0 +1,56 @@
+// The provider's half of the handshake: a Tenant becomes a certificate, rights, and what its condition says.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kube/runtime/controller.hpp"
+#include "liqo/api/tenant.hpp"
+#include "liqo/controllers/certificate_issuer.hpp"
+#include "liqo/controllers/tenant_namespace.hpp"
+
+namespace liqo::controllers {
+
+/// For each Tenant in the tenant namespace of its consumer (one per namespace, the oldest): checks the handshake, has
+/// the ControlPlane certificate issued and renewed, keeps status, role bindings and the cordon marks of the consumer's
+/// slices. A drained Tenant loses its ShadowPods (unless annotated `liqo.io/keep-pods: "true"`), and keeps its slices,
+/// namespaces and rights, so that it sees why and resumes when it is activated. A deleted Tenant loses its rights
+/// first, then its replicas. One thread.
+class TenantController final : public Runnable {
+ public:
+  TenantController(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override;
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  asio::awaitable<kube::Outcome> tear_down(kube::Object tenant, std::string peer);
+  /// Answers when to renew; nothing where the Tenant was refused, or has to wait for something that will be told.
+  asio::awaitable<kube::Result<std::optional<kube::WallTime>>> admit(kube::Object tenant);
+  asio::awaitable<kube::Result<void>> write_status(const kube::ObjectKey& key,
+                                                   std::optional<kube::json::object> params);
+  asio::awaitable<kube::Result<void>> mark_slices(std::string ns, std::string peer, bool cordoned);
+  /// Answers whether some are left.
+  asio::awaitable<kube::Result<bool>> delete_shadow_pods(std::string peer);
+  asio::awaitable<kube::Result<void>> remove_replicas(std::string ns, std::string peer);
+
+  /// The Tenants of a namespace, oldest first.
+  std::vector<kube::Object> tenants_of(std::string_view ns) const;
+  bool has_other_tenant(const kube::Object& tenant) const;
+  void refuse(const kube::Object& tenant, std::string_view reason, std::string text);
+  void enqueue_namespace(std::string_view ns);
+  void see_slice(const kube::ObjectKey& key);
+  void see_shadow_pod(const kube::ObjectKey& key);
+  void enqueue_all();
+
+  Context context_;
+  TenantNamespaces& namespaces_;
+  CertificateIssuer issuer_;
+  kube::InformerHandle tenants_, slices_, shadow_pods_, consumer_namespaces_, cluster_bindings_;
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,343 @@
+#include "liqo/controllers/tenant.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/controllers/guarded_write.hpp"
+#include "liqo/core/authentication/forge.hpp"
+#include "liqo/core/authentication/handshake.hpp"
+#include "liqo/core/authentication/names.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+namespace json = kube::json;
+namespace labels = api::labels;
+
+/// ShadowPods deleted in one go, so that a big tenant does not hold a worker for long.
+constexpr std::size_t deletions_at_once = 200;
+constexpr kube::Duration longest_wait = 24h;
+
+/// Whether an object is the copy of one of `peer`'s: both marks are the replicator's and checked by admission.
+bool is_replica_of(const kube::Object& object, std::string_view peer) {
+  return object.label(labels::replicated) == "true" && object.label(labels::replication_origin) == peer;
+}
+
+}  // namespace
+
+TenantController::TenantController(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context)
+    : context_(std::move(context)),
+      namespaces_(namespaces),
+      issuer_(context_),
+      tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
+      slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
+      shadow_pods_(context_.home.acquire({.resource = api::kinds::shadow_pods})),
+      consumer_namespaces_(
+          context_.home.acquire({.resource = kube::resources::namespaces,
+                                 .selection = {.label_selector = std::string(labels::remote_cluster_id)}})),
+      cluster_bindings_(
+          context_.home.acquire({.resource = api::kinds::cluster_role_bindings,
+                                 .selection = {.label_selector = std::string(labels::app_managed_by) + "=" +
+                                                                 std::string(labels::app_managed_by_liqo)}})),
+      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "tenant"},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  const auto all = [this] { enqueue_all(); };
+  const auto in_namespace = [this](const kube::ObjectKey& key) { enqueue_namespace(key.ns); };
+  tenants_.subscribe(in_namespace, all);
+  slices_.subscribe([this](const kube::ObjectKey& key) { see_slice(key); }, all);
+  shadow_pods_.subscribe([this](const kube::ObjectKey& key) { see_shadow_pod(key); }, all);
+  consumer_namespaces_.subscribe([](const kube::ObjectKey&) {}, all);
+  cluster_bindings_.subscribe([this](const kube::ObjectKey&) { enqueue_all(); }, all);
+  namespaces_.subscribe_bindings([this](const kube::ObjectKey& key) { enqueue_namespace(key.ns); });
+  namespaces_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.name.empty() || key.name == core::nonce_secret || key.name == core::certificate_secret_name(""))
+      enqueue_namespace(key.ns);
+  });
+  issuer_.on_address_change(all);
+}
+
+bool TenantController::has_synced() const {
+  return namespaces_.has_synced() && tenants_->has_synced() && slices_->has_synced() && shadow_pods_->has_synced() &&
+         consumer_namespaces_->has_synced() && cluster_bindings_->has_synced();
+}
+
+void TenantController::enqueue_all() {
+  for (const kube::ObjectKey& key : tenants_->store().keys()) controller_.enqueue({key.ns, key});
+}
+
+void TenantController::enqueue_namespace(std::string_view ns) {
+  for (const kube::ObjectKey& key : tenants_->store().keys())
+    if (key.ns == ns) controller_.enqueue({key.ns, key});
+}
+
+void TenantController::see_slice(const kube::ObjectKey& key) {
+  const auto slice = slices_->find(key);
+  if (!slice) return;
+  const bool marked = slice->has_annotation(api::annotations::cordon_tenant);
+  for (const kube::Object& tenant : tenants_of(key.ns)) {
+    const bool wanted = api::Tenant(tenant).condition() != api::TenantCondition::active;
+    if (wanted != marked) controller_.enqueue({key.ns, tenant.key()});
+  }
+}
+
+void TenantController::see_shadow_pod(const kube::ObjectKey& shadow_key) {
+  const auto shadow = shadow_pods_->find(shadow_key);
+  const auto ns = consumer_namespaces_->find({"", shadow_key.ns});
+  if (!shadow || shadow->is_deleting() || !ns) return;
+  const std::string_view consumer = ns->label(labels::remote_cluster_id);
+  for (const kube::ObjectKey& key : tenants_->store().keys()) {
+    const auto tenant = tenants_->find(key);
+    if (tenant && api::Tenant(*tenant).cluster_id() == consumer &&
+        api::Tenant(*tenant).condition() == api::TenantCondition::drained)
+      controller_.enqueue({key.ns, key});
+  }
+}
+
+std::vector<kube::Object> TenantController::tenants_of(std::string_view ns) const {
+  std::vector<kube::Object> found;
+  for (const kube::ObjectKey& key : tenants_->store().keys())
+    if (key.ns == ns)
+      if (auto tenant = tenants_->find(key)) found.push_back(std::move(*tenant));
+  std::ranges::sort(found, [](const kube::Object& a, const kube::Object& b) {
+    return std::pair(a.creation_timestamp(), a.name()) < std::pair(b.creation_timestamp(), b.name());
+  });
+  return found;
+}
+
+bool TenantController::has_other_tenant(const kube::Object& tenant) const {
+  for (const kube::ObjectKey& key : tenants_->store().keys()) {
+    const auto other = tenants_->find(key);
+    if (other && other->uid() != tenant.uid() && !other->is_deleting() &&
+        api::Tenant(*other).cluster_id() == api::Tenant(tenant).cluster_id() &&
+        namespaces_.peer_of(key.ns) == api::Tenant(tenant).cluster_id())
+      return true;
+  }
+  return false;
+}
+
+void TenantController::refuse(const kube::Object& tenant, std::string_view reason, std::string text) {
+  context_.events.warning(tenant, api::kinds::tenants, reason, std::move(text));
+}
+
+asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  if (!has_synced()) co_return Outcome::done();
+  const auto found = tenants_->find(key);
+  if (!found) co_return Outcome::done();
+  const kube::Object tenant = *found;
+  const api::Tenant view(tenant);
+  const std::string consumer(view.cluster_id());
+  if (tenant.is_deleting()) co_return co_await tear_down(tenant, consumer);
+  const std::string peer = namespaces_.peer_of(key.ns);
+  // Nothing can be made in a namespace that goes, not even an Event.
+  if (namespaces_.is_ending(key.ns)) co_return Outcome::done();
+  if (peer.empty() || peer != consumer) {
+    refuse(tenant, "WrongNamespace",
+           peer.empty() ? "this is not a tenant namespace: it needs the labels liqo.io/tenant-namespace=true and "
+                          "liqo.io/remote-cluster-id=<consumer>"
+                        : "this tenant namespace is for cluster " + peer + ", and the Tenant is for " + consumer);
+    co_return Outcome::done();
+  }
+  if (const auto all = tenants_of(key.ns); !all.empty() && all.front().uid() != tenant.uid()) {
+    refuse(tenant, "TenantExists",
+           "the Tenant " + std::string(all.front().name()) + " of this namespace is older: delete one of the two");
+    co_return Outcome::done();
+  }
+  kube::Api& home = context_.home.api();
+  auto guarded = co_await set_finalizer(home, *tenants_, tenant, api::finalizers::tenant, true);
+  if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
+
+  const api::TenantCondition condition = view.condition();
+  auto marked = co_await mark_slices(key.ns, peer, condition != api::TenantCondition::active);
+  if (!marked) co_return Outcome::retry(std::move(marked.error()));
+  bool pods_left = false;
+  if (condition == api::TenantCondition::drained && !view.keeps_pods()) {
+    auto left = co_await delete_shadow_pods(peer);
+    if (!left) co_return Outcome::retry(std::move(left.error()));
+    pods_left = *left;
+  }
+
+  std::optional<kube::WallTime> renewal;
+  if (view.needs_handshake()) {
+    auto admitted = co_await admit(tenant);
+    if (!admitted) {
+      if (admitted.error().code() == kube::Errc::missing) refuse(tenant, "AuthParamsFailed", admitted.error().text());
+      co_return Outcome::retry(std::move(admitted.error()));
+    }
+    if (!*admitted) co_return pods_left ? Outcome::again_after(0ms) : Outcome::done();
+    renewal = **admitted;
+  } else {
+    auto written = co_await write_status(key, std::nullopt);
+    if (!written) co_return Outcome::retry(std::move(written.error()));
+  }
+  auto bound = co_await ensure_binding(home, *cluster_bindings_,
+                                       core::forge_cluster_role_binding(peer, core::remote_cluster_wide_role));
+  if (!bound) co_return Outcome::retry(std::move(bound.error()));
+  if (pods_left) co_return Outcome::again_after(0ms);
+  if (!renewal) co_return Outcome::done();
+  // In pieces: the monotonic clock stands still while a machine sleeps, certificates age.
+  const kube::Duration left = std::max<kube::Duration>(*renewal - context_.clock.wall(), 1s);
+  co_return Outcome::again_after(std::min(left, longest_wait));
+}
+
+asio::awaitable<kube::Result<std::optional<kube::WallTime>>> TenantController::admit(kube::Object tenant) {
+  const api::Tenant view(tenant);
+  std::expected<void, core::HandshakeRefusal> checked;
+  if (core::was_admitted(view)) {
+    checked = core::check_request(view);
+  } else {
+    const kube::Informer* secrets = namespaces_.secrets(tenant.ns());
+    if (!secrets) co_return std::nullopt;  // told when they are readable
+    const auto secret = secrets->find({std::string(tenant.ns()), std::string(core::nonce_secret)});
+    const std::string nonce = secret ? core::secret_bytes(*secret, "nonce") : "";
+    if (nonce.empty()) {
+      refuse(tenant, "NonceNotFound",
+             "the Secret liqo-nonce of this namespace is not there or has no nonce yet: create it with liqoctl create "
+             "nonce, and generate the Tenant from that nonce");
+      co_return std::nullopt;
+    }
+    checked = core::check_handshake(view, nonce);
+  }
+  if (!checked) {
+    refuse(tenant, checked.error().reason, checked.error().text);
+    co_return std::nullopt;
+  }
+  CertificateOrder order{.tenant_namespace = std::string(tenant.ns()),
+                         .consumer_cluster_id = std::string(view.cluster_id()),
+                         .csr_pem = view.csr(),
+                         .proxy_url = std::string(view.proxy_url()),
+                         .owner = core::owner_of(tenant)};
+  auto issued = co_await issuer_.auth_params(std::move(order));
+  if (!issued) co_return std::unexpected(std::move(issued.error()));
+  // Rights first: whoever reads the status may use them.
+  auto bound = co_await ensure_binding(context_.home.api(), namespaces_.bindings(),
+                                       core::forge_role_binding(tenant, core::remote_control_plane_role));
+  if (!bound) co_return std::unexpected(std::move(bound.error()));
+  auto written = co_await write_status(tenant.key(), std::move(issued->auth_params));
+  if (!written) co_return std::unexpected(std::move(written.error()));
+  if (issued->renewed)
+    context_.events.normal(
+        tenant, api::kinds::tenants, "CertificateIssued",
+        "the consumer has a certificate; it will be renewed at " + kube::format_time(issued->renew_at));
+  co_return issued->renew_at;
+}
+
+asio::awaitable<kube::Result<void>> TenantController::write_status(const kube::ObjectKey& key,
+                                                                   std::optional<json::object> params) {
+  const auto tenant = tenants_->find(key);
+  if (!tenant) co_return kube::Result<void>();
+  const api::Tenant view(*tenant);
+  json::object status;
+  if (view.tenant_namespace() != key.ns) status["tenantNamespace"] = key.ns;
+  if (params && view.auth_params() != *params) {
+    // A merge patch keeps what it does not name.
+    for (const auto& [field, value] : view.auth_params())
+      if (!params->contains(field)) (*params)[field] = nullptr;
+    status["authParams"] = std::move(*params);
+  }
+  if (status.empty()) co_return kube::Result<void>();
+  json::object changes;
+  changes["status"] = std::move(status);
+  auto patched =
+      co_await context_.home.api().patch(api::kinds::tenants, key, kube::PatchType::merge,
+                                         guarded_patch(*tenant, std::move(changes)), {.subresource = "status"});
+  if (!patched) {
+    if (patched.error().is_not_found()) co_return kube::Result<void>();
+    co_return kube::fail(std::move(patched.error()), "writing the Tenant's status");
+  }
+  tenants_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> TenantController::mark_slices(std::string ns, std::string peer, bool cordoned) {
+  for (const kube::ObjectKey& key : slices_->store().keys()) {
+    if (key.ns != ns) continue;
+    const auto slice = slices_->find(key);
+    if (!slice || !is_replica_of(*slice, peer)) continue;
+    if (cordoned ? slice->annotation(api::annotations::cordon_tenant) == "true"
+                 : !slice->has_annotation(api::annotations::cordon_tenant))
+      continue;
+    json::object annotations;
+    annotations[api::annotations::cordon_tenant] = cordoned ? json::value("true") : json::value(nullptr);
+    json::object metadata;
+    metadata["annotations"] = std::move(annotations);
+    json::object changes;
+    changes["metadata"] = std::move(metadata);
+    auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, key, kube::PatchType::merge,
+                                                      guarded_patch(*slice, std::move(changes)));
+    if (!patched && !patched.error().is_not_found())
+      co_return kube::fail(std::move(patched.error()), "marking a ResourceSlice");
+    if (patched) slices_->observe(std::move(*patched));
+  }
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(std::string peer) {
+  std::size_t deleted = 0;
+  for (const kube::ObjectKey& key : shadow_pods_->store().keys()) {
+    // By the namespace, whose labels are ours; those of a ShadowPod are the consumer's.
+    const auto ns = consumer_namespaces_->find({"", key.ns});
+    if (!ns || ns->label(labels::remote_cluster_id) != peer || ns->has_label(labels::tenant_namespace)) continue;
+    const auto shadow = shadow_pods_->find(key);
+    if (!shadow || shadow->is_deleting()) continue;
+    if (++deleted > deletions_at_once) co_return true;
+    const kube::DeleteOptions same{.uid = std::string(shadow->uid())};
+    auto removed = co_await context_.home.api().remove(api::kinds::shadow_pods, key, same);
+    if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+      co_return kube::fail(std::move(removed.error()), "deleting the drained tenant's ShadowPods");
+  }
+  co_return false;
+}
+
+asio::awaitable<kube::Result<void>> TenantController::remove_replicas(std::string ns, std::string peer) {
+  const kube::Selection theirs{.label_selector = std::string(labels::replicated) + "=true," +
+                                                 std::string(labels::replication_origin) + "=" + peer};
+  for (const kube::Resource& kind : {api::kinds::resource_slices, api::kinds::renews, api::kinds::namespace_maps}) {
+    const kube::ListOptions replicas{.selection = theirs};
+    auto page = co_await context_.home.api().list(kind, ns, replicas);
+    if (!page) co_return kube::fail(std::move(page.error()), "listing what the consumer leaves");
+    for (json::value& item : page->items) {
+      const auto object = kube::Object::from(std::move(item));
+      if (!object || object->is_deleting()) continue;
+      const kube::DeleteOptions same{.uid = std::string(object->uid())};
+      auto removed = co_await context_.home.api().remove(kind, object->key(), same);
+      if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+        co_return kube::fail(std::move(removed.error()), "removing what the consumer leaves");
+    }
+  }
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::string peer) {
+  if (!tenant.has_finalizer(api::finalizers::tenant)) co_return Outcome::done();
+  kube::Api& home = context_.home.api();
+  const bool other = has_other_tenant(tenant);
+  // The rights go first, or the consumer would make anew what we remove.
+  const kube::ObjectKey binding{std::string(tenant.ns()), core::role_binding_name(core::remote_control_plane_role)};
+  auto live = namespaces_.bindings().find(binding);
+  if (live && live->controller() && live->controller()->uid == tenant.uid()) {
+    auto removed = co_await home.remove(api::kinds::role_bindings, binding, {.uid = std::string(live->uid())});
+    if (!removed && !removed.error().is_not_found())
+      co_return Outcome::retry(std::move(removed.error()).in("taking the consumer's rights"));
+  }
+  if (!other && !peer.empty()) {
+    const kube::ObjectKey wide{"", core::cluster_role_binding_name(core::remote_cluster_wide_role, peer)};
+    if (cluster_bindings_->find(wide)) {
+      auto removed = co_await home.remove(api::kinds::cluster_role_bindings, wide);
+      if (!removed && !removed.error().is_not_found())
+        co_return Outcome::retry(std::move(removed.error()).in("taking the consumer's rights"));
+    }
+    if (namespaces_.peer_of(tenant.ns()) == peer) {
+      auto cleared = co_await remove_replicas(std::string(tenant.ns()), peer);
+      if (!cleared) co_return Outcome::retry(std::move(cleared.error()));
+    }
+  }
+  auto released = co_await set_finalizer(home, *tenants_, std::move(tenant), api::finalizers::tenant, false);
+  if (!released) co_return Outcome::retry(std::move(released.error()));
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,134 @@
+#include "liqo/controllers/tenant_namespace.hpp"
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/controllers/guarded_write.hpp"
+#include "liqo/core/authentication/forge.hpp"
+#include "liqo/core/authentication/names.hpp"
+#include "liqo/core/mapping/names.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+namespace json = kube::json;
+
+/// A new binding is known to the authorizer of the API server within some 100 ms.
+constexpr kube::Duration ask_again = 100ms;
+
+json::object make_review(const kube::Resource& resource) {
+  json::object review;
+  review["apiVersion"] = resource.api_version();
+  review["kind"] = json::string(resource.kind);
+  return review;
+}
+
+}  // namespace
+
+TenantNamespaces::TenantNamespaces(const asio::any_io_executor& executor, Context context)
+    : context_(std::move(context)),
+      namespaces_(context_.home.acquire({.resource = kube::resources::namespaces,
+                                         .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
+      bindings_(
+          context_.home.acquire({.resource = api::kinds::role_bindings,
+                                 .selection = {.label_selector = std::string(api::labels::app_managed_by) + "=" +
+                                                                 std::string(api::labels::app_managed_by_liqo)}})),
+      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "tenant-namespace"},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  const auto see_all = [this] {
+    for (const kube::ObjectKey& key : namespaces_->store().keys()) controller_.enqueue({.object = key});
+  };
+  namespaces_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({.object = key}); }, see_all);
+  bindings_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        if (key.name == core::own_tenant_role) controller_.enqueue({.object = {"", key.ns}});
+      },
+      see_all);
+}
+
+std::string TenantNamespaces::peer_of(std::string_view ns) const {
+  const auto found = namespaces_->find({"", std::string(ns)});
+  if (!found || found->is_deleting() || !found->has_label(api::labels::tenant_namespace) ||
+      found->label(api::labels::tenant_namespace) == "false")
+    return "";
+  const std::string_view peer = found->label(api::labels::remote_cluster_id);
+  return core::is_dns_label(peer) ? std::string(peer) : "";
+}
+
+bool TenantNamespaces::is_ending(std::string_view ns) const {
+  const auto found = namespaces_->find({"", std::string(ns)});
+  return found && found->is_deleting();
+}
+
+kube::Informer* TenantNamespaces::secrets(std::string_view ns) const {
+  const auto found = entries_.find(ns);
+  if (found == entries_.end() || !found->second.secrets || !found->second.secrets->has_synced()) return nullptr;
+  return &*found->second.secrets;
+}
+
+std::vector<std::string> TenantNamespaces::readable() const {
+  std::vector<std::string> found;
+  for (const auto& [ns, entry] : entries_)
+    if (secrets(ns)) found.push_back(ns);
+  return found;
+}
+
+void TenantNamespaces::tell(const kube::ObjectKey& key) const {
+  for (const Handler& reader : readers_) reader(key);
+}
+
+asio::awaitable<kube::Result<std::string>> TenantNamespaces::own_user() {
+  if (!user_.empty()) co_return user_;
+  constexpr kube::Resource reviews{"authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview", false};
+  auto answer = co_await context_.home.api().post(reviews, {}, {}, make_review(reviews));
+  if (!answer) co_return kube::fail(std::move(answer.error()), "asking the cluster who we are");
+  user_ = kube::string_at(*answer, {"status", "userInfo", "username"});
+  if (user_.empty()) co_return kube::fail(kube::Errc::protocol, "the cluster does not say who we are");
+  co_return user_;
+}
+
+asio::awaitable<kube::Result<bool>> TenantNamespaces::may_read_secrets(std::string ns) {
+  constexpr kube::Resource reviews{"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
+                                   false};
+  json::object attributes;
+  attributes["namespace"] = ns;
+  attributes["verb"] = "list";
+  attributes["resource"] = "secrets";
+  json::object review = make_review(reviews);
+  kube::ensure_object(review, "spec")["resourceAttributes"] = std::move(attributes);
+  auto answer = co_await context_.home.api().post(reviews, {}, {}, std::move(review));
+  if (!answer) co_return kube::fail(std::move(answer.error()), "asking the cluster what we may do");
+  co_return kube::bool_at(*answer, {"status", "allowed"});
+}
+
+asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
+  const std::string ns = work.object.name;
+  if (!has_synced()) co_return Outcome::done();
+  if (peer_of(ns).empty()) {
+    entries_.erase(ns);
+    tell({ns, ""});
+    co_return Outcome::done();
+  }
+  auto user = co_await own_user();
+  if (!user) co_return Outcome::retry(std::move(user.error()));
+  auto bound = co_await ensure_binding(context_.home.api(), *bindings_, core::forge_own_binding(ns, *user));
+  if (!bound) co_return Outcome::retry(std::move(bound.error()).in("entering the tenant namespace"));
+  if (!entries_[ns].allowed) {
+    auto allowed = co_await may_read_secrets(ns);
+    if (!allowed) co_return Outcome::retry(std::move(allowed.error()));
+    if (!*allowed) co_return Outcome::again_after(ask_again);
+    entries_[ns].allowed = true;
+  }
+  // It may have gone while we asked.
+  if (peer_of(ns).empty()) co_return Outcome::again_after(0ms);
+  kube::InformerHandle& secrets = entries_[ns].secrets;
+  if (!secrets) {
+    secrets = context_.home.acquire({.resource = kube::resources::secrets, .ns = ns});
+    secrets.subscribe([this](const kube::ObjectKey& key) { tell(key); }, [this, ns] { tell({ns, ""}); });
+  }
+  tell({ns, ""});
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers
