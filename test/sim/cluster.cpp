@@ -29,8 +29,8 @@ Cluster::Cluster(kube::testing::Simulator& simulator, std::string cluster_id, st
       random_(seed) {
   for (const kube::Resource& kind :
        {api::kinds::virtual_nodes, api::kinds::namespace_maps, api::kinds::namespace_offloadings,
-        api::kinds::shadow_pods, api::kinds::role_bindings, api::kinds::resource_slices, api::kinds::renews,
-        api::kinds::tenants, api::kinds::identities, api::kinds::configurations, api::kinds::foreign_clusters})
+        api::kinds::shadow_pods, api::kinds::resource_slices, api::kinds::renews, api::kinds::tenants,
+        api::kinds::identities, api::kinds::configurations, api::kinds::foreign_clusters})
     server.serve(kind);
 }
 

@@ -1,0 +1,131 @@
+// One liqod over one fake API server in virtual time, for tests of controllers.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fake_signer.hpp"
+#include "kube/testing/fake_garbage_collector.hpp"
+#include "kube/testing/sim_link.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/controllers/process.hpp"
+
+namespace liqo::testing {
+
+namespace asio = boost::asio;
+namespace json = kube::json;
+
+/// A cluster named `id` and its liqod. stop() before the end.
+class ClusterFixture {
+ public:
+  explicit ClusterFixture(std::string id)
+      : id_(std::move(id)),
+        server(simulator.clock()),
+        collector(simulator, server),
+        signer(simulator, server),
+        link(simulator, server, "system:serviceaccount:liqo:liqo"),
+        transport_(link),
+        random_(1),
+        group_(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others) {
+    namespace kinds = api::kinds;
+    for (const kube::Resource& kind :
+         {kinds::virtual_nodes, kinds::shadow_pods, kinds::shadow_endpoint_slices, kinds::namespace_maps,
+          kinds::namespace_offloadings, kinds::quotas, kinds::vk_options_templates, kinds::foreign_clusters,
+          kinds::tenants, kinds::identities, kinds::resource_slices, kinds::renews, kinds::networks})
+      server.serve(kind);
+  }
+
+  void start(controllers::Settings settings = {}) {
+    settings.cluster_id = id_;
+    if (settings.api_server_override.empty()) settings.api_server_override = id_ + ":6443";
+    if (settings.ca_pem.empty()) settings.ca_pem = "CA of " + id_;
+    process_ = std::make_unique<controllers::Process>(
+        simulator.executor(),
+        controllers::ProcessContext{
+            .home = transport_,
+            .connect = [](const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
+              return kube::fail(kube::Errc::connect, "there is no other cluster here");
+            },
+            .clock = simulator.clock(),
+            .random = random_,
+            .metrics = metrics_,
+            .settings = std::move(settings),
+            .election = std::nullopt,
+            .entropy = [this](std::size_t size) -> kube::Result<std::string> {
+              return std::string(size, static_cast<char>(++seed_));
+            }});
+    group_.spawn(run(*process_));
+  }
+  void stop() {
+    simulator.run(group_.stop());
+    process_.reset();
+  }
+
+  /// Lets time pass until it holds; false where it does not within a minute.
+  bool reaches(const std::function<bool()>& holds, kube::Duration limit = std::chrono::minutes(1)) {
+    return simulator.run_until(holds, limit) == kube::testing::Simulator::End::reached;
+  }
+  void pass(kube::Duration time) { static_cast<void>(simulator.run_for(time)); }
+
+  kube::Object apply(const kube::Resource& resource, const kube::Object& object) {
+    if (!server.get(resource, object.key())) static_cast<void>(server.create(resource, object.tree(), "operator"));
+    static_cast<void>(
+        server.update(resource, object.key(), "", [&](json::object& next) { merge(next, object.tree()); }, "operator"));
+    return *find(resource, object.key());
+  }
+  void change(const kube::Resource& resource, const kube::ObjectKey& key, std::string_view subresource,
+              const std::function<void(json::object&)>& how) {
+    static_cast<void>(server.update(resource, key, subresource, how, "operator"));
+  }
+  std::optional<kube::Object> find(const kube::Resource& resource, const kube::ObjectKey& key) {
+    const auto tree = server.get(resource, key);
+    return tree ? std::optional(kube::Object(*tree)) : std::nullopt;
+  }
+  bool has(const kube::Resource& resource, const kube::ObjectKey& key) { return find(resource, key).has_value(); }
+  /// The messages of the Events with that reason.
+  std::vector<std::string> events(std::string_view reason) {
+    std::vector<std::string> found;
+    for (const auto& event : server.list(kube::resources::events))
+      if (kube::string_at(*event, {"reason"}) == reason) found.emplace_back(kube::string_at(*event, {"message"}));
+    return found;
+  }
+  /// Writes of liqod that reached the server, Events left out.
+  std::size_t writes() const {
+    std::size_t count = 0;
+    for (const auto& write : server.writes())
+      if (write.actor == link.actor() && write.plural != "events") ++count;
+    return count;
+  }
+
+ private:
+  static void merge(json::object& into, const json::object& from) {
+    for (const auto& [key, value] : from) {
+      if (value.is_object() && into.contains(key) && into[key].is_object())
+        merge(into[key].get_object(), value.get_object());
+      else
+        into[key] = value;
+    }
+  }
+  static asio::awaitable<void> run(controllers::Process& process) { co_await process.run(); }
+
+  std::string id_;
+  unsigned char seed_ = 0;
+
+ public:
+  kube::testing::Simulator simulator{1};
+  kube::testing::FakeApiServer server;
+  kube::testing::FakeGarbageCollector collector;
+  FakeSigner signer;
+  kube::testing::SimLink link;
+
+ private:
+  kube::testing::SimTransport transport_;
+  kube::Random random_;
+  kube::Metrics metrics_;
+  std::unique_ptr<controllers::Process> process_;
+  kube::async::TaskGroup group_;
+};
+
+}  // namespace liqo::testing
