@@ -54,6 +54,22 @@ kube::Result<kube::wire::ClusterConfig> read_home_config(const Options& options)
   return config;
 }
 
+/// What consumers are told of this cluster's API server, where the options do not say it.
+kube::Result<void> complete_settings(Options& options, const kube::wire::ClusterConfig& home) {
+  auto& settings = options.settings;
+  if (!options.kubeconfig.empty() && home.server.tls)
+    settings.api_server_fallback = "https://" + home.server.host_port() + home.server.path;
+  if (!settings.ca_pem.empty() || options.trusted_ca) return {};
+  settings.ca_pem = home.ca_pem;
+  if (!settings.ca_pem.empty() || home.ca_file.empty()) return {};
+  std::ifstream file(home.ca_file);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file) return kube::fail(kube::Errc::missing, home.ca_file + " cannot be read");
+  settings.ca_pem = text.str();
+  return {};
+}
+
 /// Splits "host:port", the host perhaps in brackets.
 kube::Result<kube::net::HttpServerOptions> listen_at(const std::string& address) {
   const std::size_t colon = address.rfind(':');
@@ -196,9 +212,13 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
 
 }  // namespace
 
-int run_daemon(const Options& options) {
+int run_daemon(Options options) {
   kube::configure_logging(options.log_level, options.log_format);
   auto config = read_home_config(options);
+  if (config) {
+    if (auto completed = complete_settings(options, *config); !completed)
+      config = std::unexpected(std::move(completed.error()));
+  }
   if (!config) {
     std::cerr << "liqod: " << config.error().text() << "\n";
     return 1;

@@ -11,6 +11,6 @@ namespace liqod {
 
 /// Runs until SIGTERM or SIGINT and answers the exit code: 0 after a graceful stop, 1 when it could not start, told in
 /// one line.
-int run_daemon(const Options& options);
+int run_daemon(Options options);
 
 }  // namespace liqod

@@ -3,6 +3,6 @@
 #include "options.hpp"
 
 int main(int argc, char** argv) {
-  const liqod::ParsedOptions parsed = liqod::parse_options(argc, argv);
-  return parsed.options ? liqod::run_daemon(*parsed.options) : parsed.exit_code;
+  liqod::ParsedOptions parsed = liqod::parse_options(argc, argv);
+  return parsed.options ? liqod::run_daemon(std::move(*parsed.options)) : parsed.exit_code;
 }

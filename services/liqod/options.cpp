@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "kube/base/base64.hpp"
+#include "liqo/core/authentication/api_server_address.hpp"
 #include "liqo/core/mapping/names.hpp"
 
 namespace liqod {
@@ -61,7 +63,8 @@ std::string read_entries(const std::vector<std::string>& texts, bool are_labels,
 ParsedOptions parse_options(int argc, char** argv) {
   Options options;
   auto& settings = options.settings;
-  std::string lease_duration = "40s", ping_interval = "10s", ping_timeout = "5s", webhook_lifetime = "2160h";
+  std::string lease_duration = "40s", ping_interval = "10s", ping_timeout = "5s", webhook_lifetime = "2160h",
+              certificate_validity = "2160h";
   std::vector<std::string> extra_labels, extra_annotations;
   std::string peer_interval = "15s", peer_timeout = "5s";
 
@@ -125,6 +128,19 @@ ParsedOptions parse_options(int argc, char** argv) {
                  "Host by which offloaded pods reach that API server; by default kubernetes.default");
   app.add_option("--home-api-server-port", settings.api_server_port, "Port of that API server");
 
+  app.add_option("--api-server-address-override", settings.api_server_override,
+                 "Host, host:port or URL by which consumers reach this API server; by default that of a control-plane "
+                 "node, port 6443, or else the server of the kubeconfig");
+  app.add_option("--ca-override", options.ca_override,
+                 "CA (base64 of PEM) by which consumers check this API server; by default that of the cluster");
+  app.add_flag("--trusted-ca", options.trusted_ca,
+               "Consumers check this API server by the authorities that their system trusts");
+  app.add_option("--identity-certificate-duration", certificate_validity,
+                 "Validity that consumers' certificates are asked for; the cluster may give less")
+      ->capture_default_str();
+  app.add_flag("--tls-compatibility-mode", settings.rsa_keys,
+               "The key of the cluster, where none is there yet, is RSA-2048 instead of Ed25519");
+
   app.add_option("--certificate-type", options.certificate_type,
                  "Serving certificate of the kubelet API: kubelet (signed by the cluster) or self-signed")
       ->check(CLI::IsMember({"kubelet", "self-signed"}))
@@ -183,6 +199,7 @@ ParsedOptions parse_options(int argc, char** argv) {
         std::tuple{"--node-ping-timeout", ping_timeout, &settings.probe_timeout},
         std::tuple{"--node-lease-duration", lease_duration, &lease},
         std::tuple{"--webhook-certificate-lifetime", webhook_lifetime, &options.webhook_certificate_lifetime},
+        std::tuple{"--identity-certificate-duration", certificate_validity, &settings.certificate_validity},
         std::tuple{"--foreign-cluster-ping-timeout", peer_timeout, &settings.foreign_cluster_ping_timeout},
         std::tuple{"--foreign-cluster-ping-interval", peer_interval, &settings.foreign_cluster_ping_interval}}) {
     if (out == &settings.foreign_cluster_ping_interval && (text == "0" || text == "0s")) {
@@ -199,6 +216,27 @@ ParsedOptions parse_options(int argc, char** argv) {
         std::tuple{"--node-extra-annotations", &extra_annotations, false, &settings.node_extra_annotations}}) {
     if (const std::string mistake = read_entries(*texts, are_labels, *out); !mistake.empty()) {
       std::cerr << "liqod: " << name << " " << mistake << " (liqod --help tells the options)\n";
+      return {.exit_code = 2};
+    }
+  }
+  // Kubernetes signs for ten minutes at least, and refuses to be asked for less.
+  if (settings.certificate_validity < std::chrono::minutes(10)) {
+    std::cerr << "liqod: --identity-certificate-duration must be 10m or more (liqod --help tells the options)\n";
+    return {.exit_code = 2};
+  }
+  if (!options.ca_override.empty()) {
+    auto pem = kube::decode_base64(options.ca_override);
+    if (!pem || options.trusted_ca) {
+      std::cerr << "liqod: --ca-override "
+                << (pem ? "and --trusted-ca exclude each other" : "is not base64: " + pem.error().text())
+                << " (liqod --help tells the options)\n";
+      return {.exit_code = 2};
+    }
+    settings.ca_pem = std::move(*pem);
+  }
+  if (!settings.api_server_override.empty()) {
+    if (auto url = liqo::core::api_server_url(settings.api_server_override); !url) {
+      std::cerr << "liqod: --api-server-address-override: " << url.error().text() << "\n";
       return {.exit_code = 2};
     }
   }

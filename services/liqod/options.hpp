@@ -22,6 +22,8 @@ struct Options {
   kube::Duration webhook_certificate_lifetime = std::chrono::hours(24 * 90);
   bool enforce_resources = true;
   liqo::controllers::LedgerSettings ledger;
+  std::string ca_override;  ///< base64 of PEM
+  bool trusted_ca = false;  ///< consumers get no CA
   bool leader_elect = false;
   std::string identity;  ///< in the lease; "" = host name and process ID
   kube::LogLevel log_level = kube::LogLevel::info;

@@ -25,6 +25,7 @@ RIGHTS = {
         ("", "serviceaccounts/token"): {"create"},
         ("", "namespaces"): READ | {"create", "patch", "delete"},
         ("rbac.authorization.k8s.io", "rolebindings"): READ | {"create", "patch", "delete"},
+        ("rbac.authorization.k8s.io", "clusterrolebindings"): READ | {"create", "patch", "delete"},
         ("rbac.authorization.k8s.io", "clusterroles"): {"bind"},
         ("offloading.liqo.io", "virtualnodes"): READ | WRITE,
         ("offloading.liqo.io", "virtualnodes/status"): WRITE,
@@ -32,18 +33,13 @@ RIGHTS = {
         ("offloading.liqo.io", "namespacemaps/status"): {"patch"},
         ("offloading.liqo.io", "namespaceoffloadings"): READ | {"patch"},
         ("offloading.liqo.io", "namespaceoffloadings/status"): {"patch"},
-        ("offloading.liqo.io", "shadowpods"): READ | WRITE,
+        ("offloading.liqo.io", "shadowpods"): READ | WRITE | {"delete"},
         ("offloading.liqo.io", "shadowpods/status"): WRITE,
         ("offloading.liqo.io", "shadowpods/finalizers"): {"update"},
         ("offloading.liqo.io", "quotas"): READ,
         ("", "limitranges"): READ,
         ("node.k8s.io", "runtimeclasses"): READ,
-        ("authentication.liqo.io", "resourceslices"): READ | {"patch"},
         ("authentication.liqo.io", "resourceslices/status"): {"patch"},
-        ("authentication.liqo.io", "renews"): READ | {"patch"},
-        ("authentication.liqo.io", "renews/status"): {"patch"},
-        ("authentication.liqo.io", "tenants"): READ,
-        ("authentication.liqo.io", "identities"): READ,
         ("networking.liqo.io", "configurations"): READ,
         ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"): READ | {"create", "update"},
         ("admissionregistration.k8s.io", "validatingwebhookconfigurations"): READ | {"create", "update"},
@@ -52,6 +48,13 @@ RIGHTS = {
         ("certificates.k8s.io", "certificatesigningrequests"): READ | {"create", "delete"},
         ("certificates.k8s.io", "certificatesigningrequests/approval"): {"update"},
         ("certificates.k8s.io", "signers"): {"approve"},
+        ("authentication.liqo.io", "tenants"): READ | WRITE,
+        ("authentication.liqo.io", "tenants/status"): WRITE,
+        ("authentication.liqo.io", "identities"): FULL,
+        ("authentication.liqo.io", "identities/status"): WRITE,
+        ("authentication.liqo.io", "renews"): FULL,
+        ("authentication.liqo.io", "renews/status"): WRITE,
+        ("authentication.liqo.io", "resourceslices"): READ | WRITE | {"delete"},
         ("authentication.k8s.io", "tokenreviews"): {"create"},
         ("authorization.k8s.io", "subjectaccessreviews"): {"create"},
     },
@@ -61,7 +64,19 @@ RIGHTS = {
         ("", "configmaps"): {"create", "update", "delete"},
     },
     "liqod-node-leases-role.yaml": {("coordination.k8s.io", "leases"): WRITE | {"get", "create"}},
-    "liqod-tenant-clusterrole.yaml": {("", "secrets"): READ | {"patch"}},
+    "liqod-tenant-clusterrole.yaml": {("", "secrets"): READ | WRITE | {"create"}},
+    "liqo-remote-controlplane.yaml": {
+        ("authentication.liqo.io", "resourceslices"): FULL,
+        ("authentication.liqo.io", "renews"): FULL,
+        ("offloading.liqo.io", "namespacemaps"): FULL,
+    },
+    "liqo-virtual-kubelet-remote-clusterwide.yaml": {("metrics.liqo.io", "scrape/metrics"): READ},
+    "liqo-peering-user-tenant-ns.yaml": {
+        ("", "namespaces"): {"get"},
+        ("", "secrets"): READ | {"create", "delete"},
+        ("authentication.liqo.io", "tenants"): FULL,
+    },
+    "liqo-peering-user-liqo-ns.yaml": {("", "configmaps"): READ},
     "liqo-virtual-kubelet-remote.yaml": {
         ("offloading.liqo.io", "shadowpods"): FULL,
         ("offloading.liqo.io", "shadowendpointslices"): FULL,
@@ -81,7 +96,12 @@ RIGHTS = {
 }
 
 # The roles that liqod may give to others.
-BINDABLE = {"liqo-virtual-kubelet-remote"}
+BINDABLE = {
+    "liqo-liqod-tenant",
+    "liqo-remote-controlplane",
+    "liqo-virtual-kubelet-remote",
+    "liqo-virtual-kubelet-remote-clusterwide",
+}
 
 
 def names():
@@ -133,7 +153,7 @@ def test_a_role_has_no_wildcards_and_no_way_to_more_rights(name):
         if "bind" in rule["verbs"]:
             assert rule["resources"] == ["clusterroles"] and set(rule["resourceNames"]) <= BINDABLE
         elif "rbac.authorization.k8s.io" in rule["apiGroups"]:
-            assert name == "liqod-clusterrole.yaml" and rule["resources"] == ["rolebindings"]
+            assert name == "liqod-clusterrole.yaml" and set(rule["resources"]) <= {"rolebindings", "clusterrolebindings"}
         assert "nodes/proxy" not in rule["resources"]
         assert "nonResourceURLs" not in rule
 
@@ -146,14 +166,20 @@ def test_every_rule_says_what_it_is_for(name):
     assert not bare
 
 
-def test_liqod_approves_for_one_signer_only():
+def test_liqod_approves_for_two_signers_only():
     rules = [rule for rule in load("liqod-clusterrole.yaml")["rules"] if "signers" in rule["resources"]]
-    assert [rule["resourceNames"] for rule in rules] == [["kubernetes.io/kubelet-serving"]]
+    assert [rule["resourceNames"] for rule in rules] == [
+        ["kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client"]
+    ]
+
+
+def test_what_liqod_binds_are_roles_of_this_chart():
+    assert {load(name)["metadata"]["name"] for name in names() if load(name)["kind"] == "ClusterRole"} >= BINDABLE
 
 
 def test_secrets_of_the_own_cluster_are_read_in_tenant_namespaces_only():
-    readers = [name for name in names() if any(resource == "secrets" for _, resource in granted(load(name)))]
-    assert readers == ["liqo-virtual-kubelet-remote.yaml", "liqod-role.yaml", "liqod-tenant-clusterrole.yaml"]
+    readers = {name for name in names() if any(READ & set(verbs) for verbs in named_rules(name, "secrets")[0])}
+    assert readers == {"liqo-virtual-kubelet-remote.yaml", "liqod-tenant-clusterrole.yaml"}
 
 
 def named_rules(name, resource):
@@ -167,7 +193,23 @@ def named_rules(name, resource):
 def test_of_the_own_namespace_only_known_secrets_are_read():
     everywhere, names_of_secrets = named_rules("liqod-role.yaml", "secrets")
     assert everywhere == [["create"]]
-    assert names_of_secrets == {"liqo-webhook-certs"}
+    assert names_of_secrets == {"liqo-webhook-certs", "authentication-keys"}
+
+
+def test_the_keys_of_the_cluster_are_never_replaced():
+    rules = [rule for rule in load("liqod-role.yaml")["rules"] if "authentication-keys" in rule.get("resourceNames", [])]
+    assert [set(rule["verbs"]) for rule in rules] == [READ]
+
+
+def test_a_peering_user_reads_the_nonce_and_no_other_secret():
+    everywhere, names_of_secrets = named_rules("liqo-peering-user-tenant-ns.yaml", "secrets")
+    assert everywhere == [["create"]]
+    assert names_of_secrets == {"liqo-nonce"}
+
+
+@pytest.mark.parametrize("name", ["liqo-remote-controlplane.yaml", "liqo-peering-user-tenant-ns.yaml"])
+def test_a_consumer_writes_no_status(name):
+    assert not [resource for _, resource in granted(load(name)) if resource.endswith("/status")]
 
 
 @pytest.mark.parametrize("kind", ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"])
