@@ -1,0 +1,173 @@
+"""How two clusters come to know each other, by plain manifests: the handshake, what it gives, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness import audit, chart
+from harness.api import MERGE, path
+from harness.cluster import Cluster
+from harness.handshake import SOON, Handshake
+from harness.wait import wait_for
+
+# rome signs for two minutes only, so it is the provider here: what lasts longer than 80 s lives through a renewal.
+
+
+@pytest.fixture
+def handshake(daemons, rome: Cluster, milan: Cluster, tmp_path: Path) -> Iterator[Handshake]:
+    daemons.of(rome), daemons.of(milan)
+    made = Handshake(milan, rome, tmp_path)
+    yield made
+    made.undo()
+
+
+def reasons(cluster: Cluster, namespace: str, about: str) -> dict[str, str]:
+    return {event["reason"]: event["message"] for event in cluster.events(namespace, about)}
+
+
+def writes_of_liqod(cluster: Cluster, since: int) -> list[str]:
+    """What liqod has written on behalf of the handshake since then."""
+    kinds = {"tenants", "tenants/status", "secrets", "rolebindings", "clusterrolebindings", "certificatesigningrequests"}
+    return [
+        audit.described(entry)
+        for entry in cluster.audit.entries(since)
+        if audit.user(entry) == chart.USER and audit.is_write(entry) and audit.resource(entry) in kinds
+    ]
+
+
+def test_manifests_carried_by_hand_give_a_kubeconfig_that_works(handshake: Handshake) -> None:
+    began = time.monotonic()
+    tenant = handshake.complete()
+    took = time.monotonic() - began
+    rome, away = handshake.provider, handshake.away
+
+    config = handshake.kubeconfig()
+    assert config["clusters"][0]["cluster"]["server"] == rome.server
+    assert config["contexts"][0]["context"]["namespace"] == away
+    subject = subprocess.run(
+        ["openssl", "x509", "-in", handshake.user().certificate, "-noout", "-subject", "-nameopt", "RFC2253"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert subject.stdout.strip() == "subject=CN=milan,O=liqo.io"
+    as_milan = rome.as_user(handshake.user())
+    assert as_milan.list("resourceslices", away) == []
+    assert not rome.api.list("certificatesigningrequests", selector="liqo.io/remote-tenant-csr=true")
+
+    # Applied again, with the nonce gone and an operator's cordon: nothing is done, nothing is undone.
+    rome.api.delete("secrets", away, "liqo-nonce")
+    rome.api.patch("tenants", away, "milan", {"spec": {"tenantCondition": "Cordoned"}})
+    since = rome.audit.mark()
+    handshake.apply_tenant(tenant)
+    time.sleep(2)
+    assert not writes_of_liqod(rome, since)
+    assert handshake.live_tenant()["spec"]["tenantCondition"] == "Cordoned"
+    assert took < 15, f"the handshake took {took:.1f} s"
+
+
+def test_a_renewed_certificate_reaches_the_tenant_and_old_rights_come_back(handshake: Handshake) -> None:
+    handshake.complete()
+    rome, away = handshake.provider, handshake.away
+    first = handshake.live_tenant()["status"]["authParams"]["signedCRT"]
+    rome.api.delete("rolebindings", away, "liqo-binding-liqo-remote-controlplane")
+    wait_for(
+        lambda: rome.api.find("rolebindings", away, "liqo-binding-liqo-remote-controlplane"), SOON, "the binding again"
+    )
+    # Two thirds of two minutes.
+    wait_for(
+        lambda: handshake.live_tenant()["status"]["authParams"]["signedCRT"] != first, 110, "the certificate's renewal"
+    )
+
+
+@pytest.mark.parametrize(
+    ("subject", "word"),
+    [
+        ("/O=liqo.io/O=turin/CN=milan", "more than one organization"),
+        ("/O=liqo.io+O=turin/CN=milan", "several values"),
+        ("/O=system:masters/CN=milan", "organization"),
+        ("/O=liqo.io/CN=turin", "common name"),
+        ("/O=liqo.io/OU=extra/CN=milan", "neither organization nor common name"),
+    ],
+)
+def test_a_request_for_more_than_the_consumer_may_be_is_refused(
+    handshake: Handshake, subject: str, word: str
+) -> None:
+    handshake.open_namespaces()
+    rome, away = handshake.provider, handshake.away
+    since = rome.audit.mark()
+    request = handshake.signing_request(subject)
+    handshake.apply_tenant(handshake.tenant(handshake.sign(handshake.nonce()), request))
+    wait_for(lambda: word in reasons(rome, away, "milan").get("InvalidCSR", ""), SOON, "an Event about the request")
+    assert not handshake.live_tenant().get("status", {}).get("authParams")
+    asked = [entry for entry in rome.audit.entries(since) if audit.resource(entry) == "certificatesigningrequests"]
+    assert not [entry for entry in asked if audit.user(entry) == chart.USER and audit.is_write(entry)]
+
+
+def test_a_signature_of_another_nonce_is_refused(handshake: Handshake) -> None:
+    handshake.open_namespaces()
+    handshake.nonce()
+    signature = handshake.sign(b"A" * 86 + b"==")
+    handshake.apply_tenant(handshake.tenant(signature, handshake.signing_request("/O=liqo.io/CN=milan")))
+    rome, away = handshake.provider, handshake.away
+    wait_for(
+        lambda: "SignatureVerificationFailed" in reasons(rome, away, "milan"), SOON, "an Event about the signature"
+    )
+    assert not handshake.live_tenant().get("status", {}).get("authParams")
+
+
+# What the consumer's control plane tries at the provider: verb, where, body, and the answer.
+TRIES = [
+    ("GET", path("resourceslices", "{away}"), None, 200),
+    ("GET", path("renews", "{away}"), None, 200),
+    ("GET", path("namespacemaps", "{away}"), None, 200),
+    ("GET", path("secrets", "{away}"), None, 403),
+    ("GET", path("secrets", "{away}", "liqo-remote-certificate"), None, 403),
+    ("GET", path("tenants", "{away}", "milan"), None, 403),
+    ("PATCH", path("tenants", "{away}", "milan"), {"spec": {"tenantCondition": "Active"}}, 403),
+    ("GET", path("quotas", "{away}"), None, 403),
+    ("GET", path("resourceslices", "liqo"), None, 403),
+    ("GET", path("resourceslices"), None, 403),
+    ("GET", path("namespaces"), None, 403),
+    ("GET", path("nodes"), None, 403),
+    ("GET", path("pods", "{away}"), None, 403),
+    ("PATCH", path("resourceslices", "{away}", "any", "status"), {"status": {}}, 403),
+    ("PATCH", path("renews", "{away}", "any", "status"), {"status": {}}, 403),
+    ("PATCH", path("namespacemaps", "{away}", "any", "status"), {"status": {}}, 403),
+    ("POST", path("rolebindings", "{away}"), {"kind": "RoleBinding"}, 403),
+    ("POST", path("secrets", "{away}"), {"kind": "Secret"}, 403),
+    ("POST", path("certificatesigningrequests"), {"kind": "CertificateSigningRequest"}, 403),
+    ("DELETE", path("resourceslices", "{away}"), None, 403),
+]
+
+
+@pytest.mark.refusals("the consumer tries what it may not do")
+def test_the_consumer_may_ask_and_nothing_else(handshake: Handshake) -> None:
+    handshake.complete()
+    as_milan = handshake.provider.as_user(handshake.user())
+    answered = {}
+    for verb, where, body, _ in TRIES:
+        kind = MERGE if verb == "PATCH" else "application/json"
+        data = None if body is None else json.dumps(body).encode()
+        answered[verb, where] = as_milan.raw(verb, where.format(away=handshake.away), data, kind)[0]
+    assert answered == {(verb, where): code for verb, where, _, code in TRIES}
+
+
+def test_unauthenticated_leaves_nothing_at_the_provider(handshake: Handshake) -> None:
+    handshake.complete()
+    rome, away = handshake.provider, handshake.away
+    handshake.undo()
+    assert not [
+        binding["metadata"]["name"]
+        for binding in rome.api.list("clusterrolebindings", selector="liqo.io/remote-cluster-id=milan")
+    ]
+    wait_for(
+        lambda: rome.api.find("secrets", away, "liqo-remote-certificate") is None, SOON, "the certificate to go"
+    )
+    wait_for(
+        lambda: rome.api.find("rolebindings", away, "liqo-binding-liqo-remote-controlplane") is None, SOON, "rights"
+    )
