@@ -185,12 +185,12 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
 
 asio::awaitable<kube::Result<std::optional<kube::WallTime>>> TenantController::admit(kube::Object tenant) {
   const api::Tenant view(tenant);
+  const kube::Informer* secrets = namespaces_.secrets(tenant.ns());
+  if (!secrets) co_return std::nullopt;  // told when they are readable
   std::expected<void, core::HandshakeRefusal> checked;
   if (core::was_admitted(view)) {
     checked = core::check_request(view);
   } else {
-    const kube::Informer* secrets = namespaces_.secrets(tenant.ns());
-    if (!secrets) co_return std::nullopt;  // told when they are readable
     const auto secret = secrets->find({std::string(tenant.ns()), std::string(core::nonce_secret)});
     const std::string nonce = secret ? core::secret_bytes(*secret, "nonce") : "";
     if (nonce.empty()) {
