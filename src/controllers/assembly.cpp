@@ -2,15 +2,19 @@
 
 #include "liqo/controllers/foreign_cluster.hpp"
 #include "liqo/controllers/identity.hpp"
+#include "liqo/controllers/local_resource_slice.hpp"
 #include "liqo/controllers/namespace_map.hpp"
 #include "liqo/controllers/namespace_offloading.hpp"
 #include "liqo/controllers/nonce.hpp"
 #include "liqo/controllers/outgoing_namespace_map.hpp"
 #include "liqo/controllers/pod_status.hpp"
+#include "liqo/controllers/quota.hpp"
+#include "liqo/controllers/remote_resource_slice.hpp"
 #include "liqo/controllers/renew.hpp"
 #include "liqo/controllers/replicator.hpp"
 #include "liqo/controllers/shadow_pod.hpp"
 #include "liqo/controllers/tenant.hpp"
+#include "liqo/controllers/virtual_node_creator.hpp"
 
 namespace liqo::controllers {
 
@@ -36,6 +40,13 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_execu
   made.push_back(std::make_unique<IdentityController>(executor, *namespaces, *keys, context));
   made.push_back(std::make_unique<IdentityCreator>(executor, *namespaces, context));
   made.push_back(std::make_unique<LocalRenewer>(executor, *namespaces, *keys, context));
+
+  // Slices, from the request to the Quota and the VirtualNode.
+  made.push_back(std::make_unique<LocalResourceSliceController>(executor, *namespaces, *keys, context));
+  made.push_back(std::make_unique<RemoteResourceSliceController>(executor, *namespaces, context));
+  made.push_back(std::make_unique<QuotaController>(executor, *namespaces, context));
+  made.push_back(std::make_unique<VirtualNodeCreator>(executor, *namespaces, context));
+
   made.push_back(std::move(keys));
   made.push_back(std::move(namespaces));
   return made;

@@ -7,6 +7,7 @@
 
 #include "kube/base/time.hpp"
 #include "liqo/core/forge/context.hpp"
+#include "liqo/core/slice/policy.hpp"
 
 namespace liqo::controllers {
 
@@ -35,6 +36,8 @@ struct Settings {
   std::string ca_pem;               ///< what consumers check that server's certificate with; "" = their system's CAs
   kube::Duration certificate_validity = std::chrono::hours(24 * 90);  ///< asked of the signer; 0 = its default
   bool rsa_keys = false;  ///< a new key of the cluster is RSA-2048, not Ed25519
+
+  core::SlicePolicy slices;  ///< what consumers get; a ConfigMap changes it while the process runs
 
   bool reflect_ips = true;  ///< false: pods at home show no addresses
   int pod_workers = 64;     ///< pods reconciled at a time, per provider

@@ -115,8 +115,7 @@ LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_
   kube::Object wanted = slice;
   if (view.consumer().empty()) wanted.mutable_spec()["consumerClusterID"] = own_cluster;
   if (view.provider().empty()) wanted.mutable_spec()["providerClusterID"] = provider;
-  plan.needs_csr = view.csr().empty();
-  if (plan.needs_csr && !csr.empty()) wanted.mutable_spec()["csr"] = csr;
+  if (!csr.empty() && view.csr() != csr) wanted.mutable_spec()["csr"] = csr;
   // "false" is the user's word that the slice stays at home.
   if (!slice.has_label(api::labels::replication)) wanted.set_label(api::labels::replication, "true");
   if (!slice.has_label(api::labels::replication_destination))

@@ -212,7 +212,7 @@ TEST_CASE("a slice with nothing but the label of its provider is filled in") {
     "resourceVersion": "7", "labels": {"liqo.io/remote-cluster-id": "milan"}}, "spec": {"class": "default"}})");
   const auto first = plan_local_slice(bare, "rome", "milan", "");
   CHECK(first.refusal.empty());
-  CHECK(first.needs_csr);
+  CHECK_FALSE(kube::object_at(*first.patch, {"spec"}).contains("csr"));
   const auto plan = plan_local_slice(bare, "rome", "milan", "Q1NS");
   REQUIRE(plan.patch.has_value());
   CHECK(json::value(*plan.patch) == parse_value(R"({"metadata": {"resourceVersion": "7", "labels":
@@ -220,9 +220,10 @@ TEST_CASE("a slice with nothing but the label of its provider is filled in") {
     "spec": {"consumerClusterID": "rome", "providerClusterID": "milan", "csr": "Q1NS"}})"));
   kube::Object filled = bare;
   apply(filled.tree(), *plan.patch);
-  const auto again = plan_local_slice(filled, "rome", "milan", "b3RoZXI=");
-  CHECK_FALSE(again.patch.has_value());
-  CHECK_FALSE(again.needs_csr);
+  CHECK_FALSE(plan_local_slice(filled, "rome", "milan", "Q1NS").patch.has_value());
+  CHECK_FALSE(plan_local_slice(filled, "rome", "milan", "").patch.has_value());
+  // The cluster's key was replaced.
+  CHECK(text(plan_local_slice(filled, "rome", "milan", "b3RoZXI=").patch->at("spec")) == R"({"csr":"b3RoZXI="})");
 }
 
 TEST_CASE("a slice that its user keeps at home is not replicated") {

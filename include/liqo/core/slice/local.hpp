@@ -12,13 +12,12 @@ namespace liqo::core {
 /// What is to be done with a slice that was made at home.
 struct LocalSlicePlan {
   std::string refusal;                      ///< why it is left as it is, one sentence for the user; "" = it is not
-  bool needs_csr = false;                   ///< it has no signing request
   std::optional<kube::json::object> patch;  ///< merge patch with the resourceVersion
 };
 
-/// Fills in who asks, who is asked, the labels of replication and, where one is given, the signing request (base64 of
-/// PEM). `provider` is the cluster of the slice's tenant namespace, "" where it is no such namespace. What is there
-/// already is never changed; what contradicts it is refused.
+/// Fills in who asks, who is asked and the labels of replication, and sets the signing request (base64 of PEM) to
+/// `csr`, where one is given. `provider` is the cluster of the slice's tenant namespace, "" where it is no such
+/// namespace. What else is there already is never changed; what contradicts it is refused.
 LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_cluster, std::string_view provider,
                                 std::string_view csr);
 

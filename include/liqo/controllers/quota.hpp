@@ -1,0 +1,61 @@
+// The provider's half of a slice: how much is granted, and the Quota that bounds it.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/shared_capacity.hpp"
+#include "liqo/controllers/tenant_namespace.hpp"
+#include "liqo/core/slice/grant.hpp"
+#include "liqo/core/slice/quota.hpp"
+
+namespace liqo::controllers {
+
+/// Decides on the resources of every slice that a consumer has sent, keeps its Quota, and answers in its status: first
+/// the Quota, so that nobody uses what is not bounded yet. What was granted is recorded on the Quota; the status, which
+/// may be tampered with, is only ever written. Of a slice of a custom class the Quota follows what its controller
+/// accepts. Cordoned tenants and slices have cordoned Quotas, whatever becomes of their requests. One thread.
+class QuotaController final : public Runnable {
+ public:
+  QuotaController(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override;
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  struct Memory {
+    std::string uid;
+    std::optional<core::PendingShare> pending;
+    bool drain_told = false;  ///< of a custom class: our denial was written, its controller may have its own view
+  };
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  asio::awaitable<kube::Result<void>> write_quota(kube::Object slice, std::optional<kube::Object> quota,
+                                                  core::QuotaWish wish);
+  asio::awaitable<kube::Result<void>> write_status(kube::Object slice, kube::json::object patch);
+  /// Removes the Quota of an earlier slice of that name. Answers false where it belongs to something else.
+  asio::awaitable<kube::Result<bool>> remove_stale(kube::Object slice, kube::Object quota);
+  core::GrantDecision decide(const kube::Object& slice, const kube::Object& tenant, const core::SliceRecord* record,
+                             std::string_view peer);
+  std::optional<core::SliceRecord> foreign_record(const kube::Object& slice);
+  kube::json::array storage_classes();
+  void read_policy();
+  void see_slice(const kube::ObjectKey& key);
+  void enqueue(const kube::ObjectKey& slice) { controller_.enqueue({slice.ns, slice}); }
+  void enqueue_all(std::string_view ns);
+
+  Context context_;
+  TenantNamespaces& namespaces_;
+  kube::InformerHandle slices_, tenants_, quotas_, config_, storage_classes_;
+  core::SlicePolicy policy_;
+  SharedCapacity capacity_;
+  std::set<kube::ObjectKey> share_slices_;
+  std::unordered_map<kube::ObjectKey, Memory> memory_;
+  kube::Controller controller_;
+  kube::Log log_{"quota"};
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,36 @@
+// What is free in this cluster, watched while somebody wants to know.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "liqo/controllers/context.hpp"
+#include "liqo/core/slice/inventory.hpp"
+
+namespace liqo::controllers {
+
+/// Watches nodes, pods and the consumers' namespaces while it is switched on. One thread.
+class SharedCapacity {
+ public:
+  /// `changed` is called whenever what is free may have changed.
+  SharedCapacity(Context context, std::function<void()> changed);
+
+  /// Starts or ends the watches.
+  void set_watching(bool wanted);
+  /// True once everything has been counted.
+  bool is_known() const;
+  /// For that consumer; meaningful once it is known.
+  core::Resources free_for(std::string_view consumer) const { return inventory_.free_for(consumer); }
+
+ private:
+  void take_node(const kube::ObjectKey& key);
+  void take_pod(const kube::ObjectKey& key);
+  void take_namespace(const kube::ObjectKey& key);
+
+  Context context_;
+  std::function<void()> changed_;
+  core::Inventory inventory_;
+  kube::InformerHandle nodes_, pods_, namespaces_;
+};
+
+}  // namespace liqo::controllers

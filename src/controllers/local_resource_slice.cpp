@@ -1,0 +1,76 @@
+#include "liqo/controllers/local_resource_slice.hpp"
+
+#include "kube/base/base64.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/resource_slice.hpp"
+#include "liqo/core/authentication/csr.hpp"
+#include "liqo/core/slice/local.hpp"
+
+namespace liqo::controllers {
+
+using kube::Outcome;
+
+namespace {
+
+/// The request that the slice should have, as the object holds it; "" where there is no key yet.
+kube::Result<std::string> wanted_request(const api::ResourceSlice& slice, const ClusterKeys& keys,
+                                         std::string_view own_cluster) {
+  if (!keys.key()) return "";
+  const core::CertificateName name = core::slice_name(slice.name(), own_cluster);
+  // One that is right is kept: those of ECDSA keys are different each time.
+  if (auto present = kube::decode_base64(slice.csr()); present && !present->empty())
+    if (core::check_signing_request(*present, name, &keys.key()->public_key())) return std::string(slice.csr());
+  auto made = core::make_signing_request(*keys.key(), name);
+  if (!made) return kube::fail(std::move(made.error()), "making a signing request");
+  return kube::encode_base64(*made);
+}
+
+}  // namespace
+
+LocalResourceSliceController::LocalResourceSliceController(const asio::any_io_executor& executor,
+                                                           TenantNamespaces& namespaces, ClusterKeys& keys,
+                                                           Context context)
+    : context_(std::move(context)),
+      namespaces_(namespaces),
+      keys_(keys),
+      slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
+      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "resourceslice-local"},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
+                    [this] { enqueue_all(""); });
+  keys_.subscribe([this] { enqueue_all(""); });
+  namespaces_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.name.empty()) enqueue_all(key.ns);
+  });
+}
+
+void LocalResourceSliceController::enqueue_all(std::string_view ns) {
+  for (const kube::ObjectKey& key : slices_->store().keys())
+    if (ns.empty() || key.ns == ns) controller_.enqueue({key.ns, key});
+}
+
+asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  if (!has_synced()) co_return Outcome::done();
+  const auto slice = slices_->find(key);
+  if (!slice || slice->is_deleting()) co_return Outcome::done();
+  const api::ResourceSlice view(*slice);
+  if (!view.is_local() || namespaces_.is_ending(key.ns)) co_return Outcome::done();
+  const std::string& own = context_.settings.cluster_id;
+  auto csr = wanted_request(view, keys_, own);
+  if (!csr) co_return Outcome::retry(std::move(csr.error()));
+  const core::LocalSlicePlan plan = core::plan_local_slice(*slice, own, namespaces_.peer_of(key.ns), *csr);
+  if (!plan.refusal.empty()) {
+    context_.events.warning(*slice, api::kinds::resource_slices, "InvalidResourceSlice", plan.refusal);
+    co_return Outcome::done();
+  }
+  if (!plan.patch) co_return Outcome::done();
+  auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, key, kube::PatchType::merge,
+                                                    kube::json::serialize(*plan.patch));
+  if (patched) slices_->observe(std::move(*patched));
+  if (!patched && !patched.error().is_not_found())
+    co_return Outcome::retry(std::move(patched.error()).in("completing the ResourceSlice"));
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,294 @@
+#include "liqo/controllers/quota.hpp"
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/resource_slice.hpp"
+#include "liqo/core/authentication/names.hpp"
+#include "liqo/core/slice/status.hpp"
+#include "slice_tenant.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+using Verdict = core::GrantDecision::Verdict;
+namespace json = kube::json;
+namespace conditions = api::slice_conditions;
+
+/// Changes of nodes and pods come in bursts.
+constexpr kube::Duration share_pause = 200ms;
+constexpr kube::Duration stale_quota_pause = 5s;
+
+std::string listed(const core::Resources& resources) {
+  std::string text;
+  for (const auto& [name, quantity] : resources) text += (text.empty() ? "" : ", ") + name + " " + quantity.text();
+  return text.empty() ? "nothing" : text;
+}
+
+bool is_ours(std::string_view reason) {
+  return reason == core::slice_reasons::tenant_drained || reason == core::slice_reasons::tenant_cordoned;
+}
+
+}  // namespace
+
+QuotaController::QuotaController(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context)
+    : context_(std::move(context)),
+      namespaces_(namespaces),
+      slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
+      tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
+      quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
+      config_(context_.home.acquire(
+          {.resource = kube::resources::config_maps,
+           .ns = context_.settings.liqo_namespace,
+           .selection = {.field_selector = "metadata.name=" + std::string(core::policy_config_map)}})),
+      policy_(context_.settings.slices),
+      capacity_(context_,
+                [this] {
+                  for (const kube::ObjectKey& key : share_slices_)
+                    controller_.enqueue_after({key.ns, key}, share_pause);
+                }),
+      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "quota"},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  const auto all = [this] { enqueue_all(""); };
+  slices_.subscribe([this](const kube::ObjectKey& key) { see_slice(key); },
+                    [this] {
+                      for (const kube::ObjectKey& key : slices_->store().keys()) see_slice(key);
+                    });
+  tenants_.subscribe([this](const kube::ObjectKey& key) { enqueue_all(key.ns); }, all);
+  quotas_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        // "<slice>-<digits of the consumer>"
+        const std::size_t end = key.name.rfind('-');
+        if (end == std::string::npos) return;
+        const kube::ObjectKey slice{key.ns, key.name.substr(0, end)};
+        if (slices_->store().contains(slice)) enqueue(slice);
+      },
+      all);
+  config_.subscribe([this](const kube::ObjectKey&) { read_policy(); }, [this] { read_policy(); });
+  namespaces_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.name.empty()) enqueue_all(key.ns);
+  });
+  read_policy();
+}
+
+bool QuotaController::has_synced() const {
+  return namespaces_.has_synced() && slices_->has_synced() && tenants_->has_synced() && quotas_->has_synced() &&
+         config_->has_synced() && (!storage_classes_ || storage_classes_->has_synced());
+}
+
+void QuotaController::read_policy() {
+  const auto map = config_->find({context_.settings.liqo_namespace, std::string(core::policy_config_map)});
+  core::PolicyReading reading = core::read_policy(context_.settings.slices, map ? &*map : nullptr);
+  for (const std::string& mistake : reading.mistakes) {
+    log_.warn("a setting is not taken", {{"configmap", core::policy_config_map}, {"error", mistake}});
+    context_.events.warning(*map, kube::resources::config_maps, "SettingNotTaken", mistake);
+  }
+  policy_ = std::move(reading.policy);
+  if (policy_.storage_enabled && !storage_classes_) {
+    storage_classes_ = context_.home.acquire({.resource = api::kinds::storage_classes});
+    const auto all = [this] { enqueue_all(""); };
+    storage_classes_.subscribe([all](const kube::ObjectKey&) { all(); }, all);
+  }
+  enqueue_all("");
+}
+
+void QuotaController::see_slice(const kube::ObjectKey& key) {
+  const auto slice = slices_->find(key);
+  const bool shares = slice && !slice->is_deleting() && api::ResourceSlice(*slice).is_replica() &&
+                      api::ResourceSlice(*slice).slice_class() == core::share_class;
+  if (shares)
+    share_slices_.insert(key);
+  else
+    share_slices_.erase(key);
+  enqueue(key);
+}
+
+void QuotaController::enqueue_all(std::string_view ns) {
+  for (const kube::ObjectKey& key : slices_->store().keys())
+    if (ns.empty() || key.ns == ns) enqueue(key);
+}
+
+json::array QuotaController::storage_classes() {
+  if (!policy_.storage_enabled || !storage_classes_) return {};
+  std::vector<kube::Object> classes;
+  for (const kube::ObjectKey& key : storage_classes_->store().keys())
+    if (auto found = storage_classes_->find(key)) classes.push_back(std::move(*found));
+  return core::offered_storage_classes(classes, policy_);
+}
+
+core::GrantDecision QuotaController::decide(const kube::Object& slice, const kube::Object& tenant,
+                                            const core::SliceRecord* record, std::string_view peer) {
+  Memory& memory = memory_[slice.key()];
+  const core::SliceRequest request = core::read_slice_request(slice);
+  std::optional<core::Resources> free;
+  if (request.slice_class == core::share_class && capacity_.is_known()) free = capacity_.free_for(peer);
+  const auto shown = api::ResourceSlice(slice).condition(conditions::resources);
+  core::GrantDecision decision = core::decide_grant({.request = request,
+                                                     .policy = policy_,
+                                                     .tenant = core::tenant_state(tenant),
+                                                     .slice_cordoned = core::is_cordoned(slice),
+                                                     .answered = shown && !is_ours(shown->reason),
+                                                     .sharing_percentage = core::sharing_percentage(policy_, tenant),
+                                                     .record = record,
+                                                     .free = free ? &*free : nullptr,
+                                                     .pending = memory.pending,
+                                                     .now = context_.clock.now()});
+  memory.pending = decision.pending;
+  return decision;
+}
+
+std::optional<core::SliceRecord> QuotaController::foreign_record(const kube::Object& slice) {
+  const api::ResourceSlice view(slice);
+  if (!view.is_accepted(conditions::resources)) return std::nullopt;
+  auto granted = core::read_resources(view.granted());
+  if (!granted) {
+    context_.events.warning(slice, api::kinds::resource_slices, "InvalidGrant",
+                            "status.resources, as the controller of class " + std::string(view.slice_class()) +
+                                " has set it, cannot be enforced: " + granted.error().text());
+    return std::nullopt;
+  }
+  return core::SliceRecord{
+      .slice_class = std::string(view.slice_class()), .request = {}, .granted = std::move(*granted)};
+}
+
+asio::awaitable<Outcome> QuotaController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  capacity_.set_watching(!share_slices_.empty());
+  if (!has_synced()) co_return Outcome::done();
+  const auto found = slices_->find(key);
+  if (!found || found->is_deleting()) {
+    // Its Quota is the garbage collector's.
+    memory_.erase(key);
+    co_return Outcome::done();
+  }
+  const kube::Object slice = *found;
+  const api::ResourceSlice view(slice);
+  const std::string peer = namespaces_.peer_of(key.ns);
+  if (peer.empty()) co_return Outcome::done();
+  if (memory_[key].uid != slice.uid()) memory_[key] = Memory{.uid = std::string(slice.uid()), .pending = {}};
+
+  const kube::ObjectKey quota_key{key.ns, core::slice_user(key.name, peer)};
+  auto quota = quotas_->find(quota_key);
+  if (quota && core::is_quota_of_another(*quota, slice)) {
+    if (!view.is_replica()) co_return Outcome::done();
+    auto removed = co_await remove_stale(slice, *quota);
+    if (!removed) co_return Outcome::retry(std::move(removed.error()));
+    if (!*removed) co_return Outcome::again_after(stale_quota_pause);
+    quota.reset();
+  }
+  // A slice with a Quota stays ours when its consumer takes the labels of replication off.
+  const bool granted_before = quota && quota->controller();
+  if (!view.is_replica() && !granted_before) co_return Outcome::done();
+
+  const auto tenant = tenant_of(*tenants_, key.ns, peer);
+  core::GrantDecision decision;
+  core::QuotaWish wish{.user = quota_key.name, .enforcement = policy_.limits_enforcement};
+  std::optional<core::SliceRecord> record;
+  if (quota) record = core::read_slice_record(*quota, slice.uid());
+  if (!tenant) {
+    // Whoever is not a tenant any more gets nothing new; the Tenant's return brings every slice back here.
+    decision.verdict = Verdict::unchanged;
+    wish.cordoned = true;
+    if (quota || view.consumer() == peer)
+      context_.events.warning(slice, api::kinds::resource_slices, "TenantNotFound",
+                              "there is no Tenant for cluster " + peer + " in this namespace: create it first");
+  } else {
+    wish.cordoned = core::tenant_state(*tenant) != core::TenantState::active || core::is_cordoned(slice);
+    if (view.consumer() == peer) {
+      decision = decide(slice, *tenant, record ? &*record : nullptr, peer);
+    } else {
+      decision.verdict = Verdict::unchanged;
+      if (!view.consumer().empty())
+        context_.events.warning(
+            slice, api::kinds::resource_slices, "WrongConsumer",
+            "spec.consumerClusterID is not " + peer + ", whose tenant namespace this is: the request is not looked at");
+    }
+  }
+  if (decision.verdict == Verdict::foreign) {
+    if (auto back = core::plan_slice_restore(slice, record.has_value(), context_.clock.wall())) {
+      auto written = co_await write_status(slice, std::move(*back));
+      if (!written) co_return Outcome::retry(std::move(written.error()));
+      co_return Outcome::done();
+    }
+    wish.record = foreign_record(slice);
+  } else {
+    wish.record = decision.record;
+  }
+
+  if (quota || wish.record) {
+    auto written = co_await write_quota(slice, std::move(quota), std::move(wish));
+    if (!written) co_return Outcome::retry(std::move(written.error()));
+  }
+  const bool custom = !core::is_built_in_class(view.slice_class());
+  Memory& memory = memory_[key];
+  const bool told = custom && memory.drain_told;
+  memory.drain_told = decision.verdict == Verdict::denied;
+  if (!told || decision.verdict != Verdict::denied) {
+    if (auto patch = core::plan_slice_status(slice, decision, policy_, storage_classes(), context_.clock.wall())) {
+      auto written = co_await write_status(slice, std::move(*patch));
+      if (!written) {
+        memory_[key].drain_told = false;
+        co_return Outcome::retry(std::move(written.error()));
+      }
+      if (decision.accepted())
+        context_.events.normal(slice, api::kinds::resource_slices, decision.reason,
+                               "granted: " + listed(decision.record->granted));
+      else
+        context_.events.warning(slice, api::kinds::resource_slices, decision.reason, decision.message);
+    }
+  }
+  if (decision.again_after > 0ms) co_return Outcome::again_after(decision.again_after);
+  co_return Outcome::done();
+}
+
+asio::awaitable<kube::Result<bool>> QuotaController::remove_stale(kube::Object slice, kube::Object quota) {
+  const auto owner = quota.controller();
+  if (!owner || owner->kind != api::kinds::resource_slices.kind || owner->name != slice.name()) {
+    context_.events.warning(
+        slice, api::kinds::resource_slices, "QuotaExists",
+        "the Quota " + std::string(quota.name()) + " belongs to something else: delete it, and the slice gets its own");
+    co_return false;
+  }
+  auto removed =
+      co_await context_.home.api().remove(api::kinds::quotas, quota.key(), {.uid = std::string(quota.uid())});
+  if (!removed && !removed.error().is_not_found())
+    co_return kube::fail(std::move(removed.error()), "removing the Quota of an earlier slice of this name");
+  quotas_->observe_gone(quota.key(), quota.uid());
+  co_return true;
+}
+
+asio::awaitable<kube::Result<void>> QuotaController::write_quota(kube::Object slice, std::optional<kube::Object> quota,
+                                                                 core::QuotaWish wish) {
+  kube::Api& home = context_.home.api();
+  if (!quota) {
+    auto created = co_await home.create(api::kinds::quotas, core::forge_quota(slice, wish));
+    if (created) {
+      quotas_->observe(std::move(*created));
+      co_return kube::Result<void>();
+    }
+    if (!created.error().is_already_exists()) co_return kube::fail(std::move(created.error()), "creating the Quota");
+    // Not in the cache yet: whose it is decides the next look.
+    auto live = co_await home.get(api::kinds::quotas, {std::string(slice.ns()), wish.user});
+    if (!live) co_return kube::fail(std::move(live.error()), "reading the Quota");
+    quotas_->observe(std::move(*live));
+    co_return kube::fail(kube::Errc::api, "the Quota was made by somebody else a moment ago");
+  }
+  auto patch = core::plan_quota_update(*quota, slice, wish);
+  if (!patch) co_return kube::Result<void>();
+  auto patched = co_await home.patch(api::kinds::quotas, quota->key(), kube::PatchType::merge, json::serialize(*patch));
+  if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Quota");
+  quotas_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> QuotaController::write_status(kube::Object slice, json::object patch) {
+  auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, slice.key(), kube::PatchType::merge,
+                                                    json::serialize(patch), {.subresource = "status"});
+  if (patched) slices_->observe(std::move(*patched));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "answering the ResourceSlice");
+  co_return kube::Result<void>();
+}
+
+}  // namespace liqo::controllers

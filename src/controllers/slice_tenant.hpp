@@ -1,0 +1,27 @@
+// Which Tenant decides for the slices of a tenant namespace.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "kube/runtime/informer.hpp"
+#include "liqo/api/tenant.hpp"
+
+namespace liqo::controllers {
+
+/// The oldest Tenant of `peer` in its tenant namespace that is not being deleted.
+inline std::optional<kube::Object> tenant_of(const kube::Informer& tenants, std::string_view ns,
+                                             std::string_view peer) {
+  std::optional<kube::Object> oldest;
+  for (const kube::ObjectKey& key : tenants.store().keys()) {
+    if (key.ns != ns) continue;
+    auto tenant = tenants.find(key);
+    if (!tenant || tenant->is_deleting() || api::Tenant(*tenant).cluster_id() != peer) continue;
+    if (!oldest || std::pair(tenant->creation_timestamp(), tenant->name()) <
+                       std::pair(oldest->creation_timestamp(), oldest->name()))
+      oldest = std::move(tenant);
+  }
+  return oldest;
+}
+
+}  // namespace liqo::controllers
