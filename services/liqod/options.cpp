@@ -140,6 +140,47 @@ ParsedOptions parse_options(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--tls-compatibility-mode", settings.rsa_keys,
                "The key of the cluster, where none is there yet, is RSA-2048 instead of Ed25519");
+  // Each of these can be a key of the ConfigMap liqo-sharing-policy as well, which wins and is read while liqod runs.
+  const auto add_policy = [&app, &settings](const std::string& name, const std::string& text) {
+    const auto take = [&settings, name](const std::vector<std::string>& values) {
+      std::string joined;
+      for (const std::string& value : values) joined += (joined.empty() ? "" : ",") + value;
+      if (auto set = liqo::core::set_policy(settings.slices, name, joined); !set)
+        throw CLI::ValidationError("--" + name, set.error().text());
+      return true;
+    };
+    return app.add_option("--" + name, take, text)->group("Sharing")->expected(1)->take_all();
+  };
+  const auto usual = liqo::core::set_policy(settings.slices, "default-node-resources",
+                                            "cpu=4,memory=8Gi,pods=110,ephemeral-storage=20Gi");
+  if (!usual) return {.exit_code = 2};
+  add_policy("default-node-resources",
+             "What a slice of class default is granted where it does not ask: name=quantity,... (cpu=4,memory=8Gi,"
+             "pods=110,ephemeral-storage=20Gi)");
+  add_policy("default-limits-enforcement",
+             "What Quotas demand of pods: None (the default), Soft (requests) or Hard (limits equal to requests)");
+  add_policy("default-resource-slice-class-enabled", "Whether slices of class default are served (true)");
+  add_policy("share-resource-slice-class-enabled",
+             "Whether slices of class share are served; by default, whether those of class default are");
+  add_policy("sharing-percentage",
+             "Part of the free resources that a slice of class share is granted (90); the annotation "
+             "liqo.io/sharing-percentage of a Tenant says otherwise for one consumer");
+  add_policy("cluster-labels", "Labels that the virtual nodes of this cluster's consumers get: name=value,...");
+  add_policy("ingress-classes", "Ingress classes that consumers are offered: \"name;default,name2\"");
+  add_policy("load-balancer-classes", "Load balancer classes that consumers are offered, likewise");
+  // A flag, but also --enable-storage=false, as the chart writes it.
+  app.add_option(
+         "--enable-storage",
+         [&settings](const std::vector<std::string>& values) {
+           const std::string text = values.empty() || values.front() == "{}" ? "true" : values.front();
+           if (auto set = liqo::core::set_policy(settings.slices, "enable-storage", text); !set)
+             throw CLI::ValidationError("--enable-storage", set.error().text());
+           return true;
+         },
+         "Offer consumers the storage classes of this cluster")
+      ->group("Sharing")
+      ->expected(0, 1);
+  add_policy("real-storage-class-name", "The storage class that consumers get by default; else the cluster's default");
 
   app.add_option("--certificate-type", options.certificate_type,
                  "Serving certificate of the kubelet API: kubelet (signed by the cluster) or self-signed")
