@@ -1,0 +1,259 @@
+"""Slices, from what a consumer asks for to the Quota at the provider and the node at the consumer.
+
+milan asks and rome grants: rome has the fake nodes whose capacity is shared, and signs for two minutes only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from harness.cluster import Cluster, busybox
+from harness.handshake import SOON, Handshake
+from harness.wait import stays, wait_for
+
+POLICY = "liqo-sharing-policy"
+
+
+class Slices:
+    """The slices of one handshake, seen from both sides."""
+
+    def __init__(self, handshake: Handshake):
+        self.consumer, self.provider = handshake.consumer, handshake.provider
+        self.home, self.away = handshake.home, handshake.away
+
+    def create(self, name: str, resources: dict[str, str], slice_class: str = "default", **annotations: str) -> None:
+        """As the manual has it: nothing but the label of the provider."""
+        labels = {"liqo.io/remote-cluster-id": self.provider.name}
+        marks = {f"liqo.io/{key.replace('_', '-')}": value for key, value in annotations.items()}
+        metadata = {"name": name, "labels": labels, "annotations": marks}
+        spec = {"class": slice_class, "providerClusterID": self.provider.name, "resources": resources}
+        self.consumer.api.create(
+            "resourceslices", self.home, {"kind": "ResourceSlice", "metadata": metadata, "spec": spec}
+        )
+
+    def edit(self, name: str, spec: dict[str, Any]) -> None:
+        self.consumer.api.patch("resourceslices", self.home, name, {"spec": spec})
+
+    def condition(self, name: str, kind: str = "Resources", away: bool = False) -> tuple[str, str]:
+        """Status and reason, at the consumer or at the provider; empty where there is none."""
+        cluster, namespace = (self.provider, self.away) if away else (self.consumer, self.home)
+        status = cluster.api.get("resourceslices", namespace, name).get("status", {})
+        found = next((one for one in status.get("conditions", []) if one["type"] == kind), {})
+        return found.get("status", ""), found.get("reason", "")
+
+    def wait_accepted(self, name: str) -> None:
+        wanted = ("Accepted", "ResourceSliceResourcesAccepted")
+        wait_for(lambda: self.condition(name) == wanted, SOON, f"the resources of {name} to be accepted")
+
+    def quota_name(self, name: str) -> str:
+        return f"{name}-{hashlib.sha256(self.consumer.name.encode()).digest()[:6].hex()}"
+
+    def quota(self, name: str) -> dict[str, Any]:
+        found = self.provider.api.find("quotas", self.away, self.quota_name(name))
+        return found["spec"] if found else {}
+
+    def granted(self, name: str) -> dict[str, str]:
+        return self.quota(name).get("resources", {})
+
+    def capacity(self, name: str) -> dict[str, str]:
+        node = self.consumer.api.find("nodes", None, name)
+        return node["status"].get("capacity", {}) if node else {}
+
+    def wait_size(self, name: str, size: dict[str, str]) -> None:
+        wait_for(lambda: self.granted(name) == size, SOON, f"the Quota of {name} to be {size}", interval=0.1)
+        wait_for(lambda: self.capacity(name) == size, SOON, f"the node {name} to be {size}", interval=0.1)
+
+    def remove_all(self) -> None:
+        for one in self.consumer.api.list("resourceslices", self.home):
+            self.consumer.api.delete("resourceslices", self.home, one["metadata"]["name"])
+        wait_for(lambda: not self.consumer.api.list("resourceslices", self.home), SOON, "the slices to go")
+        wait_for(lambda: not self.provider.api.list("quotas", self.away), SOON, "their Quotas to go")
+
+
+@pytest.fixture(scope="module")
+def handshake(daemons, rome: Cluster, milan: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Handshake]:
+    daemons.of(rome), daemons.of(milan)
+    made = Handshake(milan, rome, tmp_path_factory.mktemp("handshake"))
+    made.complete()
+    yield made
+    made.undo()
+
+
+@pytest.fixture
+def slices(handshake: Handshake) -> Iterator[Slices]:
+    made = Slices(handshake)
+    yield made
+    made.provider.api.delete("configmaps", "liqo", POLICY)
+    made.provider.api.patch("tenants", made.away, made.consumer.name, {"spec": {"tenantCondition": "Active"}})
+    made.remove_all()
+
+
+def set_policy(provider: Cluster, data: dict[str, str]) -> None:
+    provider.api.apply("configmaps", "liqo", {"kind": "ConfigMap", "metadata": {"name": POLICY}, "data": data})
+
+
+def test_two_slices_become_two_quotas_and_two_nodes(slices: Slices) -> None:
+    slices.create("pool", {"cpu": "8"})
+    slices.create("gpu-pool", {"cpu": "4", "memory": "8Gi", "pods": "30", "nvidia.com/gpu": "2"})
+    slices.create("no-node", {"cpu": "1"}, create_virtual_node="false")
+    slices.wait_size("pool", {"cpu": "8", "memory": "8Gi", "pods": "110", "ephemeral-storage": "20Gi"})
+    gpus = {"cpu": "4", "memory": "8Gi", "pods": "30", "nvidia.com/gpu": "2", "ephemeral-storage": "20Gi"}
+    slices.wait_size("gpu-pool", gpus)
+    slices.wait_accepted("no-node")
+    assert slices.condition("pool", "Authentication") == ("Accepted", "ResourceSliceAuthenticationAccepted")
+    assert slices.quota("pool")["user"] == slices.quota_name("pool")
+    assert slices.quota("pool")["limitsEnforcement"] == "None"
+    assert not slices.capacity("no-node")
+
+    table = slices.provider.kubectl("-n", slices.away, "get", "quotas.offloading.liqo.io")
+    assert table.splitlines()[0].split() == ["NAME", "ENFORCEMENT", "CORDONED", "AGE"]
+    table = slices.consumer.kubectl("-n", slices.home, "get", "resourceslices.authentication.liqo.io", "gpu-pool")
+    assert table.splitlines()[1].split()[:3] == ["gpu-pool", "Accepted", "Accepted"]
+
+    # Smaller, and a key that is gone.
+    slices.edit("gpu-pool", {"resources": {"cpu": "2", "nvidia.com/gpu": None}})
+    slices.wait_size("gpu-pool", {"cpu": "2", "memory": "8Gi", "pods": "30", "ephemeral-storage": "20Gi"})
+
+    # The node goes before the slice, and with it everything of it at both sides.
+    slices.consumer.api.delete("resourceslices", slices.home, "gpu-pool")
+    wait_for(lambda: not slices.quota("gpu-pool") and not slices.capacity("gpu-pool"), SOON, "nothing to be left")
+    wait_for(
+        lambda: slices.consumer.api.find("identities", slices.home, "resourceslice-gpu-pool") is None,
+        SOON, "its Identity to go",
+    )  # fmt: skip
+
+
+def test_new_defaults_leave_what_is_accepted_alone(slices: Slices) -> None:
+    slices.create("pool", {"cpu": "8"})
+    before = {"cpu": "8", "memory": "8Gi", "pods": "110", "ephemeral-storage": "20Gi"}
+    slices.wait_size("pool", before)
+    set_policy(slices.provider, {"default-node-resources": "cpu=1,memory=1Gi", "default-limits-enforcement": "Hard"})
+    wait_for(lambda: slices.quota("pool")["limitsEnforcement"] == "Hard", SOON, "the Quota to be strict")
+    assert slices.granted("pool") == before
+    slices.edit("pool", {"resources": {"cpu": "9"}})
+    slices.wait_size("pool", {"cpu": "9", "memory": "1Gi"})
+
+
+def test_a_denied_edit_keeps_the_quota_and_the_node(slices: Slices) -> None:
+    slices.create("pool", {"cpu": "8", "memory": "1Gi", "pods": "5", "ephemeral-storage": "1Gi"})
+    size = {"cpu": "8", "memory": "1Gi", "pods": "5", "ephemeral-storage": "1Gi"}
+    slices.wait_size("pool", size)
+    set_policy(slices.provider, {"default-resource-slice-class-enabled": "false"})
+    slices.edit("pool", {"resources": {"cpu": "80"}})
+    denied = ("Denied", "DefaultResourceSliceClassDisabled")
+    wait_for(lambda: slices.condition("pool") == denied, SOON, "the edit to be denied")
+    stays(lambda: slices.granted("pool") == size and slices.capacity("pool") == size, 3, "what was granted")
+    set_policy(slices.provider, {})
+    slices.wait_size("pool", {**size, "cpu": "80"})
+
+    slices.edit("pool", {"resources": {"cpu": "-1"}})
+    wait_for(lambda: slices.condition("pool") == ("Denied", "InvalidRequest"), SOON, "nonsense to be denied")
+    assert slices.granted("pool") == {**size, "cpu": "80"}
+
+
+def test_a_custom_class_is_left_to_its_controller(slices: Slices) -> None:
+    slices.create("pool", {"cpu": "8"}, "gold")
+    wait_for(lambda: slices.condition("pool", "Authentication")[0] == "Accepted", SOON, "the slice's identity")
+    stays(lambda: slices.condition("pool") == ("", "") and not slices.quota("pool"), 3, "the slice unanswered")
+    condition = {"type": "Resources", "status": "Accepted", "reason": "Gold", "message": "as the contract says"}
+    replica = slices.provider.api.get("resourceslices", slices.away, "pool")
+    conditions = [*replica["status"]["conditions"], {**condition, "lastTransitionTime": "2026-01-01T00:00:00Z"}]
+    status = {"resources": {"cpu": "2"}, "conditions": conditions}
+    slices.provider.api.patch("resourceslices", slices.away, "pool", {"status": status}, "status")
+    slices.wait_size("pool", {"cpu": "2"})
+    assert slices.condition("pool") == ("Accepted", "Gold")
+
+
+def test_cordon_and_drain_show_on_both_sides_and_are_taken_back(slices: Slices) -> None:
+    slices.create("pool", {"cpu": "8"})
+    slices.wait_accepted("pool")
+    provider = slices.provider.api
+
+    def mark(value: str | None) -> None:
+        annotations = {"liqo.io/cordoned-resource": value}
+        provider.patch("resourceslices", slices.away, "pool", {"metadata": {"annotations": annotations}})
+
+    def shown(wanted: tuple[str, str], cordoned: bool) -> None:
+        wait_for(lambda: slices.quota("pool").get("cordoned", False) == cordoned, SOON, f"cordoned: {cordoned}")
+        wait_for(lambda: slices.condition("pool", away=True) == wanted, SOON, f"{wanted} at the provider")
+        wait_for(lambda: slices.condition("pool") == wanted, SOON, f"{wanted} at the consumer")
+
+    mark("true")
+    shown(("Accepted", "ResourceSliceCordoned"), True)
+    mark(None)
+    shown(("Accepted", "ResourceSliceResourcesAccepted"), False)
+    for state, wanted in (
+        ("Cordoned", ("Accepted", "ResourceSliceCordoned")),
+        ("Drained", ("Denied", "ResourceSliceResourcesDenied")),
+    ):
+        provider.patch("tenants", slices.away, slices.consumer.name, {"spec": {"tenantCondition": state}})
+        shown(wanted, True)
+        provider.patch("tenants", slices.away, slices.consumer.name, {"spec": {"tenantCondition": "Active"}})
+        shown(("Accepted", "ResourceSliceResourcesAccepted"), False)
+
+
+def test_a_share_follows_the_nodes_and_pods_of_the_provider(slices: Slices, namespace: str) -> None:
+    rome = slices.provider
+
+    def cores() -> float:
+        """What of a slice of all cpu is granted, in cores."""
+        text = slices.granted("shared").get("cpu", "0")
+        return float(text[:-1]) / 1000 if text.endswith("m") else float(text)
+
+    def at_node(wanted: float) -> bool:
+        return abs(cores() - wanted) < 0.001 and slices.capacity("shared").get("cpu") == slices.granted("shared")["cpu"]
+
+    nodes = [one for one in rome.api.list("nodes") if one["metadata"]["labels"].get("type") == "kwok"]
+    whole = 256 * len(nodes)
+    slices.create("shared", {}, "share")
+    wait_for(lambda: at_node(0.9 * whole), SOON, f"90 % of {whole} cores")
+
+    rome.namespace(namespace)
+    big = busybox("big")
+    big["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "100"}}
+    big["spec"]["nodeName"] = nodes[0]["metadata"]["name"]
+    rome.api.create("pods", namespace, big)
+    wait_for(lambda: at_node(0.9 * (whole - 100)), SOON, "90 % of what is free")
+
+    rome.add_kwok_nodes(1)
+    added = max(
+        (one["metadata"]["name"] for one in rome.api.list("nodes", selector="type=kwok")),
+        key=lambda name: int(name.rsplit("-", 1)[1]),
+    )
+    try:
+        wait_for(lambda: at_node(0.9 * (whole + 256 - 100)), SOON, "the new node to be shared")
+        rome.api.patch("nodes", None, added, {"spec": {"unschedulable": True}})
+        wait_for(lambda: at_node(0.9 * (whole - 100)), SOON, "the cordoned node not to be")
+    finally:
+        rome.api.delete("nodes", None, added)
+        rome.api.delete("pods", namespace, "big", grace=0)
+    wait_for(lambda: at_node(0.9 * whole), SOON, "90 % of everything again")
+
+    annotations = {"liqo.io/sharing-percentage": "50"}
+    rome.api.patch("tenants", slices.away, slices.consumer.name, {"metadata": {"annotations": annotations}})
+    wait_for(lambda: at_node(0.5 * whole), SOON, "half of it")
+    annotations = {"liqo.io/sharing-percentage": None}
+    rome.api.patch("tenants", slices.away, slices.consumer.name, {"metadata": {"annotations": annotations}})
+
+
+@pytest.mark.refusals("the provider's own answer, tried by hand")
+def test_nobody_but_the_provider_answers(slices: Slices, handshake: Handshake) -> None:
+    slices.create("pool", {"cpu": "8"})
+    slices.wait_accepted("pool")
+    as_consumer = slices.provider.as_user(handshake.user())
+    before = slices.granted("pool")
+    for what, body, code in (
+        ("status", {"status": {"resources": {"cpu": "8000"}}}, 403),
+        (None, {"spec": {"consumerClusterID": "turin"}}, 200),
+    ):
+        try:
+            as_consumer.patch("resourceslices", slices.away, "pool", body, what)
+            answered = 200
+        except AssertionError as refusal:
+            answered = getattr(refusal, "code", 0)
+        assert answered in (code, 403), f"{what}: {answered}"
+    stays(lambda: slices.granted("pool") == before, 3, "the grant")
