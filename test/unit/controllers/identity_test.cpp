@@ -84,6 +84,7 @@ TEST_CASE("an Identity becomes a kubeconfig that we would take from anybody") {
                            {"kubeconfigSecretRef", "name"}) == rome.secret_key.name;
   }));
   CHECK(rome.has(kinds::renews, rome.identity_key));
+  rome.pass(1min);
   const std::size_t before = rome.writes();
   rome.pass(1h);
   CHECK(rome.writes() == before);
