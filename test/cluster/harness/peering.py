@@ -35,11 +35,15 @@ class Peering:
 
     def establish(self, resources: Mapping[str, str] = RESOURCES, **spec: Any) -> Peering:
         """Applies everything but mappings. `spec` adds to the VirtualNode's spec."""
-        tenant = {"liqo.io/tenant-namespace": "true"}
-        self.consumer.namespace(self.home, {**tenant, "liqo.io/remote-cluster-id": self.provider.name})
-        self.provider.namespace(self.away, {**tenant, "liqo.io/remote-cluster-id": self.consumer.name})
+        for cluster, namespace, peer in (
+            (self.consumer, self.home, self.provider),
+            (self.provider, self.away, self.consumer),
+        ):
+            # The rights first: liqod looks at a tenant namespace as soon as it is marked as one.
+            cluster.namespace(namespace)
+            chart.bind(cluster, namespace, "ClusterRole", chart.TENANT_ROLE)
+            cluster.namespace(namespace, {"liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": peer.name})
         self.write_quota(resources)
-        chart.bind(self.consumer, self.home, "ClusterRole", chart.TENANT_ROLE)
         self.write_secret(self.kubeconfig())
         # In this order: a NamespaceMap without a VirtualNode is removed.
         self.write_virtual_node(resources, **spec)
