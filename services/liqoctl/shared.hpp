@@ -6,6 +6,10 @@
 
 namespace liqoctl {
 
+/// On namespaces that this program made: unpeer may delete them.
+inline constexpr std::string_view made_by = "liqo.io/made-by";
+inline constexpr std::string_view made_by_liqoctl = "liqoctl";
+
 /// Prints an object as `-o` says, YAML by default.
 void print_object(Session& session, const Object& object);
 /// Several, as documents of one stream (YAML) or a List (JSON).

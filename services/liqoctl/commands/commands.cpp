@@ -3,14 +3,16 @@
 namespace liqoctl {
 
 void add_commands(CommandLine& line) {
-  add_completion(line);
+  add_peer(line);
+  add_authenticate(line);
+  add_resource_slice(line);
+  add_virtual_node(line);
+  add_namespace(line);
   add_control(line);
   add_get(line);
   add_info(line);
-  add_namespace(line);
-  add_resource_slice(line);
   add_version(line);
-  add_virtual_node(line);
+  add_completion(line);
 }
 
 }  // namespace liqoctl

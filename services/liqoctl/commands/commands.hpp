@@ -5,11 +5,13 @@
 
 namespace liqoctl {
 
+void add_authenticate(CommandLine& line);
 void add_completion(CommandLine& line);
 void add_control(CommandLine& line);
 void add_get(CommandLine& line);
 void add_info(CommandLine& line);
 void add_namespace(CommandLine& line);
+void add_peer(CommandLine& line);
 void add_resource_slice(CommandLine& line);
 void add_version(CommandLine& line);
 void add_virtual_node(CommandLine& line);

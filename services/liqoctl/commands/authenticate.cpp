@@ -1,0 +1,65 @@
+// liqoctl authenticate|unauthenticate: credentials of a consumer at a provider, without asking for any resources.
+#include "commands/commands.hpp"
+#include "handshake.hpp"
+#include "unauthenticate.hpp"
+
+namespace liqoctl {
+namespace {
+
+struct AuthenticateFlags {
+  bool in_band = false;
+  std::string proxy_url;
+};
+
+Answer run_authenticate(Session& session, const AuthenticateFlags& flags) {
+  if (flags.in_band && flags.proxy_url.empty())
+    session.output().warn("",
+                          "--in-band has no effect without the network module; the API servers must reach each other");
+  auto pair = co_await session.both();
+  if (!pair) co_return std::unexpected(std::move(pair.error()));
+  auto done = co_await authenticate(session, *pair, flags.proxy_url);
+  if (!done) co_return kube::fail(std::move(done.error()), "authentication");
+  if (!session.flags().dry_run)
+    session.output().success("", pair->consumer_id + " is authenticated at " + pair->provider_id);
+  co_return done;
+}
+
+Answer run_unauthenticate(Session& session) {
+  auto pair = co_await session.both();
+  if (!pair) co_return std::unexpected(std::move(pair.error()));
+  auto done = co_await unauthenticate(session, *pair);
+  if (!done) co_return kube::fail(std::move(done.error()), "authentication");
+  if (!session.flags().dry_run)
+    session.output().success("", pair->consumer_id + " has no credentials at " + pair->provider_id + " any more");
+  co_return done;
+}
+
+}  // namespace
+
+void add_authenticate(CommandLine& line) {
+  auto flags = std::make_shared<AuthenticateFlags>();
+  auto& app =
+      line.command(line.root(), "authenticate", "Get credentials at a provider",
+                   {.namespaces = Namespaces::liqo,
+                    .two_clusters = true,
+                    .writes = true,
+                    .timeout = std::chrono::minutes(2),
+                    .aliases = {"auth"},
+                    .examples = "  liqoctl authenticate --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml"},
+                   [flags](Session& session) { return run_authenticate(session, *flags); });
+  app.add_flag("--in-band", flags->in_band, "Accepted, without effect: needs the network module");
+  app.add_option("--proxy-url", flags->proxy_url, "Proxy by which the provider's API server is reached")
+      ->type_name("URL");
+
+  auto wait = std::make_shared<bool>(true);
+  auto& undo = line.command(line.root(), "unauthenticate", "Withdraw the credentials at a provider",
+                            {.namespaces = Namespaces::liqo,
+                             .two_clusters = true,
+                             .writes = true,
+                             .timeout = std::chrono::minutes(2),
+                             .aliases = {"unauth"}},
+                            [wait](Session& session) { return run_unauthenticate(session); });
+  undo.add_flag("--wait", *wait, "Accepted; it always waits");
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,247 @@
+// liqoctl peer and unpeer: from two clusters to a Ready node, and back.
+#include "commands/commands.hpp"
+#include "handshake.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/resource_slice.hpp"
+#include "shared.hpp"
+#include "slices.hpp"
+#include "unauthenticate.hpp"
+#include "wait.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace kinds = liqo::api::kinds;
+namespace labels = liqo::api::labels;
+using kube::Errc;
+
+struct PeerFlags {
+  std::string wait = "node";  ///< slice, node, none
+  bool in_band = false, create_slice = true, create_node = true;
+  const CLI::Option* create_node_given = nullptr;
+  std::string proxy_url, slice_class;  ///< "" = as it is, "default" for a new slice
+  model::ResourceFlags resources;
+  // Of the network module: known, and without effect.
+  bool networking_disabled = false, skip_validation = false;
+  std::string server_location, server_type, server_port, server_node_port, server_ip, client_address, client_port, mtu;
+
+  bool names_networking() const {
+    for (const std::string* flag : {&server_location, &server_type, &server_port, &server_node_port, &server_ip,
+                                    &client_address, &client_port, &mtu})
+      if (!flag->empty()) return true;
+    return skip_validation || (in_band && proxy_url.empty());
+  }
+};
+
+/// What peering again would do to a slice that is there: the same, but for amounts that are named now.
+asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, Session::Pair pair) {
+  Cluster& consumer = *pair.consumer;
+  auto ns = co_await consumer.existing_tenant_namespace(pair.provider_id);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  model::SliceRequest request{.name = pair.provider_id,
+                              .ns = *ns,
+                              .provider = pair.provider_id,
+                              .slice_class = flags.slice_class,
+                              .create_virtual_node = flags.create_node};
+  // What is not named on the command line stays as it is, whoever has set it.
+  std::optional<Object> there;
+  if (!consumer.would_be_new(kube::resources::namespaces, {"", request.ns})) {
+    auto found = co_await consumer.find(kinds::resource_slices, {request.ns, request.name});
+    if (!found) co_return std::unexpected(std::move(found.error()));
+    there = std::move(*found);
+  }
+  if (request.slice_class.empty())
+    request.slice_class = there ? std::string(liqo::api::ResourceSlice(*there).slice_class()) : "default";
+  if (there && flags.create_node_given->count() == 0)
+    request.create_virtual_node = there->annotation(liqo::api::annotations::create_virtual_node) != "false";
+  const bool wants_node = request.create_virtual_node;
+  auto resources = model::resource_list(flags.resources);
+  if (!resources) co_return std::unexpected(std::move(resources.error()));
+  request.resources = std::move(*resources);
+  const kube::ObjectKey key{request.ns, request.name};
+  auto done = co_await ensure_slice(session, consumer, std::move(request), true);
+  if (!done) co_return std::unexpected(std::move(done.error()));
+  if (*done == Ensured::dry_run || session.flags().dry_run || flags.wait == "none") co_return Result<void>();
+  auto accepted = co_await wait_for_slice(session, consumer, key);
+  if (!accepted) co_return accepted;
+  if (flags.wait != "node" || !wants_node) co_return Result<void>();
+  auto node = co_await wait_for_virtual_node(session, consumer, key);
+  if (!node) co_return std::unexpected(std::move(node.error()));
+  co_return co_await wait_for_node(session, consumer, *node);
+}
+
+Answer peer(Session& session, const PeerFlags& flags) {
+  if (auto resources = model::resource_list(flags.resources); !resources)
+    co_return std::unexpected(std::move(resources.error()));
+  if (flags.names_networking())
+    session.output().warn("",
+                          "flags of the network module have no effect: pods of both clusters must reach each other "
+                          "by other means");
+  auto pair = co_await session.both();
+  if (!pair) co_return std::unexpected(std::move(pair.error()));
+  auto authenticated = co_await authenticate(session, *pair, flags.proxy_url);
+  if (!authenticated) co_return kube::fail(std::move(authenticated.error()), "authentication");
+  if (flags.create_slice) {
+    auto offloaded = co_await offload(session, flags, *pair);
+    if (!offloaded) co_return kube::fail(std::move(offloaded.error()), "offloading");
+  }
+  if (!session.flags().dry_run)
+    session.output().success(
+        "", pair->consumer_id + " is peered with " + pair->provider_id + "; next: liqoctl offload namespace NAME");
+  co_return Result<void>();
+}
+
+// -- and back
+// ------------------------------------------------------------------------------------------------------------
+
+struct UnpeerFlags {
+  bool wait = true;
+  std::optional<bool> delete_namespaces;  ///< not given: those that liqoctl made
+};
+
+/// Deletes all of one kind that the selector picks, and waits for it.
+asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, const kube::Resource& resource,
+                                         std::string selector, bool wait) {
+  auto found = co_await cluster.list(resource, "", selector);
+  if (!found) co_return kube::fail(std::move(found.error()), cluster.scope());
+  for (const Object& object : *found) {
+    auto removed = co_await cluster.remove(resource, object.key());
+    if (!removed) co_return kube::fail(std::move(removed.error()), cluster.scope());
+  }
+  if (session.flags().dry_run || !wait) co_return Result<void>();
+  const std::string what = std::string(resource.kind) + "s";
+  auto gone = co_await wait_for_absence(cluster, session.deadline(), resource, "", selector, what + " to go");
+  if (!gone) co_return kube::fail(std::move(gone.error()), cluster.scope());
+  if (!found->empty())
+    session.output().success(
+        cluster.scope(),
+        std::to_string(found->size()) + " " + (found->size() == 1 ? std::string(resource.kind) : what) + " deleted");
+  co_return Result<void>();
+}
+
+/// The tenant namespace, where it may go: asked for, or made by liqoctl and of no use to the other direction.
+asio::awaitable<Result<void>> remove_namespace(Session& session, const UnpeerFlags& flags, Cluster& cluster,
+                                               std::string peer) {
+  auto found = co_await cluster.tenant_namespace(peer);
+  if (!found) co_return kube::fail(std::move(found.error()), cluster.scope());
+  if (!found->exists || (flags.delete_namespaces && !*flags.delete_namespaces)) co_return Result<void>();
+  auto ns = co_await cluster.find(kube::resources::namespaces, {"", found->name});
+  if (!ns) co_return kube::fail(std::move(ns.error()), cluster.scope());
+  if (!*ns) co_return Result<void>();
+  if (!flags.delete_namespaces && (*ns)->annotation(made_by) != made_by_liqoctl) {
+    session.output().info(cluster.scope(), "tenant namespace " + found->name +
+                                               " was not made by liqoctl and stays (--delete-namespaces deletes it)");
+    co_return Result<void>();
+  }
+  auto removed = co_await cluster.remove(kube::resources::namespaces, {"", found->name});
+  if (!removed && removed.error().is_forbidden()) {
+    session.output().info(cluster.scope(), "tenant namespace " + found->name + " stays: this user may not delete it");
+    co_return Result<void>();
+  }
+  if (!removed) co_return kube::fail(std::move(removed.error()), cluster.scope());
+  if (session.flags().dry_run || !flags.wait) co_return Result<void>();
+  const std::function<Look<bool>(const Object*)> gone = [](const Object* there) -> Look<bool> {
+    if (!there) return {.value = true};
+    for (const auto& condition : kube::array_at(there->status(), {"conditions"}))
+      if (kube::string_at(condition, {"status"}) == "True")
+        return {.seen = std::string(kube::string_at(condition, {"message"}).substr(0, 512))};
+    return {.seen = "it is ending"};
+  };
+  auto done = co_await wait_for_object<bool>(cluster, session.deadline(), kube::resources::namespaces,
+                                             {"", found->name}, "tenant namespace " + found->name + " to go", gone);
+  if (!done) co_return kube::fail(std::move(done.error()), cluster.scope());
+  session.output().success(cluster.scope(), "tenant namespace " + found->name + " deleted");
+  co_return Result<void>();
+}
+
+Answer unpeer(Session& session, const UnpeerFlags& flags) {
+  auto pair = co_await session.both();
+  if (!pair) co_return std::unexpected(std::move(pair.error()));
+  Cluster& consumer = *pair->consumer;
+  auto peer = co_await consumer.find(kinds::foreign_clusters, {"", pair->provider_id});
+  if (!peer) co_return std::unexpected(std::move(peer.error()));
+  const bool both_ways = *peer && kube::string_at((*peer)->status(), {"role"}) == "ConsumerAndProvider";
+  if (both_ways && flags.delete_namespaces && *flags.delete_namespaces)
+    co_return kube::fail(Errc::invalid_input, pair->provider_id + " also consumes from " + pair->consumer_id +
+                                                  ": end that peering first, it uses the same tenant namespaces");
+  const std::string towards = std::string(labels::replication) + "=true," +
+                              std::string(labels::replication_destination) + "=" + pair->provider_id;
+  auto done = co_await remove_all(session, consumer, kinds::resource_slices, towards, flags.wait);
+  if (!done) co_return kube::fail(std::move(done.error()), "offloading");
+  done = co_await remove_all(session, consumer, kinds::virtual_nodes,
+                             std::string(labels::remote_cluster_id) + "=" + pair->provider_id, flags.wait);
+  if (!done) co_return kube::fail(std::move(done.error()), "offloading");
+  done = co_await unauthenticate(session, *pair);
+  if (!done) co_return kube::fail(std::move(done.error()), "authentication");
+  if (!both_ways) {
+    for (const auto& [cluster, id] :
+         {std::pair{pair->consumer, pair->provider_id}, std::pair{pair->provider, pair->consumer_id}}) {
+      done = co_await remove_namespace(session, flags, *cluster, id);
+      if (!done) co_return done;
+    }
+  }
+  if (!session.flags().dry_run)
+    session.output().success("", pair->consumer_id + " is not peered with " + pair->provider_id + " any more");
+  co_return Result<void>();
+}
+
+}  // namespace
+
+void add_peer(CommandLine& line) {
+  auto flags = std::make_shared<PeerFlags>();
+  auto& app = line.command(
+      line.root(), "peer", "Peer with a provider: credentials, a slice of its resources, a virtual node",
+      {.namespaces = Namespaces::liqo,
+       .two_clusters = true,
+       .writes = true,
+       .timeout = std::chrono::minutes(10),
+       .examples = "  liqoctl peer --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml\n"
+                   "  liqoctl peer --remote-kubeconfig=provider.yaml --cpu=8 --memory=16Gi --pods=200 \\\n"
+                   "    --resource=nvidia.com/gpu=2\n"
+                   "It can be run again at any time: it goes on where it was interrupted, changes the amounts that\n"
+                   "are named, and leaves alone what operators have set (cordon, drain, other amounts)."},
+      [flags](Session& session) { return peer(session, *flags); });
+  app.add_option("--wait", flags->wait, "What to wait for: slice, node (default) or none")
+      ->check(CLI::IsMember({"slice", "node", "none"}))
+      ->type_name("WHAT");
+  app.add_flag("--create-resource-slice", flags->create_slice, "Ask for resources (default true)");
+  app.add_option("--resource-slice-class", flags->slice_class, "Class of the slice: who decides at the provider")
+      ->type_name("NAME");
+  flags->create_node_given =
+      app.add_flag("--create-virtual-node", flags->create_node, "Make a virtual node of the slice (default true)");
+  app.add_option("--proxy-url", flags->proxy_url, "Proxy by which the provider's API server is reached")
+      ->type_name("URL");
+  add_resource_flags(app, flags->resources);
+  const std::string group = "Network module (accepted, without effect)";
+  app.add_flag("--networking-disabled,--disable-networking", flags->networking_disabled, "No network module")
+      ->group(group);
+  app.add_flag("--in-band", flags->in_band, "API servers through the tunnel")->group(group);
+  app.add_flag("--skip-validation", flags->skip_validation, "No check of gateway templates")->group(group);
+  for (const auto& [name, into] : {std::pair{"--gw-server-service-location", &flags->server_location},
+                                   std::pair{"--gw-server-service-type", &flags->server_type},
+                                   std::pair{"--gw-server-service-port", &flags->server_port},
+                                   std::pair{"--gw-server-service-nodeport", &flags->server_node_port},
+                                   std::pair{"--gw-server-service-loadbalancerip", &flags->server_ip},
+                                   std::pair{"--gw-client-address", &flags->client_address},
+                                   std::pair{"--gw-client-port", &flags->client_port}, std::pair{"--mtu", &flags->mtu}})
+    app.add_option(name, *into, "Gateways")->group(group)->type_name("TEXT");
+
+  auto undo = std::make_shared<UnpeerFlags>();
+  auto& back =
+      line.command(line.root(), "unpeer", "End a peering: slices, virtual nodes and credentials go",
+                   {.namespaces = Namespaces::liqo,
+                    .two_clusters = true,
+                    .writes = true,
+                    .timeout = std::chrono::minutes(2),
+                    .examples = "  liqoctl unpeer --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml"},
+                   [undo](Session& session) { return unpeer(session, *undo); });
+  back.add_flag("--wait", undo->wait, "Wait until everything is gone (default true)");
+  back.add_flag_callback(
+      "--delete-namespaces", [undo] { undo->delete_namespaces = true; },
+      "Delete the tenant namespaces whoever made them; by default those that liqoctl made");
+  back.add_flag_callback(
+      "--keep-namespaces", [undo] { undo->delete_namespaces = false; }, "Delete no tenant namespace");
+}
+
+}  // namespace liqoctl

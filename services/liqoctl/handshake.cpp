@@ -1,0 +1,216 @@
+#include "handshake.hpp"
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/authentication/forge.hpp"
+#include "liqo/core/authentication/names.hpp"
+#include "shared.hpp"
+#include "text/width.hpp"
+#include "wait.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace core = liqo::core;
+namespace kinds = liqo::api::kinds;
+using kube::Errc;
+
+bool is_admitted(const Object& tenant) {
+  return !kube::object_at(tenant.status(), {"authParams"}).empty() &&
+         !kube::string_at(tenant.status(), {"tenantNamespace"}).empty();
+}
+
+/// Whether a Tenant was admitted with just this key, request and proxy, so that there is nothing to prove again.
+bool is_settled(const Object& there, const Object& wanted) {
+  if (!is_admitted(there)) return false;
+  for (const std::string_view field : {"clusterID", "publicKey", "csr", "proxyURL"})
+    if (kube::string_at(there.spec(), {field}) != kube::string_at(wanted.spec(), {field})) return false;
+  return true;
+}
+
+}  // namespace
+
+asio::awaitable<std::string> last_warning(Cluster& cluster, kube::ObjectKey key, std::string kind) {
+  auto events = co_await cluster.list(kube::resources::events, key.ns.empty() ? "default" : key.ns, "",
+                                      "type=Warning,involvedObject.name=" + key.name + ",involvedObject.kind=" + kind);
+  if (!events || events->empty()) co_return "";
+  const auto when = [](const Object& event) {
+    const auto last = kube::string_at(event.tree(), {"lastTimestamp"});
+    return last.empty() ? event.creation_timestamp() : last;
+  };
+  const Object* newest = &events->front();
+  for (const Object& event : *events)
+    if (when(event) >= when(*newest)) newest = &event;
+  co_return " (liqod says: " + text::printable(kube::string_at(newest->tree(), {"message"}).substr(0, 512)) + ")";
+}
+
+asio::awaitable<Result<std::string>> ensure_tenant_namespace(Cluster& cluster, std::string peer) {
+  auto found = co_await cluster.tenant_namespace(peer);
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  if (found->exists) co_return found->name;
+  Object wanted = core::forge_tenant_namespace(peer, found->name);
+  // So that unpeer knows what it may remove.
+  wanted.set_annotation(made_by, made_by_liqoctl);
+  auto made = co_await cluster.create(kube::resources::namespaces, std::move(wanted));
+  if (!made && !made.error().is_already_exists())
+    co_return kube::fail(std::move(made.error()), "making the tenant namespace of " + peer);
+  if (!cluster.flags().dry_run)
+    cluster.output().success(cluster.scope(), "tenant namespace " + found->name + " created");
+  co_return found->name;
+}
+
+asio::awaitable<Result<std::string>> obtain_nonce(Session& session, Cluster& provider, std::string tenant_namespace,
+                                                  std::string consumer) {
+  const Object wanted = core::forge_nonce_secret(tenant_namespace, consumer);
+  const kube::ObjectKey key = wanted.key();
+  auto there = co_await provider.find(kube::resources::secrets, key);
+  if (!there) co_return std::unexpected(std::move(there.error()));
+  if (!*there) {
+    auto made = co_await provider.create(kube::resources::secrets, wanted);
+    if (!made && !made.error().is_already_exists()) co_return std::unexpected(std::move(made.error()));
+    if (provider.flags().dry_run) co_return "";
+  }
+  const std::function<Look<std::string>(const Object*)> look = [](const Object* secret) -> Look<std::string> {
+    if (!secret) return {.seen = "Secret liqo-nonce is gone"};
+    std::string nonce = core::secret_bytes(*secret, "nonce");
+    if (nonce.empty()) return {.seen = "it is not filled: is liqod running in that cluster?"};
+    return {.value = std::move(nonce)};
+  };
+  auto nonce = co_await wait_for_object<std::string>(provider, session.deadline(), kube::resources::secrets, key,
+                                                     "the nonce of the provider", look);
+  if (!nonce) co_return kube::fail(std::move(nonce.error()), provider.scope());
+  session.output().success(provider.scope(), "nonce is there");
+  co_return nonce;
+}
+
+asio::awaitable<Result<std::string>> obtain_signature(Session& session, Cluster& consumer, std::string tenant_namespace,
+                                                      std::string provider, std::string nonce) {
+  const Object wanted = core::forge_signed_nonce_secret(tenant_namespace, provider, nonce);
+  const kube::ObjectKey key = wanted.key();
+  auto there = co_await consumer.find(kube::resources::secrets, key);
+  if (!there) co_return std::unexpected(std::move(there.error()));
+  if (*there && core::secret_bytes(**there, "nonce") != nonce) {
+    // Of an earlier peering: what the provider says now is what counts.
+    auto removed = co_await consumer.remove(kube::resources::secrets, key, {.uid = std::string((*there)->uid())});
+    if (!removed) co_return std::unexpected(std::move(removed.error()));
+    there->reset();
+  }
+  if (!*there) {
+    auto made = co_await consumer.create(kube::resources::secrets, wanted);
+    if (!made && !made.error().is_already_exists()) co_return std::unexpected(std::move(made.error()));
+    if (consumer.flags().dry_run) co_return "";
+  }
+  const std::function<Look<std::string>(const Object*)> look = [&nonce](const Object* secret) -> Look<std::string> {
+    if (!secret || core::secret_bytes(*secret, "nonce") != nonce) return {.seen = "Secret liqo-signed-nonce is gone"};
+    std::string signature = core::secret_bytes(*secret, "signedNonce");
+    if (signature.empty()) return {.seen = "it is not signed: is liqod running in that cluster?"};
+    return {.value = std::move(signature)};
+  };
+  auto signature = co_await wait_for_object<std::string>(consumer, session.deadline(), kube::resources::secrets, key,
+                                                         "the signature of the nonce", look);
+  if (!signature) {
+    const std::string why = co_await last_warning(consumer, key, "Secret");
+    co_return std::unexpected(
+        kube::Failure(signature.error().code(), consumer.scope() + ": " + signature.error().text() + why));
+  }
+  session.output().success(consumer.scope(), "nonce signed");
+  co_return signature;
+}
+
+asio::awaitable<Result<core::PrivateKey>> read_key(Cluster& consumer) {
+  const kube::ObjectKey key{consumer.liqo_namespace(), std::string(core::cluster_keys_secret)};
+  auto secret = co_await consumer.find(kube::resources::secrets, key);
+  if (!secret) co_return std::unexpected(std::move(secret.error()));
+  if (!*secret)
+    co_return kube::fail(Errc::missing, "cluster " + consumer.api().cluster() + " has no keys yet (Secret " +
+                                            key.text() + "): is liqod running there?");
+  co_return core::read_cluster_keys(**secret);
+}
+
+asio::awaitable<Result<Object>> admit_tenant(Session& session, Cluster& provider, Object tenant) {
+  const kube::ObjectKey key = tenant.key();
+  auto done = co_await ensure(provider, kinds::tenants, tenant);
+  if (!done) co_return kube::fail(std::move(done.error()), provider.scope());
+  if (*done == Ensured::dry_run) co_return tenant;
+  session.output().success(provider.scope(), "Tenant " + key.name + " " + std::string(in_words(*done)));
+  const std::function<Look<Object>(const Object*)> look = [](const Object* there) -> Look<Object> {
+    if (!there) return {.seen = "the Tenant is gone"};
+    if (!is_admitted(*there)) return {.seen = "it has no credentials yet"};
+    return {.value = *there};
+  };
+  auto admitted = co_await wait_for_object<Object>(provider, session.deadline(), kinds::tenants, key,
+                                                   "Tenant " + key.name + " to be admitted", look);
+  if (!admitted) {
+    const std::string why = co_await last_warning(provider, key, "Tenant");
+    co_return std::unexpected(
+        kube::Failure(admitted.error().code(), provider.scope() + ": " + admitted.error().text() + why));
+  }
+  session.output().success(provider.scope(), "Tenant " + key.name + " admitted");
+  co_return admitted;
+}
+
+asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer, Object identity) {
+  const kube::ObjectKey key = identity.key();
+  auto done = co_await ensure(consumer, kinds::identities, std::move(identity), {"authParams"});
+  if (!done) co_return kube::fail(std::move(done.error()), consumer.scope());
+  if (*done == Ensured::dry_run) co_return Result<void>();
+  session.output().success(consumer.scope(), "Identity " + key.name + " " + std::string(in_words(*done)));
+  const std::function<Look<bool>(const Object*)> look = [](const Object* there) -> Look<bool> {
+    if (!there) return {.seen = "the Identity is gone"};
+    if (kube::string_at(there->status(), {"kubeconfigSecretRef", "name"}).empty())
+      return {.seen = "it has no Secret yet: is liqod running in that cluster?"};
+    return {.value = true};
+  };
+  auto ready = co_await wait_for_object<bool>(consumer, session.deadline(), kinds::identities, key,
+                                              "the kubeconfig of Identity " + key.name, look);
+  if (!ready) {
+    const std::string why = co_await last_warning(consumer, key, "Identity");
+    co_return std::unexpected(
+        kube::Failure(ready.error().code(), consumer.scope() + ": " + ready.error().text() + why));
+  }
+  session.output().success(consumer.scope(), "Identity " + key.name + " has its kubeconfig");
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair, std::string proxy_url) {
+  auto home = co_await ensure_tenant_namespace(*pair.consumer, pair.provider_id);
+  if (!home) co_return kube::fail(std::move(home.error()), pair.consumer->scope());
+  auto away = co_await ensure_tenant_namespace(*pair.provider, pair.consumer_id);
+  if (!away) co_return kube::fail(std::move(away.error()), pair.provider->scope());
+  auto key = co_await read_key(*pair.consumer);
+  if (!key) co_return std::unexpected(std::move(key.error()));
+
+  core::TenantOrder order{
+      .tenant_namespace = *away, .consumer = pair.consumer_id, .signature = {}, .proxy_url = std::move(proxy_url)};
+  auto tenant = core::forge_tenant(order, *key);
+  if (!tenant) co_return std::unexpected(std::move(tenant.error()));
+  auto there = co_await pair.provider->find(kinds::tenants, tenant->key());
+  if (!there) co_return kube::fail(std::move(there.error()), pair.provider->scope());
+  Object admitted;
+  if (*there && is_settled(**there, *tenant)) {
+    session.output().info(pair.provider->scope(), "Tenant " + pair.consumer_id + " is admitted already");
+    admitted = std::move(**there);
+  } else {
+    auto nonce = co_await obtain_nonce(session, *pair.provider, *away, pair.consumer_id);
+    if (!nonce) co_return std::unexpected(std::move(nonce.error()));
+    auto signature = co_await obtain_signature(session, *pair.consumer, *home, pair.provider_id, *nonce);
+    if (!signature) co_return std::unexpected(std::move(signature.error()));
+    order.signature = std::move(*signature);
+    tenant = core::forge_tenant(order, *key);
+    if (!tenant) co_return std::unexpected(std::move(tenant.error()));
+    auto done = co_await admit_tenant(session, *pair.provider, std::move(*tenant));
+    if (!done) co_return std::unexpected(std::move(done.error()));
+    admitted = std::move(*done);
+  }
+
+  const core::IdentityOrder identity{
+      .tenant_namespace = *home,
+      .provider = pair.provider_id,
+      .auth_params = kube::object_at(admitted.status(), {"authParams"}),
+      .remote_namespace =
+          session.flags().dry_run ? *away : std::string(kube::string_at(admitted.status(), {"tenantNamespace"})),
+      .slice = {}};
+  co_return co_await adopt_identity(session, *pair.consumer, core::forge_identity(identity));
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,38 @@
+// The steps by which a consumer gets credentials at a provider, as commands on one or on both clusters use them. Each
+// can be done again: what is there already stays.
+#pragma once
+
+#include "liqo/core/authentication/keys.hpp"
+#include "session.hpp"
+
+namespace liqoctl {
+
+/// The tenant namespace for a peer, made where it is missing. Answers its name.
+asio::awaitable<Result<std::string>> ensure_tenant_namespace(Cluster& cluster, std::string peer);
+
+/// Provider: the nonce for a consumer, made by the provider's liqod where there is none yet.
+asio::awaitable<Result<std::string>> obtain_nonce(Session& session, Cluster& provider, std::string tenant_namespace,
+                                                  std::string consumer);
+
+/// Consumer: the signature of a nonce (raw), made by the consumer's liqod.
+asio::awaitable<Result<std::string>> obtain_signature(Session& session, Cluster& consumer, std::string tenant_namespace,
+                                                      std::string provider, std::string nonce);
+
+/// Consumer: the key of the cluster.
+asio::awaitable<Result<liqo::core::PrivateKey>> read_key(Cluster& consumer);
+
+/// Provider: writes the Tenant and waits until it has credentials. Keeps what an operator has set (its condition, its
+/// policy). Answers the Tenant.
+asio::awaitable<Result<Object>> admit_tenant(Session& session, Cluster& provider, Object tenant);
+
+/// Consumer: writes the Identity and waits for its kubeconfig Secret.
+asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer, Object identity);
+
+/// All of it. `proxy_url` "" = none.
+asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair, std::string proxy_url);
+
+/// The words of the newest Warning about an object, as an addition to a message: " (liqod says: ...)"; "" where there
+/// is none or Events cannot be read.
+asio::awaitable<std::string> last_warning(Cluster& cluster, kube::ObjectKey key, std::string kind);
+
+}  // namespace liqoctl
