@@ -77,6 +77,11 @@ std::string Cluster::liqo_namespace() const { return remote_ ? flags_.remote_liq
 
 asio::awaitable<Result<std::string>> Cluster::id() {
   if (!id_.empty()) co_return id_;
+  auto usual = co_await find(kube::resources::config_maps, {liqo_namespace(), "liqo-clusterid-configmap"});
+  if (!usual) co_return kube::fail(std::move(usual.error()), "reading the cluster ID");
+  if (*usual) id_ = kube::string_at((*usual)->tree(), {"data", "CLUSTER_ID"});
+  if (!id_.empty()) co_return id_;
+  // Under another name only where somebody installed it by hand; a peering user may not look for that.
   auto found =
       co_await list(kube::resources::config_maps, liqo_namespace(), "app.kubernetes.io/name=clusterid-configmap");
   if (!found) co_return kube::fail(std::move(found.error()), "reading the cluster ID");

@@ -52,6 +52,10 @@ asio::awaitable<Result<void>> forget_tenant(Session& session, Cluster& provider,
 
 /// What nobody owns: the nonce, its signature, issued certificates. Somebody who may not delete them leaves them.
 asio::awaitable<void> sweep(Session& session, Cluster& cluster, std::string peer, std::string ns, bool provider) {
+  // Those that have a fixed name by that: a peering user may delete it, but not look around.
+  const std::string_view fixed = provider ? core::nonce_secret : core::signed_nonce_secret;
+  auto done = co_await cluster.remove(kube::resources::secrets, {ns, std::string(fixed)});
+  if (!done && !done.error().is_forbidden()) session.output().warn(cluster.scope(), done.error().text());
   auto secrets = co_await cluster.list(kube::resources::secrets, ns, about(peer));
   if (!secrets) co_return;
   for (const Object& secret : *secrets) {

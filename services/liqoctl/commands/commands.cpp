@@ -8,9 +8,12 @@ void add_commands(CommandLine& line) {
   add_resource_slice(line);
   add_virtual_node(line);
   add_namespace(line);
+  add_manual(line);
+  add_peering_user(line);
   add_control(line);
   add_get(line);
   add_info(line);
+  add_install(line);
   add_version(line);
   add_completion(line);
 }

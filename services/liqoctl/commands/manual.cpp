@@ -1,0 +1,324 @@
+// The handshake by hand, where nobody may reach both clusters: each side prints what the other one is to be given.
+//   provider: create nonce -> consumer: generate tenant --nonce -> provider: create tenant -f
+//   provider: generate identity -> consumer: create identity -f
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "commands/commands.hpp"
+#include "handshake.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/authentication/forge.hpp"
+#include "liqo/core/authentication/names.hpp"
+#include "shared.hpp"
+#include "text/yaml_reader.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace core = liqo::core;
+namespace kinds = liqo::api::kinds;
+using kube::Errc;
+
+struct Flags {
+  std::string peer, nonce, proxy_url, remote_namespace, file, name;
+};
+
+/// The first object of that kind in a file ("-" = standard input).
+Result<Object> read_object(const std::string& path, const kube::Resource& resource) {
+  std::stringstream text;
+  if (path == "-") {
+    text << std::cin.rdbuf();
+  } else {
+    std::ifstream file(path);
+    text << file.rdbuf();
+    if (!file) return kube::fail(Errc::missing, path + " cannot be read");
+  }
+  auto documents = text::read_yaml(text.str());
+  if (!documents) return kube::fail(std::move(documents.error()), path);
+  for (kube::json::value& document : *documents)
+    if (kube::string_at(document, {"kind"}) == resource.kind) return Object::from(std::move(document));
+  return kube::fail(Errc::invalid_input, path + " has no " + std::string(resource.kind));
+}
+
+// -- nonce
+// ---------------------------------------------------------------------------------------------------------------
+
+Answer create_nonce(Session& session, const Flags& flags) {
+  auto cluster = session.local();
+  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  if (session.flags().output != Format::none && !session.flags().dry_run) {
+    auto ns = co_await (*cluster)->tenant_namespace(flags.peer);
+    if (!ns) co_return std::unexpected(std::move(ns.error()));
+    print_objects(session,
+                  {core::forge_tenant_namespace(flags.peer, ns->name), core::forge_nonce_secret(ns->name, flags.peer)});
+    co_return Result<void>();
+  }
+  auto ns = co_await ensure_tenant_namespace(**cluster, flags.peer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  auto nonce = co_await obtain_nonce(session, **cluster, *ns, flags.peer);
+  if (!nonce) co_return std::unexpected(std::move(nonce.error()));
+  if (!session.flags().dry_run) session.output().print(*nonce + "\n");
+  co_return Result<void>();
+}
+
+Answer get_nonce(Session& session, const Flags& flags) {
+  auto cluster = session.local();
+  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  auto ns = co_await (*cluster)->existing_tenant_namespace(flags.peer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  auto secret = co_await (*cluster)->find(kube::resources::secrets, {*ns, std::string(core::nonce_secret)});
+  if (!secret) co_return std::unexpected(std::move(secret.error()));
+  const std::string nonce = *secret ? core::secret_bytes(**secret, "nonce") : "";
+  if (nonce.empty())
+    co_return kube::fail(Errc::missing, "there is no nonce for " + flags.peer +
+                                            " (liqoctl create nonce --remote-cluster-id " + flags.peer + ")");
+  session.output().print(nonce);
+  co_return Result<void>();
+}
+
+Answer delete_nonce(Session& session, const Flags& flags) {
+  auto cluster = session.local();
+  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  auto ns = co_await (*cluster)->existing_tenant_namespace(flags.peer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  for (const std::string_view name : {core::nonce_secret, core::signed_nonce_secret}) {
+    auto removed = co_await (*cluster)->remove(kube::resources::secrets, {*ns, std::string(name)});
+    if (!removed) co_return std::unexpected(std::move(removed.error()));
+    if (*removed && !session.flags().dry_run)
+      session.output().success((*cluster)->scope(), "Secret " + std::string(name) + " deleted");
+  }
+  co_return Result<void>();
+}
+
+// -- tenant
+// --------------------------------------------------------------------------------------------------------------
+
+Answer generate_tenant(Session& session, const Flags& flags) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto id = co_await cluster.id();
+  if (!id) co_return std::unexpected(std::move(id.error()));
+  auto key = co_await read_key(cluster);
+  if (!key) co_return std::unexpected(std::move(key.error()));
+  auto ns = co_await ensure_tenant_namespace(cluster, flags.peer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  std::string nonce = flags.nonce;
+  if (nonce.empty()) {
+    // The one of the last time, so that the same Tenant can be printed again.
+    auto secret = co_await cluster.find(kube::resources::secrets, {*ns, std::string(core::signed_nonce_secret)});
+    if (!secret) co_return std::unexpected(std::move(secret.error()));
+    if (*secret) nonce = core::secret_bytes(**secret, "nonce");
+    if (nonce.empty())
+      co_return kube::fail(Errc::missing,
+                           "the provider's nonce is needed: give --nonce (liqoctl get nonce there prints it)");
+  }
+  auto signature = co_await obtain_signature(session, cluster, *ns, flags.peer, nonce);
+  if (!signature) co_return std::unexpected(std::move(signature.error()));
+  const core::TenantOrder order{.tenant_namespace = flags.remote_namespace,
+                                .consumer = *id,
+                                .signature = *signature,
+                                .proxy_url = flags.proxy_url};
+  auto tenant = core::forge_tenant(order, *key);
+  if (!tenant) co_return std::unexpected(std::move(tenant.error()));
+  print_object(session, *tenant);
+  co_return Result<void>();
+}
+
+Answer create_tenant(Session& session, const Flags& flags) {
+  auto tenant = read_object(flags.file, kinds::tenants);
+  if (!tenant) co_return std::unexpected(std::move(tenant.error()));
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  const std::string consumer(kube::string_at(tenant->spec(), {"clusterID"}));
+  if (!core::is_cluster_id(consumer) || (!flags.peer.empty() && flags.peer != consumer))
+    co_return kube::fail(Errc::invalid_input, "the Tenant in " + flags.file + " is of cluster '" + consumer + "'" +
+                                                  (flags.peer.empty() ? "" : ", not of " + flags.peer));
+  auto ns = co_await ensure_tenant_namespace(cluster, consumer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  tenant->mutable_metadata()["namespace"] = *ns;
+  auto done = co_await admit_tenant(session, cluster, std::move(*tenant));
+  if (!done) co_return std::unexpected(std::move(done.error()));
+  co_return Result<void>();
+}
+
+Answer delete_tenant(Session& session, const Flags& flags) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto key = co_await find_one(cluster, kinds::tenants, flags.name);
+  if (!key) co_return std::unexpected(std::move(key.error()));
+  if (auto yes =
+          co_await session.confirm("Tenant " + key->text() + " will be deleted: its credentials, grants and pods go.");
+      !yes)
+    co_return yes;
+  auto removed = co_await cluster.remove(kinds::tenants, *key);
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  if (!session.flags().dry_run) session.output().success(cluster.scope(), "Tenant " + key->name + " deleted");
+  co_return Result<void>();
+}
+
+// -- identity
+// ------------------------------------------------------------------------------------------------------------
+
+Answer generate_identity(Session& session, const Flags& flags) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto id = co_await cluster.id();
+  if (!id) co_return std::unexpected(std::move(id.error()));
+  auto tenants = co_await cluster.list(kinds::tenants, "");
+  if (!tenants) co_return std::unexpected(std::move(tenants.error()));
+  for (const Object& tenant : *tenants) {
+    if (kube::string_at(tenant.spec(), {"clusterID"}) != flags.peer) continue;
+    const auto& params = kube::object_at(tenant.status(), {"authParams"});
+    if (params.empty()) {
+      const std::string why = co_await last_warning(cluster, tenant.key(), "Tenant");
+      co_return kube::fail(Errc::missing, "Tenant " + std::string(tenant.name()) + " has no credentials yet" + why);
+    }
+    const std::string home = flags.remote_namespace.empty() ? core::tenant_namespace_name(*id) : flags.remote_namespace;
+    const core::IdentityOrder order{
+        .tenant_namespace = home,
+        .provider = *id,
+        .auth_params = params,
+        .remote_namespace = std::string(kube::string_at(tenant.status(), {"tenantNamespace"})),
+        .slice = {}};
+    print_object(session, core::forge_identity(order));
+    co_return Result<void>();
+  }
+  co_return kube::fail(Errc::missing, "there is no Tenant of " + flags.peer +
+                                          " here: the consumer's is applied first " +
+                                          "(liqoctl generate tenant there)");
+}
+
+Answer create_identity(Session& session, const Flags& flags) {
+  auto identity = read_object(flags.file, kinds::identities);
+  if (!identity) co_return std::unexpected(std::move(identity.error()));
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  const std::string provider(kube::string_at(identity->spec(), {"clusterID"}));
+  if (!core::is_cluster_id(provider) || (!flags.peer.empty() && flags.peer != provider))
+    co_return kube::fail(Errc::invalid_input, "the Identity in " + flags.file + " is of cluster '" + provider + "'" +
+                                                  (flags.peer.empty() ? "" : ", not of " + flags.peer));
+  auto ns = co_await ensure_tenant_namespace(**opened, provider);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  identity->mutable_metadata()["namespace"] = *ns;
+  co_return co_await adopt_identity(session, **opened, std::move(*identity));
+}
+
+Answer delete_identity(Session& session, const Flags& flags) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto key = co_await find_one(cluster, kinds::identities, flags.name, flags.peer);
+  if (!key) co_return std::unexpected(std::move(key.error()));
+  if (auto yes =
+          co_await session.confirm("Identity " + key->text() + " will be deleted, and what works with it stops.");
+      !yes)
+    co_return yes;
+  auto removed = co_await cluster.remove(kinds::identities, *key);
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  if (!session.flags().dry_run) session.output().success(cluster.scope(), "Identity " + key->name + " deleted");
+  co_return Result<void>();
+}
+
+Answer get_kubeconfig(Session& session, const Flags& flags) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto key = co_await find_one(cluster, kinds::identities, flags.name, flags.peer);
+  if (!key) co_return std::unexpected(std::move(key.error()));
+  auto identity = co_await cluster.api().get(kinds::identities, *key);
+  if (!identity) co_return std::unexpected(std::move(identity.error()));
+  const std::string name(kube::string_at(identity->status(), {"kubeconfigSecretRef", "name"}));
+  if (name.empty()) co_return kube::fail(Errc::missing, "Identity " + flags.name + " has no kubeconfig Secret yet");
+  auto secret = co_await cluster.api().get(kube::resources::secrets, {key->ns, name});
+  if (!secret) co_return std::unexpected(std::move(secret.error()));
+  session.output().print(core::secret_bytes(*secret, "kubeconfig"));
+  co_return Result<void>();
+}
+
+CLI::App& add(CommandLine& line, const std::string& verb, const std::string& name, const std::string& what,
+              CommandTraits traits, const std::shared_ptr<Flags>& flags, Answer (*run)(Session&, const Flags&)) {
+  return line.command(line.verb(verb), name, what, std::move(traits),
+                      [flags, run](Session& session) { return run(session, *flags); });
+}
+
+void add_file(CLI::App& app, Flags& flags, const std::string& what) {
+  app.add_option("-f,--filename", flags.file, what)->required()->type_name("FILE");
+  app.add_option("--remote-cluster-id", flags.peer, "Refuse the file if it is not of this cluster")->type_name("ID");
+}
+
+}  // namespace
+
+void add_manual(CommandLine& line) {
+  const auto minutes = std::chrono::minutes(2);
+  auto flags = std::make_shared<Flags>();
+  add_remote_cluster_id(
+      add(line, "create", "nonce", "Provider: make the nonce that a consumer is to sign, and print it",
+          {.writes = true, .prints = true, .timeout = minutes}, flags, create_nonce),
+      flags->peer, "ID of the consumer");
+  flags = std::make_shared<Flags>();
+  add_remote_cluster_id(add(line, "generate", "nonce", "Provider: the same as create nonce",
+                            {.writes = true, .prints = true, .timeout = minutes}, flags, create_nonce),
+                        flags->peer, "ID of the consumer");
+  flags = std::make_shared<Flags>();
+  add_remote_cluster_id(
+      add(line, "get", "nonce", "Provider: print the nonce for a consumer, without a line break", {}, flags, get_nonce),
+      flags->peer, "ID of the consumer");
+  flags = std::make_shared<Flags>();
+  add_remote_cluster_id(
+      add(line, "delete", "nonce", "Forget the nonce, or its signature", {.writes = true}, flags, delete_nonce),
+      flags->peer);
+
+  flags = std::make_shared<Flags>();
+  auto* app = &add(line, "generate", "tenant", "Consumer: print the Tenant that the provider is to be given",
+                   {.prints = true,
+                    .timeout = minutes,
+                    .aliases = {"tenants"},
+                    .examples = "  liqoctl generate tenant --remote-cluster-id milan --nonce \"$NONCE\" > tenant.yaml"},
+                   flags, generate_tenant);
+  add_remote_cluster_id(*app, flags->peer, "ID of the provider");
+  app->add_option("--nonce", flags->nonce, "The provider's nonce; that of the last time where none is given")
+      ->type_name("TEXT");
+  app->add_option("--remote-tenant-namespace", flags->remote_namespace, "Our tenant namespace at the provider")
+      ->type_name("NAME");
+  app->add_option("--proxy-url", flags->proxy_url, "Proxy by which the provider's API server is reached")
+      ->type_name("URL");
+  flags = std::make_shared<Flags>();
+  add_file(add(line, "create", "tenant", "Provider: admit the consumer whose Tenant is in a file",
+               {.writes = true, .timeout = minutes, .aliases = {"tenants"}}, flags, create_tenant),
+           *flags, "What generate tenant printed; - is standard input");
+  flags = std::make_shared<Flags>();
+  add(line, "delete", "tenant", "Provider: take a consumer's credentials, grants and pods away",
+      {.writes = true, .argument = Candidates::tenants, .aliases = {"tenants"}}, flags, delete_tenant)
+      .add_option("name", flags->name, "Name of the Tenant: the consumer's ID")
+      ->required()
+      ->type_name("NAME");
+
+  flags = std::make_shared<Flags>();
+  app = &add(line, "generate", "identity", "Provider: print the Identity that the consumer is to be given",
+             {.prints = true, .aliases = {"identities"}}, flags, generate_identity);
+  add_remote_cluster_id(*app, flags->peer, "ID of the consumer");
+  app->add_option("--remote-tenant-namespace", flags->remote_namespace, "Our tenant namespace at the consumer")
+      ->type_name("NAME");
+  flags = std::make_shared<Flags>();
+  add_file(add(line, "create", "identity", "Consumer: take the credentials that are in a file",
+               {.writes = true, .timeout = minutes, .aliases = {"identities"}}, flags, create_identity),
+           *flags, "What generate identity printed; - is standard input");
+  flags = std::make_shared<Flags>();
+  app = &add(line, "delete", "identity", "Consumer: forget credentials",
+             {.writes = true, .argument = Candidates::identities, .aliases = {"identities"}}, flags, delete_identity);
+  app->add_option("name", flags->name, "Name of the Identity")->required()->type_name("NAME");
+  app->add_option("--remote-cluster-id", flags->peer, "ID of the provider")->type_name("ID");
+  flags = std::make_shared<Flags>();
+  app = &add(line, "get", "kubeconfig", "Consumer: print the kubeconfig of an Identity",
+             {.argument = Candidates::identities, .aliases = {"kc"}}, flags, get_kubeconfig);
+  app->add_option("name", flags->name, "Name of the Identity")->required()->type_name("NAME");
+  app->add_option("--remote-cluster-id", flags->peer, "ID of the provider")->type_name("ID");
+}
+
+}  // namespace liqoctl

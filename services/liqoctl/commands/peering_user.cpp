@@ -1,0 +1,188 @@
+// liqoctl generate|create|delete|get peering-user: a user at the provider that can do no more than peer one consumer.
+#include <fstream>
+#include <sstream>
+
+#include "commands/commands.hpp"
+#include "handshake.hpp"
+#include "kube/base/base64.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/authentication/csr.hpp"
+#include "liqo/core/authentication/forge.hpp"
+#include "liqo/core/authentication/kubeconfig.hpp"
+#include "liqo/core/authentication/names.hpp"
+#include "shared.hpp"
+#include "wait.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace core = liqo::core;
+namespace kinds = liqo::api::kinds;
+namespace json = kube::json;
+using kube::Errc;
+
+constexpr std::string_view user_label = "liqo.io/peering-user-name";
+constexpr std::string_view tenant_role = "liqo-peering-user-tenant-ns", liqo_role = "liqo-peering-user-liqo-ns";
+
+struct Flags {
+  std::string consumer;
+  std::string compatibility = "auto";  ///< auto, true, false
+};
+
+std::string user_name(const std::string& consumer) { return "liqo-peer-user-" + consumer; }
+
+Object binding(const std::string& name, const std::string& ns, std::string_view role_kind, std::string_view role,
+               const std::string& user, const std::string& consumer) {
+  Object out = Object::make(kinds::role_bindings, {ns, name});
+  out.set_label(user_label, user_name(consumer));
+  out.tree()["roleRef"] = json::object{{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", role_kind}, {"name", role}};
+  out.tree()["subjects"] =
+      json::array{json::object{{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", "User"}, {"name", user}}};
+  return out;
+}
+
+/// The certificate of a request, asked for, approved and waited for.
+asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, const Flags& flags, std::string csr) {
+  const auto& resource = kube::resources::certificate_signing_requests;
+  Object request = core::forge_certificate_request(csr, 0);
+  request.mutable_metadata().erase("generateName");
+  request.mutable_metadata()["name"] = user_name(flags.consumer);
+  request.mutable_metadata()["labels"] = json::object{{user_label, user_name(flags.consumer)}};
+  auto made = co_await cluster.create(resource, std::move(request));
+  if (!made) {
+    if (made.error().is_already_exists())
+      co_return kube::fail(Errc::invalid_input,
+                           "there is a peering user for " + flags.consumer +
+                               " already: its kubeconfig was printed once; liqoctl delete peering-user "
+                               "--consumer-cluster-id " +
+                               flags.consumer + " makes room for another");
+    co_return std::unexpected(std::move(made.error()));
+  }
+  Object approved = *made;
+  approved.tree()["status"] = core::approval_status();
+  auto done = co_await cluster.api().replace(resource, approved, {.subresource = "approval"});
+  if (!done) co_return kube::fail(std::move(done.error()), "approving the certificate");
+  const std::function<Look<std::string>(const Object*)> look = [](const Object* there) -> Look<std::string> {
+    if (!there) return {.seen = "the request is gone"};
+    auto certificate = kube::decode_base64(kube::string_at(there->status(), {"certificate"}));
+    if (!certificate || certificate->empty()) return {.seen = "the signer of the cluster has not signed"};
+    return {.value = std::move(*certificate)};
+  };
+  co_return co_await wait_for_object<std::string>(cluster, session.deadline(), resource, made->key(), "the certificate",
+                                                  look);
+}
+
+Result<std::string> authority(const kube::wire::ClusterConfig& config) {
+  if (!config.ca_pem.empty() || config.ca_file.empty()) return config.ca_pem;
+  std::ifstream file(config.ca_file);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file) return kube::fail(Errc::missing, config.ca_file + " cannot be read");
+  return text.str();
+}
+
+Answer generate(Session& session, const Flags& flags) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  if (!core::is_cluster_id(flags.consumer))
+    co_return kube::fail(Errc::invalid_input, "'" + flags.consumer + "' is no cluster ID");
+  auto id = co_await cluster.id();
+  if (!id) co_return std::unexpected(std::move(id.error()));
+  auto key = flags.compatibility == "true" ? core::PrivateKey::make_rsa()
+                                           : core::PrivateKey::make_ed25519(core::secure_random);
+  if (!key) co_return std::unexpected(std::move(key.error()));
+  auto random = core::secure_random(16);
+  if (!random) co_return std::unexpected(std::move(random.error()));
+  // The random part makes certificates of an earlier user of that name useless.
+  std::string user = user_name(flags.consumer) + "-";
+  for (const char byte : *random) {
+    user += "0123456789abcdef"[(static_cast<unsigned char>(byte) >> 4) & 15];
+    user += "0123456789abcdef"[static_cast<unsigned char>(byte) & 15];
+  }
+  auto csr = core::make_signing_request(*key, {user, std::string(core::control_plane_organization)});
+  if (!csr) co_return std::unexpected(std::move(csr.error()));
+  auto ca = authority(cluster.config());
+  if (!ca) co_return std::unexpected(std::move(ca.error()));
+
+  auto ns = co_await ensure_tenant_namespace(cluster, flags.consumer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  auto certificate =
+      session.flags().dry_run ? Result<std::string>(std::string()) : co_await issue(session, cluster, flags, *csr);
+  if (!certificate) co_return std::unexpected(std::move(certificate.error()));
+  const std::string name = user_name(flags.consumer);
+  for (const Object& wanted :
+       {binding(name + "-liqo-ns-reader", cluster.liqo_namespace(), "Role", liqo_role, user, flags.consumer),
+        binding(name + "-tenant-ns-writer", *ns, "ClusterRole", tenant_role, user, flags.consumer)}) {
+    // One that an interrupted run left is of another user.
+    auto removed = co_await cluster.remove(kinds::role_bindings, wanted.key());
+    if (!removed) co_return std::unexpected(std::move(removed.error()));
+    auto made = co_await cluster.create(kinds::role_bindings, wanted);
+    if (!made) co_return std::unexpected(std::move(made.error()));
+  }
+  if (session.flags().dry_run) co_return Result<void>();
+  const auto& server = cluster.config().server;
+  session.output().print(
+      core::forge_kubeconfig({.cluster = *id,
+                              .server = (server.tls ? "https://" : "http://") + server.host_port() + server.path,
+                              .ca_pem = *ca,
+                              .proxy_url = {},
+                              .user = flags.consumer + "-user",
+                              .certificate_pem = *certificate,
+                              .key_pem = key->pem(),
+                              .ns = *ns}));
+  session.output().warn(cluster.scope(), "this kubeconfig is shown only now, and lets its holder peer " +
+                                             flags.consumer + ": hand it over by a safe way");
+  co_return Result<void>();
+}
+
+Answer remove(Session& session, const Flags& flags) {
+  auto opened = session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  const std::string selector = std::string(user_label) + "=" + user_name(flags.consumer);
+  std::size_t count = 0;
+  for (const kube::Resource& resource : {kinds::role_bindings, kube::resources::certificate_signing_requests}) {
+    auto found = co_await cluster.list(resource, "", selector);
+    if (!found) co_return std::unexpected(std::move(found.error()));
+    for (const Object& object : *found) {
+      auto removed = co_await cluster.remove(resource, object.key());
+      if (!removed) co_return std::unexpected(std::move(removed.error()));
+      ++count;
+    }
+  }
+  if (session.flags().dry_run) co_return Result<void>();
+  if (count > 0) {
+    session.output().success(cluster.scope(),
+                             "peering user of " + flags.consumer + " deleted: its kubeconfig can do nothing more");
+  } else {
+    session.output().info(cluster.scope(), "there is no peering user of " + flags.consumer);
+  }
+  co_return Result<void>();
+}
+
+}  // namespace
+
+void add_peering_user(CommandLine& line) {
+  for (const char* verb : {"generate", "create"}) {
+    auto flags = std::make_shared<Flags>();
+    auto& app =
+        line.command(line.verb(verb), "peering-user", "Provider: make a user that can only peer one consumer",
+                     {.writes = true,
+                      .timeout = std::chrono::seconds(30),
+                      .examples = "  liqoctl generate peering-user --consumer-cluster-id rome > rome-peering.yaml"},
+                     [flags](Session& session) { return generate(session, *flags); });
+    app.add_option("--consumer-cluster-id", flags->consumer, "ID of the consumer")->required()->type_name("ID");
+    app.add_option("--tls-compatibility-mode", flags->compatibility,
+                   "true: an RSA key instead of Ed25519 (auto is false)")
+        ->check(CLI::IsMember({"auto", "true", "false"}))
+        ->type_name("MODE");
+  }
+  auto flags = std::make_shared<Flags>();
+  auto& app = line.command(line.verb("delete"), "peering-user", "Provider: take the peering user's rights away",
+                           {.writes = true}, [flags](Session& session) { return remove(session, *flags); });
+  app.add_option("--consumer-cluster-id", flags->consumer, "ID of the consumer")->required()->type_name("ID");
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,72 @@
+#include "text/yaml_reader.hpp"
+
+#include <yaml-cpp/yaml.h>
+
+#include <charconv>
+
+namespace liqoctl::text {
+namespace {
+
+namespace json = kube::json;
+using kube::Errc;
+
+constexpr std::size_t max_size = std::size_t{8} << 20;
+constexpr std::size_t max_nodes = 1'000'000;  // aliases can make a small text a huge tree
+constexpr int max_depth = 64;
+
+json::value scalar(const YAML::Node& node) {
+  const std::string& text = node.Scalar();
+  if (node.Tag() == "!") return json::value(text);  // it was quoted
+  if (text.empty() || text == "null" || text == "~") return nullptr;
+  if (text == "true") return true;
+  if (text == "false") return false;
+  const char* const end = text.data() + text.size();
+  std::int64_t whole = 0;
+  if (const auto [at, failure] = std::from_chars(text.data(), end, whole); failure == std::errc() && at == end)
+    return whole;
+  double number = 0;
+  if (text.find_first_not_of("0123456789.eE+-") == std::string::npos)
+    if (const auto [at, failure] = std::from_chars(text.data(), end, number); failure == std::errc() && at == end)
+      return number;
+  return json::value(text);
+}
+
+bool convert(const YAML::Node& node, json::value& out, int depth, std::size_t& left) {
+  if (depth > max_depth || left-- == 0) return false;
+  if (node.IsMap()) {
+    auto& object = out.emplace_object();
+    for (const auto& entry : node)
+      if (!entry.first.IsScalar() || !convert(entry.second, object[entry.first.Scalar()], depth + 1, left))
+        return false;
+  } else if (node.IsSequence()) {
+    auto& list = out.emplace_array();
+    for (const auto& item : node)
+      if (!convert(item, list.emplace_back(nullptr), depth + 1, left)) return false;
+  } else if (node.IsScalar()) {
+    out = scalar(node);
+  } else {
+    out = nullptr;
+  }
+  return true;
+}
+
+}  // namespace
+
+kube::Result<std::vector<json::value>> read_yaml(std::string_view text) {
+  if (text.size() > max_size) return kube::fail(Errc::too_large, "more than 8 MiB of YAML");
+  try {
+    std::vector<json::value> out;
+    std::size_t left = max_nodes;
+    for (const YAML::Node& document : YAML::LoadAll(std::string(text))) {
+      json::value value;
+      if (!convert(document, value, 0, left)) return kube::fail(Errc::too_large, "the YAML is too deep or too large");
+      if (!value.is_null()) out.push_back(std::move(value));
+    }
+    return out;
+  } catch (const YAML::Exception& error) {
+    return kube::fail(Errc::parse,
+                      "not YAML in line " + std::to_string(error.mark.line + 1) + ": " + error.msg.substr(0, 256));
+  }
+}
+
+}  // namespace liqoctl::text
