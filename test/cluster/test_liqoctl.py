@@ -36,7 +36,7 @@ def commands(*path: str) -> list[tuple[str, ...]]:
 
 def test_every_command_has_help_with_a_sentence_and_usage() -> None:
     found = commands()
-    assert len(found) >= 3
+    assert len(found) >= 45
     for path in found:
         done = run(*path, "--help")
         assert done.returncode == 0 and not done.stderr, path
@@ -53,6 +53,12 @@ def test_every_command_has_help_with_a_sentence_and_usage() -> None:
         (["info", "--hlp"], "did you mean '--help'?"),
         (["info", "peer", "-o", "xml"], "there is no form 'xml'"),
         (["version", "more"], "'more' is one argument too many"),
+        (["cordon", "foo"], "there is no command 'foo' in 'liqoctl cordon'"),
+        (["create"], "needs one of"),
+        (["create", "resourceslice", "a"], "--remote-cluster-id is required"),
+        (["peer", "--wait", "forever"], "forever"),
+        (["peer", "--timeout", "soon"], "no duration"),
+        (["offload", "namespace", "a", "--pod-offloading-strategy", "Elsewhere"], "Elsewhere"),
         (["completion"], "shell is required"),
         (["completion", "tcsh"], "tcsh"),
     ],
