@@ -6,7 +6,7 @@ from pathlib import Path
 DELIMITER = "CHART"
 
 output, *files = sys.argv[1:]
-parts = ['#include "chart.hpp"', "namespace liqoctl {", "namespace {", "constexpr std::string_view texts[] = {"]
+parts = ['#include "chart.hpp"', "namespace liqoctl {", "namespace {", "const std::string_view texts[] = {"]
 for file in files:
     text = Path(file).read_text(encoding="utf-8")
     assert f'){DELIMITER}"' not in text, file

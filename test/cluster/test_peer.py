@@ -1,0 +1,229 @@
+"""From two clusters to a Deployment that runs in the other one, and back, as a user types it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness import chart, settings
+from harness.cluster import Cluster, busybox
+from harness.components import Options
+from harness.liqod import Liqod
+from harness.liqoctl import Liqoctl
+from harness.node import is_ready
+from harness.run import Run
+from harness.wait import stays, wait_for
+
+GRANTED = {"cpu": "8", "memory": "16Gi", "pods": "200", "ephemeral-storage": "20Gi"}
+
+# Kinds whose objects come and go by themselves, whatever happens to a peering.
+RESTLESS = {"events", "leases", "endpointslices", "certificatesigningrequests", "replicasets"}
+
+
+def everything(cluster: Cluster) -> set[str]:
+    """Every object of the cluster, by its path."""
+    found = set()
+    for group in ["/api/v1", *(f"/apis/{g['preferredVersion']['groupVersion']}" for g in cluster.api.request("GET", "/apis")["groups"])]:
+        for resource in cluster.api.request("GET", group)["resources"]:
+            name = resource["name"]
+            if "/" in name or "list" not in resource["verbs"] or name in RESTLESS or "metrics" in group:
+                continue
+            for item in cluster.api.request("GET", f"{group}/{name}")["items"]:
+                metadata = item["metadata"]
+                found.add(f"{group}/{metadata.get('namespace', '')}/{name}/{metadata['name']}")
+    return found
+
+
+class Pair:
+    """Two clusters that know nothing of each other, each with its liqod, and a user with both kubeconfigs."""
+
+    def __init__(self, consumer: Cluster, provider: Cluster, daemons: tuple[Liqod, Liqod]):
+        self.consumer, self.provider = consumer, provider
+        self.daemons = daemons
+        self.at_home, self.away = Liqoctl(consumer), Liqoctl(provider)
+        self.before = {cluster.name: everything(cluster) for cluster in (consumer, provider)}
+
+    def both(self, command: str, *arguments: object, remote: Path | None = None) -> str:
+        """A command on two clusters, by the consumer's user."""
+        return self.at_home(command, "--remote-kubeconfig", remote or self.provider.kubeconfig, *arguments)
+
+    def slices(self) -> dict[str, dict]:
+        return {s["metadata"]["name"]: s for s in self.consumer.api.list("resourceslices", f"liqo-tenant-{self.provider.name}")}
+
+    def quotas(self) -> dict[str, dict]:
+        found = self.provider.api.list("quotas", f"liqo-tenant-{self.consumer.name}")
+        return {quota["metadata"]["name"].rpartition("-")[0]: quota["spec"] for quota in found}
+
+    def node(self, name: str) -> dict | None:
+        return self.consumer.api.find("nodes", None, name)
+
+    def new(self, cluster: Cluster) -> set[str]:
+        return everything(cluster) - self.before[cluster.name]
+
+
+@pytest.fixture(scope="module")
+def pair(run: Run) -> Iterator[Pair]:
+    """oslo consumes, bonn provides with a real kubelet."""
+    if settings.liqod() is None or settings.liqoctl() is None:
+        pytest.skip("liqod and liqoctl are not built")
+    clusters = run.start(oslo=Options(), bonn=Options(kubelet=True))
+    oslo, bonn = clusters["oslo"], clusters["bonn"]
+    oslo.add_kwok_nodes(1)
+    started = tuple(
+        Liqod(cluster, chart.install(cluster), port).start() for cluster, port in ((oslo, 10250), (bonn, 10260))
+    )
+    for cluster in (oslo, bonn):
+        wait_for(lambda: cluster.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), 20, "the cluster ID")
+        wait_for(lambda: cluster.api.find("secrets", "liqo", "authentication-keys"), 20, "the keys")
+    yield Pair(oslo, bonn, started)
+    for daemon in started:
+        daemon.stop()
+
+
+def test_a_dry_run_says_what_would_be_made_and_makes_nothing(pair: Pair) -> None:
+    done = pair.at_home.attempt("peer", "--remote-kubeconfig", pair.provider.kubeconfig, "--cpu=8", "--dry-run")
+    assert done.code == 0, done.err
+    for words in ("would create Namespace liqo-tenant-bonn", "would create Tenant", "would create ResourceSlice"):
+        assert words in done.err
+    assert "remote(bonn): would create Secret liqo-tenant-oslo/liqo-nonce" in done.err
+    assert not pair.new(pair.consumer) and not pair.new(pair.provider)
+
+
+def test_peer_makes_a_ready_node_of_the_size_that_was_asked_for(pair: Pair) -> None:
+    done = pair.at_home.attempt(
+        "peer", "--remote-kubeconfig", pair.provider.kubeconfig, "--cpu=8", "--memory=16Gi", "--pods=200"
+    )
+    assert done.code == 0, done.err
+    assert "Node bonn is Ready" in done.err and "\x1b" not in done.err
+    node = pair.node("bonn")
+    assert is_ready(node) and node
+    assert {key: node["status"]["allocatable"].get(key) for key in GRANTED} == GRANTED
+    assert pair.quotas()["bonn"]["resources"] == GRANTED
+
+
+def test_peering_again_changes_nothing(pair: Pair) -> None:
+    slices, tenant = pair.slices(), pair.provider.api.get("tenants", "liqo-tenant-oslo", "oslo")
+    pair.both("peer")
+    again = pair.slices()
+    assert {n: s["metadata"]["generation"] for n, s in again.items()} == {
+        n: s["metadata"]["generation"] for n, s in slices.items()
+    }
+    assert pair.provider.api.get("tenants", "liqo-tenant-oslo", "oslo")["spec"] == tenant["spec"]
+
+
+def test_info_peer_shows_slice_and_node(pair: Pair) -> None:
+    wait_for(lambda: pair.at_home("info", "peer", "bonn", "--get", "info.role") == "Provider\n", 20, "the role")
+    shown = pair.at_home("info", "peer", "bonn", "--get", "authentication.resourceslices")
+    assert shown.splitlines()[0].startswith("─ Resource slices ─")
+    assert "  ✔  Resource slice accepted" in shown and "      memory:               16Gi" in shown
+    assert pair.away("info", "peer", "oslo", "--get", "info.role") == "Consumer\n"
+    assert json.loads(pair.away("info", "peer", "-o", "json"))["oslo"]["authentication"]["tenantCondition"] == "Active"
+
+
+def test_a_deployment_runs_in_the_provider(pair: Pair) -> None:
+    pair.consumer.namespace("demo")
+    assert "is offloaded" in pair.at_home.attempt("offload", "namespace", "demo", "--pod-offloading-strategy", "Remote").err
+    pod = busybox("web", "echo hello from afar; sleep 1000000")
+    tolerations = [{"key": "virtual-node.liqo.io/not-allowed", "operator": "Exists", "effect": "NoExecute"}]
+    template = {
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {**pod["spec"], "tolerations": tolerations, "nodeSelector": {"liqo.io/type": "virtual-node"}},
+    }
+    spec = {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    pair.consumer.api.create("deployments", "demo", {"kind": "Deployment", "metadata": {"name": "web"}, "spec": spec})
+
+    def running(cluster: Cluster, namespace: str) -> int:
+        return sum(pod["status"].get("phase") == "Running" for pod in cluster.pods(namespace))
+
+    wait_for(lambda: running(pair.consumer, "demo") == 2, 60, "two pods to run, as seen from the consumer")
+    assert running(pair.provider, "demo-oslo") == 2
+    assert {pod["spec"]["nodeName"] for pod in pair.consumer.pods("demo")} == {"bonn"}
+
+
+def test_a_second_slice_is_a_second_node(pair: Pair) -> None:
+    pair.at_home("create", "resourceslice", "pool", "--remote-cluster-id", "bonn", "--cpu", "2")
+    wait_for(lambda: is_ready(pair.node("pool")), 30, "node pool to be Ready")
+    assert pair.quotas()["pool"]["resources"]["cpu"] == "2"
+    listed = pair.at_home("get", "resourceslice").splitlines()
+    assert [line.split()[1] for line in listed[1:]] == ["bonn", "pool"]
+    done = pair.at_home.attempt("create", "resourceslice", "pool", "--remote-cluster-id", "bonn", "--cpu", "3")
+    assert done.code == 0 and "granted cpu 3" in done.err, done.err
+    assert "Resource slice accepted" in pair.at_home("info", "peer", "--get", "authentication.resourceslices")
+
+
+def test_slices_are_cordoned_and_uncordoned_by_the_provider(pair: Pair) -> None:
+    refused = pair.away.attempt("cordon", "resourceslice", "pool", "--remote-cluster-id", "oslo")
+    assert refused.code == 1 and "--skip-confirm" in refused.err
+    pair.away("cordon", "resourceslice", "pool", "--remote-cluster-id", "oslo", "--skip-confirm")
+    wait_for(lambda: pair.quotas()["pool"].get("cordoned") is True, 10, "the quota to be cordoned")
+    assert not pair.quotas()["bonn"].get("cordoned")
+    pair.away("uncordon", "resourceslice", "pool", "--remote-cluster-id", "oslo", "--skip-confirm")
+    wait_for(lambda: not pair.quotas()["pool"].get("cordoned"), 10, "the quota to be open again")
+
+
+def test_a_cordoned_tenant_gets_nothing_new_and_peering_again_leaves_it_so(pair: Pair) -> None:
+    pair.away("cordon", "tenant", "oslo", "--skip-confirm")
+    wait_for(lambda: all(quota.get("cordoned") for quota in pair.quotas().values()), 10, "all quotas to be cordoned")
+    done = pair.at_home.attempt("create", "resourceslice", "more", "--remote-cluster-id", "bonn", "--timeout", "20s")
+    assert done.code == 1 and "denied" in done.err, done.err
+    pair.both("peer")
+    assert pair.provider.api.get("tenants", "liqo-tenant-oslo", "oslo")["spec"]["tenantCondition"] == "Cordoned"
+    pair.away("uncordon", "tenant", "oslo")
+    wait_for(lambda: not any(quota.get("cordoned") for quota in pair.quotas().values()), 10, "all quotas to be open")
+    pair.at_home("delete", "resourceslice", "more", "--skip-confirm")
+
+
+def test_a_drained_tenant_loses_its_pods_and_gets_back_to_work(pair: Pair) -> None:
+    pair.away("drain", "tenant", "oslo", "--skip-confirm")
+
+    def resources_of(name: str) -> str:
+        conditions = pair.slices()[name]["status"].get("conditions", [])
+        return next((c["status"] for c in conditions if c["type"] == "Resources"), "")
+
+    wait_for(lambda: resources_of("bonn") == "Denied", 20, "the slice to be denied")
+    wait_for(lambda: not pair.provider.pods("demo-oslo"), 60, "the pods to go")
+    pair.away("activate", "tenant", "oslo")
+    wait_for(lambda: resources_of("bonn") == "Accepted", 20, "the slice to be accepted again")
+    wait_for(lambda: len(pair.provider.pods("demo-oslo")) == 2, 60, "the pods to be back")
+
+
+def test_unpeer_leaves_both_clusters_as_they_were(pair: Pair) -> None:
+    pair.consumer.api.delete("deployments", "demo", "web")
+    wait_for(lambda: not pair.consumer.pods("demo"), 60, "the pods of the Deployment to go")
+    pair.at_home("unoffload", "namespace", "demo", "--skip-confirm")
+    pair.both("unpeer")
+    pair.consumer.api.delete("namespaces", None, "demo")
+    wait_for(lambda: not pair.new(pair.consumer), 30, "nothing to be left in the consumer")
+    wait_for(lambda: not pair.new(pair.provider), 30, "nothing to be left in the provider")
+    stays(lambda: not pair.new(pair.consumer) and not pair.new(pair.provider), 2, "both as they were")
+    pair.both("unpeer")
+
+
+def test_a_peering_user_is_enough_to_peer(pair: Pair, tmp_path: Path) -> None:
+    kubeconfig = tmp_path / "peering.yaml"
+    kubeconfig.write_text(pair.away("generate", "peering-user", "--consumer-cluster-id", "oslo"))
+    pair.both("peer", remote=kubeconfig)
+    assert is_ready(pair.node("bonn"))
+    pair.both("unpeer", remote=kubeconfig)
+    pair.away("delete", "peering-user", "--consumer-cluster-id", "oslo")
+    pair.provider.api.delete("namespaces", None, "liqo-tenant-oslo")
+    wait_for(lambda: not pair.new(pair.consumer), 30, "nothing to be left in the consumer")
+    wait_for(lambda: not pair.new(pair.provider), 30, "nothing to be left in the provider")
+
+
+def test_the_handshake_by_hand(pair: Pair, tmp_path: Path) -> None:
+    nonce = pair.away("create", "nonce", "--remote-cluster-id", "oslo").strip()
+    assert pair.away("get", "nonce", "--remote-cluster-id", "oslo") == nonce
+    tenant, identity = tmp_path / "tenant.yaml", tmp_path / "identity.yaml"
+    tenant.write_text(pair.at_home("generate", "tenant", "--remote-cluster-id", "bonn", "--nonce", nonce))
+    pair.away("create", "tenant", "-f", tenant)
+    identity.write_text(pair.away("generate", "identity", "--remote-cluster-id", "oslo"))
+    pair.at_home("create", "identity", "-f", identity)
+    assert "client-certificate-data" in pair.at_home("get", "kubeconfig", "controlplane-bonn")
+    pair.at_home("create", "resourceslice", "bonn", "--remote-cluster-id", "bonn")
+    wait_for(lambda: is_ready(pair.node("bonn")), 30, "node bonn to be Ready")
+    pair.both("unpeer")
+    wait_for(lambda: not pair.new(pair.consumer) and not pair.new(pair.provider), 30, "both to be as they were")
