@@ -26,14 +26,13 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_execu
   made.push_back(std::make_unique<NamespaceOffloadingController>(executor, context));
   made.push_back(std::make_unique<NamespaceMapController>(executor, context));
   made.push_back(std::make_unique<PodStatusController>(executor, context));
-  auto replicator = std::make_unique<Replicator>(executor, connect, context);
+  // Peers; the others go by these two.
+  auto keys = std::make_unique<ClusterKeys>(executor, context);
+  auto namespaces = std::make_unique<TenantNamespaces>(executor, context);
+  auto replicator = std::make_unique<Replicator>(executor, connect, *namespaces, context);
   Replicator& replication = *replicator;
   made.push_back(std::move(replicator));
   made.push_back(std::make_unique<ForeignClusterController>(executor, context, replication));
-
-  // The handshake; the others go by these two.
-  auto keys = std::make_unique<ClusterKeys>(executor, context);
-  auto namespaces = std::make_unique<TenantNamespaces>(executor, context);
   made.push_back(std::make_unique<NonceController>(executor, *namespaces, *keys, context));
   made.push_back(std::make_unique<TenantController>(executor, *namespaces, context));
   made.push_back(std::make_unique<RemoteRenewer>(executor, *namespaces, context));

@@ -42,10 +42,12 @@ std::string digest_of(const kube::Object& secret) {
 
 }  // namespace
 
-Replicator::Replicator(const asio::any_io_executor& executor, ConnectProvider connect, Context context)
+Replicator::Replicator(const asio::any_io_executor& executor, ConnectProvider connect, TenantNamespaces& tenants,
+                       Context context)
     : executor_(executor),
       connect_(std::move(connect)),
       context_(context),
+      tenants_(tenants),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces,
                                         .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
@@ -60,6 +62,9 @@ Replicator::Replicator(const asio::any_io_executor& executor, ConnectProvider co
                              [this] { enqueue_everything(); });
   }
   namespaces_.subscribe([this](const kube::ObjectKey&) { read_namespaces(); }, [this] { read_namespaces(); });
+  tenants_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.name.empty()) read_namespaces();
+  });
   foreign_clusters_.subscribe([this](const kube::ObjectKey& key) { see_foreign_cluster(key); },
                               [this] { enqueue_everything(); });
 }
@@ -100,11 +105,12 @@ bool Replicator::is_busy() const {
 }
 
 bool Replicator::knows_secrets() const {
-  return namespaces_->has_synced() &&
+  return namespaces_->has_synced() && unread_.empty() &&
          std::ranges::all_of(secrets_, [](const auto& entry) { return entry.second->has_synced(); });
 }
 
 bool Replicator::knows_secrets_of(const std::string& ns) const {
+  if (unread_.contains(ns)) return false;
   const auto found = secrets_.find(ns);
   return found == secrets_.end() ? namespaces_->has_synced() : found->second->has_synced();
 }
@@ -144,9 +150,15 @@ void Replicator::read_namespaces() {
     if (gone) enqueue_namespace(entry.first);
     return gone;
   });
+  unread_.clear();
   for (const kube::ObjectKey& key : namespaces_->store().keys()) {
     const auto ns = namespaces_->find(key);
     if (!ns || ns->label(api::labels::tenant_namespace) == "false" || secrets_.contains(key.name)) continue;
+    // Told when they may be read; those of one that is ending could be read before, or never will be.
+    if (!ns->is_deleting() && !tenants_.secrets(key.name)) {
+      unread_.insert(key.name);
+      continue;
+    }
     kube::InformerHandle& secrets = secrets_[key.name];
     secrets = context_.home.acquire({.resource = kube::resources::secrets,
                                      .ns = key.name,

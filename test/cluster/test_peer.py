@@ -202,6 +202,7 @@ def test_unpeer_leaves_both_clusters_as_they_were(pair: Pair) -> None:
     pair.both("unpeer")
 
 
+@pytest.mark.refusals("a peering user is refused what it need not see, and liqoctl goes on without")
 def test_a_peering_user_is_enough_to_peer(pair: Pair, tmp_path: Path) -> None:
     kubeconfig = tmp_path / "peering.yaml"
     kubeconfig.write_text(pair.away("generate", "peering-user", "--consumer-cluster-id", "oslo"))

@@ -5,12 +5,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/replication_session.hpp"
 #include "liqo/controllers/runnable.hpp"
+#include "liqo/controllers/tenant_namespace.hpp"
 
 namespace liqo::controllers {
 
@@ -20,7 +22,9 @@ namespace liqo::controllers {
 /// alone. One thread.
 class Replicator final : public Runnable {
  public:
-  Replicator(const asio::any_io_executor& executor, ConnectProvider connect, Context context);
+  /// Reads the Secrets of a tenant namespace once `tenants`, which outlives this, says that they may be read.
+  Replicator(const asio::any_io_executor& executor, ConnectProvider connect, TenantNamespaces& tenants,
+             Context context);
   ~Replicator() override;
 
   asio::awaitable<void> run() override;
@@ -75,6 +79,8 @@ class Replicator final : public Runnable {
   ConnectProvider connect_;
   Context context_;
   std::vector<kube::InformerHandle> locals_;  ///< in the order of core::replicated_kinds()
+  TenantNamespaces& tenants_;
+  std::set<std::string, std::less<>> unread_;  ///< tenant namespaces whose Secrets may not be read yet
   kube::InformerHandle namespaces_, foreign_clusters_;
   std::map<std::string, kube::InformerHandle> secrets_;  ///< by tenant namespace
   std::map<PeerKey, Peer> peers_;

@@ -94,7 +94,8 @@ kube::Result<Object> namespace_offloading(const OffloadingRequest& request) {
     if (!requirements) return kube::fail(std::move(requirements.error()), "--selector");
     terms.push_back(json::object{{"matchExpressions", std::move(*requirements)}});
   }
-  spec["clusterSelector"] = terms.empty() ? json::object{} : json::object{{"nodeSelectorTerms", std::move(terms)}};
+  // Without one, every virtual node is meant.
+  if (!terms.empty()) spec["clusterSelector"] = json::object{{"nodeSelectorTerms", std::move(terms)}};
   spec["namespaceMappingStrategy"] = request.mapping_strategy;
   spec["podOffloadingStrategy"] = request.pod_strategy;
   if (!request.remote_name.empty()) spec["remoteNamespaceName"] = request.remote_name;

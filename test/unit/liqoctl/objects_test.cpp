@@ -59,7 +59,7 @@ TEST_CASE("selectors of one offloading are alternatives, the requirements of eac
       R"({"key":"gpu","operator":"Exists"}]},{"matchExpressions":[{"key":"region","operator":"In","values":["north"]}]}]},)"
       R"("namespaceMappingStrategy":"DefaultName","podOffloadingStrategy":"LocalAndRemote"})");
   CHECK(json::serialize(namespace_offloading({.ns = "demo"})->spec()) ==
-        R"({"clusterSelector":{},"namespaceMappingStrategy":"DefaultName","podOffloadingStrategy":"LocalAndRemote"})");
+        R"({"namespaceMappingStrategy":"DefaultName","podOffloadingStrategy":"LocalAndRemote"})");
   CHECK_FALSE(namespace_offloading({.ns = "demo", .cluster_selectors = {"a in b"}}));
 }
 
