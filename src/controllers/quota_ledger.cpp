@@ -234,7 +234,7 @@ QuotaLedger::Desk* QuotaLedger::find_desk(const std::string& user, std::string_v
     if (core::admission::escape_user(api::Quota(*quota).user()) == user) found.push_back(key);
   }
   if (found.size() != 1) {
-    problem = found.empty() ? "no quota for user " + user + " of cluster " + std::string(origin) +
+    problem = found.empty() ? "there is no quota for user \"" + user + "\" of cluster " + std::string(origin) +
                                   ": its ResourceSlice is not accepted (any more)"
                             : "quotas " + found[0].text() + " and " + found[1].text() + " are both for user " + user +
                                   "; the provider's administrator has to delete one";

@@ -1,0 +1,252 @@
+"""The quota ledger on a real API server: two replicas behind one Service, and more demand than the quota grants."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from harness import chart
+from harness.api import Api, Refused, path
+from harness.cluster import Cluster
+from harness.components import Options
+from harness.liqod import Liqod
+from harness.run import Run
+from harness.wait import wait_for
+
+pytestmark = pytest.mark.refusals("refusals are what these stories are about")
+
+USER, TENANT, TWIN = "pool-1f00", "liqo-tenant-rome", "shop-rome"
+FIRST, SECOND = 9443, 9444
+
+
+@pytest.fixture(scope="module")
+def lyon(run: Run) -> Cluster:
+    """A provider with one tenant and fake nodes."""
+    cluster = run.start(lyon=Options())["lyon"]
+    cluster.add_kwok_nodes(2)
+    labels = {"liqo.io/remote-cluster-id": "rome"}
+    cluster.namespace(TENANT, {**labels, "liqo.io/tenant-namespace": "true"})
+    cluster.namespace(TWIN, labels)
+    return cluster
+
+
+@pytest.fixture(scope="module")
+def replicas(lyon: Cluster, daemons: object) -> list[Liqod]:
+    kubeconfig = chart.install(lyon)
+    # What the Service of the chart would select, were these two pods.
+    ports = [{"name": "webhook", "port": 443, "targetPort": FIRST, "protocol": "TCP"}]
+    service = {"kind": "Service", "metadata": {"name": "liqo-webhook"}, "spec": {"ports": ports}}
+    lyon.api.apply("services", "liqo", service)
+    for port in (FIRST, SECOND):
+        lyon.api.apply("endpointslices", "liqo", {
+            "kind": "EndpointSlice",
+            "metadata": {"name": f"liqo-webhook-{port}", "labels": {"kubernetes.io/service-name": "liqo-webhook"}},
+            "addressType": "IPv4",
+            "endpoints": [{"addresses": [lyon.address], "conditions": {"ready": True}}],
+            "ports": [{"name": "webhook", "port": port, "protocol": "TCP"}],
+        })  # fmt: skip
+    started = [
+        Liqod(lyon, kubeconfig, listen_port=10250 + number, name=f"liqod-{number}", metrics_port=9090 + number,
+              webhook_port=port, flags=("--leader-elect", "--identity", f"replica-{number}"))
+        for number, port in enumerate((FIRST, SECOND))
+    ]  # fmt: skip
+    for replica in started:
+        replica.start(0)
+    for replica in started:
+        wait_for(replica.ready, 60, f"{replica.name} to be ready")
+    role = {"kind": "ClusterRole", "name": chart.REMOTE_ROLE, "apiGroup": "rbac.authorization.k8s.io"}
+    subjects = [{"kind": "Group", "name": "rome", "apiGroup": "rbac.authorization.k8s.io"}]
+    binding = {"kind": "RoleBinding", "metadata": {"name": TENANT}, "subjects": subjects, "roleRef": role}
+    lyon.api.apply("rolebindings", TWIN, binding)
+    return started
+
+
+@pytest.fixture(scope="module")
+def rome(lyon: Cluster, replicas: list[Liqod]) -> Api:
+    """The identity of a slice of rome, once the API server asks the webhooks about what it creates."""
+    api = lyon.as_user(lyon.authority.issue("slice-of-rome", USER, ["rome"]))
+    quota(lyon, {"cpu": "1"})
+
+    def asked() -> bool:
+        try:
+            create(api, "probe", {"cpu": "2"}, dry_run=True)
+        except Refused as refusal:
+            return "has not enough cpu" in str(refusal)
+        return False
+
+    wait_for(asked, 60, "the API server to ask the webhooks")
+    return api
+
+
+def quota(cluster: Cluster, resources: dict[str, str], enforcement: str = "None") -> None:
+    spec = {"user": USER, "limitsEnforcement": enforcement, "resources": resources}
+    cluster.api.apply("quotas", TENANT, {"kind": "Quota", "metadata": {"name": USER}, "spec": spec})
+
+
+def pod_spec(requests: dict[str, str], **fields: Any) -> dict[str, Any]:
+    container = {"name": "main", "image": "busybox", "resources": {"requests": requests}}
+    return {"containers": [container], **fields}
+
+
+def create(api: Api, name: str, requests: dict[str, str], dry_run: bool = False, **fields: Any) -> dict[str, Any]:
+    shadow = {
+        "apiVersion": "offloading.liqo.io/v1beta1",
+        "kind": "ShadowPod",
+        "metadata": {"name": name, "labels": {"offloading.liqo.io/origin": "rome"}},
+        "spec": {"pod": pod_spec(requests, **fields)},
+    }
+    query = {"dryRun": "All"} if dry_run else {}
+    return api.request("POST", path("shadowpods", TWIN), shadow, query=query)
+
+
+def clear(cluster: Cluster, api: Api) -> None:
+    for shadow in cluster.api.list("shadowpods", TWIN):
+        api.delete("shadowpods", TWIN, shadow["metadata"]["name"])
+    wait_for(lambda: not cluster.pods(TWIN), 60, "the pods to be gone")
+
+
+def refused(action: Callable[[], Any], *words: str) -> None:
+    with pytest.raises(Refused) as raised:
+        action()
+    assert raised.value.code == 403, raised.value
+    for word in words:
+        assert word in str(raised.value)
+
+
+def test_200_at_once_against_a_quota_of_50_while_a_replica_is_killed(
+    lyon: Cluster, rome: Api, replicas: list[Liqod]
+) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "5", "memory": "100Gi", "pods": "1000"})
+    killed = threading.Event()
+
+    def ask(number: int) -> int:
+        """The answer to one pod, as a client that does not give up gets it."""
+        if number == 60 and not killed.is_set():
+            killed.set()
+            replicas[1].kill()
+        for _ in range(60):
+            try:
+                create(rome, f"pod-{number}", {"cpu": "100m"})
+                return 201
+            except Refused as refusal:
+                if refusal.code == 403:
+                    return 403
+                # A replica that is gone, or busy: the API server says 500, 503 or 504, and the client asks again.
+                killed.wait(0.2)
+            except OSError:
+                killed.wait(0.2)
+        return 0
+
+    with ThreadPoolExecutor(40) as pool:
+        answers = list(pool.map(ask, range(200)))
+    admitted = [shadow["metadata"]["name"] for shadow in lyon.api.list("shadowpods", TWIN)]
+    assert len(admitted) <= 50
+    assert answers.count(0) == 0
+    replicas[1].start()
+    # What a killed replica had admitted and the API server never stored keeps its share for a while, no more.
+    def fill() -> bool:
+        stored = len(lyon.api.list("shadowpods", TWIN))
+        if stored < 50:
+            try:
+                create(rome, f"late-{stored}", {"cpu": "100m"})
+            except Refused:
+                return False
+        return len(lyon.api.list("shadowpods", TWIN)) == 50
+
+    wait_for(fill, 120, "exactly 50 pods to be admitted")
+    refused(lambda: create(rome, "one-more", {"cpu": "100m"}), f"quota {TENANT}/{USER}", "asked 100m, used 5 of 5, free 0")
+    wait_for(
+        lambda: sum(pod["status"].get("phase") == "Running" for pod in lyon.pods(TWIN)) == 50, 60, "exactly 50 to run"
+    )
+
+
+def test_a_restart_forgets_nothing(lyon: Cluster, rome: Api, replicas: list[Liqod]) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "2"})
+    create(rome, "a", {"cpu": "1"})
+    create(rome, "b", {"cpu": "1"})
+    for replica in replicas:
+        replica.kill()
+    for replica in replicas:
+        replica.start()
+    refused(lambda: create(rome, "c", {"cpu": "1"}), "used 2 of 2")
+
+
+def test_sidecars_and_limits_count(lyon: Cluster, rome: Api) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "2"})
+    sidecar = {"name": "proxy", "image": "busybox", "restartPolicy": "Always", "resources": {"limits": {"cpu": "1500m"}}}
+    refused(lambda: create(rome, "a", {"cpu": "1"}, initContainers=[sidecar]), "asked 2500m")
+    create(rome, "a", {"cpu": "500m"}, initContainers=[sidecar])
+
+
+def test_the_defaults_of_the_namespace_count(lyon: Cluster, rome: Api) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "1"})
+    limits = [{"type": "Container", "default": {"cpu": "800m"}}]
+    lyon.api.apply("limitranges", TWIN, {"kind": "LimitRange", "metadata": {"name": "d"}, "spec": {"limits": limits}})
+    try:
+        wait_for(lambda: create(rome, "a", {}) is not None, 10, "a pod without requests to be admitted")
+        refused(lambda: create(rome, "b", {}), "asked 800m, used 800m of 1, free 200m")
+    finally:
+        lyon.api.delete("limitranges", TWIN, "d")
+
+
+def test_a_finished_pod_frees_its_share(lyon: Cluster, rome: Api) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "1", "pods": "1"})
+    create(rome, "job", {"cpu": "1"}, restartPolicy="Never")
+    wait_for(lambda: lyon.pod(TWIN, "job"), 20, "the pod of the job")
+    refused(lambda: create(rome, "next", {}), "has not enough pods")
+    lyon.api.patch("pods", TWIN, "job", {"status": {"phase": "Succeeded"}}, "status")
+
+    def free() -> bool:
+        try:
+            return bool(create(rome, "next", {"cpu": "1"}))
+        except Refused:
+            return False
+
+    wait_for(free, 20, "the share of the finished pod to be free")
+
+
+def test_a_pod_that_is_terminating_holds_its_share(lyon: Cluster, rome: Api) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "1"})
+    create(rome, "web", {"cpu": "1"})
+    wait_for(lambda: lyon.pod(TWIN, "web"), 20, "the pod")
+    lyon.api.patch("pods", TWIN, "web", {"metadata": {"finalizers": ["example.com/wait"]}})
+    rome.delete("shadowpods", TWIN, "web")
+    wait_for(lambda: not lyon.api.list("shadowpods", TWIN), 20, "the ShadowPod to be gone")
+    refused(lambda: create(rome, "web", {"cpu": "1"}), "used 1 of 1")
+    lyon.api.patch("pods", TWIN, "web", {"metadata": {"finalizers": None}})
+
+    def admitted() -> bool:
+        try:
+            return bool(create(rome, "web", {"cpu": "1"}))
+        except Refused:
+            return False
+
+    wait_for(admitted, 30, "the successor to be admitted")
+
+
+def test_soft_and_hard_quotas_say_what_they_miss(lyon: Cluster, rome: Api) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "4", "memory": "4Gi"}, "Soft")
+    refused(lambda: create(rome, "a", {"cpu": "1"}), "container main requests no memory")
+    create(rome, "a", {"cpu": "1", "memory": "1Gi"}, dry_run=True)
+    quota(lyon, {"cpu": "4", "memory": "4Gi"}, "Hard")
+    refused(lambda: create(rome, "a", {"cpu": "1", "memory": "1Gi"}), "limited to nothing", "equal requests and limits")
+
+
+def test_a_quota_that_is_lowered_binds_at_once_and_evicts_nobody(lyon: Cluster, rome: Api) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "4"})
+    create(rome, "a", {"cpu": "3"})
+    quota(lyon, {"cpu": "2"})
+    refused(lambda: create(rome, "b", {"cpu": "1"}), "asked 1, used 3 of 2, free 0")
+    wait_for(lambda: lyon.pod(TWIN, "a"), 20, "the pod to be there")
