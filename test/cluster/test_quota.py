@@ -38,7 +38,7 @@ def lyon(run: Run) -> Cluster:
 def replicas(lyon: Cluster, daemons: object) -> list[Liqod]:
     kubeconfig = chart.install(lyon)
     # What the Service of the chart would select, were these two pods.
-    ports = [{"name": "webhook", "port": 443, "targetPort": FIRST, "protocol": "TCP"}]
+    ports = [{"name": "webhook", "port": 9443, "targetPort": FIRST, "protocol": "TCP"}]
     service = {"kind": "Service", "metadata": {"name": "liqo-webhook"}, "spec": {"ports": ports}}
     lyon.api.apply("services", "liqo", service)
     for port in (FIRST, SECOND):
@@ -51,7 +51,7 @@ def replicas(lyon: Cluster, daemons: object) -> list[Liqod]:
         })  # fmt: skip
     started = [
         Liqod(lyon, kubeconfig, listen_port=10250 + number, name=f"liqod-{number}", metrics_port=9090 + number,
-              webhook_port=port, flags=("--leader-elect", "--identity", f"replica-{number}"))
+              service_port=port, flags=("--leader-elect", "--identity", f"replica-{number}"))
         for number, port in enumerate((FIRST, SECOND))
     ]  # fmt: skip
     for replica in started:
@@ -159,7 +159,8 @@ def test_200_at_once_against_a_quota_of_50_while_a_replica_is_killed(
         return len(lyon.api.list("shadowpods", TWIN)) == 50
 
     wait_for(fill, 120, "exactly 50 pods to be admitted")
-    refused(lambda: create(rome, "one-more", {"cpu": "100m"}), f"quota {TENANT}/{USER}", "asked 100m, used 5 of 5, free 0")
+    full = f"quota {TENANT}/{USER} has not enough cpu: asked 100m, used 5 of 5, free 0"
+    refused(lambda: create(rome, "one-more", {"cpu": "100m"}), full)
     wait_for(
         lambda: sum(pod["status"].get("phase") == "Running" for pod in lyon.pods(TWIN)) == 50, 60, "exactly 50 to run"
     )
@@ -180,7 +181,8 @@ def test_a_restart_forgets_nothing(lyon: Cluster, rome: Api, replicas: list[Liqo
 def test_sidecars_and_limits_count(lyon: Cluster, rome: Api) -> None:
     clear(lyon, rome)
     quota(lyon, {"cpu": "2"})
-    sidecar = {"name": "proxy", "image": "busybox", "restartPolicy": "Always", "resources": {"limits": {"cpu": "1500m"}}}
+    resources = {"limits": {"cpu": "1500m"}}
+    sidecar = {"name": "proxy", "image": "busybox", "restartPolicy": "Always", "resources": resources}
     refused(lambda: create(rome, "a", {"cpu": "1"}, initContainers=[sidecar]), "asked 2500m")
     create(rome, "a", {"cpu": "500m"}, initContainers=[sidecar])
 
@@ -217,7 +219,8 @@ def test_a_finished_pod_frees_its_share(lyon: Cluster, rome: Api) -> None:
 def test_a_pod_that_is_terminating_holds_its_share(lyon: Cluster, rome: Api) -> None:
     clear(lyon, rome)
     quota(lyon, {"cpu": "1"})
-    create(rome, "web", {"cpu": "1"})
+    # On no node: a fake kubelet would end it at once.
+    create(rome, "web", {"cpu": "1"}, nodeSelector={"example.com/nowhere": "true"})
     wait_for(lambda: lyon.pod(TWIN, "web"), 20, "the pod")
     lyon.api.patch("pods", TWIN, "web", {"metadata": {"finalizers": ["example.com/wait"]}})
     rome.delete("shadowpods", TWIN, "web")

@@ -18,7 +18,8 @@ from .pki import Pair
 
 # Where each resource that stories touch is served.
 GROUPS = {
-    "v1": "configmaps endpoints events namespaces nodes persistentvolumeclaims pods secrets serviceaccounts services",
+    "v1": "configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims pods secrets "
+    "serviceaccounts services",
     "admissionregistration.k8s.io/v1": "mutatingwebhookconfigurations validatingwebhookconfigurations",
     "apps/v1": "daemonsets deployments replicasets statefulsets",
     "batch/v1": "jobs",

@@ -17,7 +17,10 @@ WEBHOOK_PORT = 9443
 
 
 class Liqod:
-    """One liqod of one cluster. `kubeconfig` is what chart.install returned; `flags` are added to its command line."""
+    """One liqod of one cluster. `kubeconfig` is what chart.install returned; `flags` are added to its command line.
+
+    With `webhooks` the API server asks it by URL; with `service_port` it listens there, behind the Service of a story.
+    """
 
     def __init__(
         self,
@@ -27,15 +30,18 @@ class Liqod:
         flags: tuple[str, ...] = (),
         name: str = "liqod",
         webhooks: bool = False,
+        service_port: int = 0,
+        metrics_port: int = METRICS_PORT,
     ):
         binary = settings.liqod()
         assert binary and binary.exists(), f"there is no liqod to run ({binary or 'none built, and $LIQOD is not set'})"
-        self.cluster, self.name, self.listen_port = cluster, name, listen_port
+        self.cluster, self.name, self.listen_port, self.metrics_port = cluster, name, listen_port, metrics_port
+        url = ("--webhook-url", f"https://{cluster.address}:{WEBHOOK_PORT}")
         self.command = [
             binary, "--kubeconfig", kubeconfig, "--cluster-id", cluster.name, "--liqo-namespace", "liqo",
             "--node-ip", cluster.address, "--listen-port", listen_port,
-            "--metrics-address", f"{cluster.address}:{METRICS_PORT}",
-            *(("--webhook-url", f"https://{cluster.address}:{WEBHOOK_PORT}") if webhooks else ("--webhook-port", 0)),
+            "--metrics-address", f"{cluster.address}:{metrics_port}",
+            *(url if webhooks else ("--webhook-port", service_port)),
             *flags,
         ]  # fmt: skip
         self.process: Process | None = None
@@ -92,8 +98,8 @@ class Liqod:
 
     def get(self, where: str, timeout: float = 5) -> tuple[int, str]:
         """A plain HTTP GET on the port for metrics and health."""
-        connection = http.client.HTTPConnection(self.cluster.address, METRICS_PORT)
-        connection.sock = self.cluster.space.connect(self.cluster.address, METRICS_PORT, timeout)
+        connection = http.client.HTTPConnection(self.cluster.address, self.metrics_port)
+        connection.sock = self.cluster.space.connect(self.cluster.address, self.metrics_port, timeout)
         try:
             connection.request("GET", where)
             answer = connection.getresponse()
