@@ -30,7 +30,7 @@ def commands(*path: str) -> list[tuple[str, ...]]:
     text = run(*path, "--help").stdout
     if "Subcommands:" not in text:
         return [path]
-    below = re.findall(r"^  ([a-z]+)", text.split("Subcommands:")[1].split("\n\n")[0], re.MULTILINE)
+    below = re.findall(r"^  ([a-z-]+)", text.split("Subcommands:")[1].split("\n\n")[0], re.MULTILINE)
     return [path, *(found for name in below for found in commands(*path, name))]
 
 
