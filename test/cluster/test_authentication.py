@@ -19,6 +19,9 @@ from harness.wait import wait_for
 # rome signs for two minutes only, so it is the provider here: what lasts longer than 80 s lives through a renewal.
 
 
+pytestmark = pytest.mark.refusals("a consumer whose Tenant is gone goes on asking until its credentials go too")
+
+
 @pytest.fixture
 def handshake(daemons, rome: Cluster, milan: Cluster, tmp_path: Path) -> Iterator[Handshake]:
     daemons.of(rome), daemons.of(milan)
@@ -28,7 +31,11 @@ def handshake(daemons, rome: Cluster, milan: Cluster, tmp_path: Path) -> Iterato
 
 
 def reasons(cluster: Cluster, namespace: str, about: str) -> dict[str, str]:
-    return {event["reason"]: event["message"] for event in cluster.events(namespace, about)}
+    """Every message of each reason: Events of earlier stories about the same name are among them, in any order."""
+    told: dict[str, str] = {}
+    for event in cluster.events(namespace, about):
+        told[event["reason"]] = told.get(event["reason"], "") + event["message"] + "\n"
+    return told
 
 
 def writes_of_liqod(cluster: Cluster, since: int) -> list[str]:
