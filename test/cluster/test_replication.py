@@ -159,17 +159,6 @@ def test_what_is_deleted_while_liqod_is_away_is_not_orphaned(replication: Replic
     assert replication.replica("lost") is None
 
 
-def test_an_object_without_the_label_is_let_go(replication: Replication) -> None:
-    replication.ask("kept")
-    replication.wait_replica("kept")
-    labels = {"metadata": {"labels": {"liqo.io/replication": None}}}
-    replication.home.api.patch("resourceslices", HOME, "kept", labels)
-    wait_for(lambda: replication.replica("kept") is None, 15, "the replica to be gone")
-    free = lambda: not (replication.local("kept") or {})["metadata"].get("finalizers")  # noqa: E731
-    wait_for(free, 10, "the finalizer to be gone")
-    replication.home.api.delete("resourceslices", HOME, "kept")
-
-
 @pytest.mark.refusals("the provider drains the tenant")
 def test_replication_resumes_by_itself_when_the_rights_are_back(replication: Replication) -> None:
     replication.ask("drained")
