@@ -39,12 +39,13 @@ def reasons(cluster: Cluster, namespace: str, about: str) -> dict[str, str]:
 
 
 def writes_of_liqod(cluster: Cluster, since: int) -> list[str]:
-    """What liqod has written on behalf of the handshake since then."""
+    """What liqod has written on behalf of the handshake since then, the requests of its own kubelet API aside."""
     kinds = {"tenants", "tenants/status", "secrets", "rolebindings", "clusterrolebindings", "certificatesigningrequests"}
     return [
         audit.described(entry)
         for entry in cluster.audit.entries(since)
         if audit.user(entry) == chart.USER and audit.is_write(entry) and audit.resource(entry) in kinds
+        if "liqo-kubelet-serving-" not in audit.described(entry)
     ]
 
 

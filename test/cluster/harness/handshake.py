@@ -135,7 +135,12 @@ class Handshake:
 
     def undo(self) -> None:
         """Takes it apart again; the namespaces stay."""
-        self.consumer.api.delete("identities", self.home, f"controlplane-{self.provider.name}")
+        identity = f"controlplane-{self.provider.name}"
+        self.consumer.api.delete("identities", self.home, identity)
+        # As long as it has credentials the consumer uses them: their rights go last.
+        for kind, name in (("renews", identity), ("secrets", f"kubeconfig-{identity}")):
+            gone = lambda kind=kind, name=name: self.consumer.api.find(kind, self.home, name) is None  # noqa: E731
+            wait_for(gone, SOON, f"{name} of {kind} to go")
         self.provider.api.delete("tenants", self.away, self.consumer.name)
         wait_for(
             lambda: self.provider.api.find("tenants", self.away, self.consumer.name) is None, SOON, "the Tenant to go"
