@@ -41,7 +41,12 @@ struct ProcessBox::Run {
                  .random = random,
                  .metrics = metrics,
                  .settings = box.settings_,
-                 .election = std::nullopt}),
+                 .election = std::nullopt,
+                 .entropy = [this](std::size_t size) -> kube::Result<std::string> {
+                   std::string bytes(size, '\0');
+                   for (char& byte : bytes) byte = static_cast<char>(random.next());
+                   return bytes;
+                 }}),
         group(box.simulator_.executor(), kube::async::TaskGroup::OnFailure::keep_others) {}
 
   std::shared_ptr<bool> killed;

@@ -10,6 +10,7 @@ namespace kube::testing {
 namespace {
 constexpr Duration keep_alive = std::chrono::seconds(30);
 constexpr Duration connect_timeout = std::chrono::seconds(10);
+constexpr Duration reset_time = std::chrono::seconds(2);
 }  // namespace
 
 /// One request on its way, and its answer on the way back.
@@ -23,6 +24,8 @@ struct SimLink::Exchange {
   VirtualClock::Alarm alarm;
   void (SimLink::*held_step)(std::uint64_t) = nullptr;  ///< what goes on when the link heals
   bool abandoned = false;                               ///< the client does not wait any more
+  TimePoint abandoned_at{};
+  std::shared_ptr<const bool> killed;  ///< whether the process that sent it has ended since; may be null
   bool refused = false;  ///< drawn at the start, so that the draws do not depend on what happens on the way
   bool answer_lost = false;
   bool is_read() const { return request.method == "GET"; }
@@ -134,6 +137,9 @@ FakeAnswer SimLink::carry_out(Exchange& exchange) {
 
 void SimLink::arrive(std::uint64_t id) {
   Exchange& exchange = *in_flight_.at(id);
+  // The kernel of a killed process closes its connections, and the server drops what it has not begun by then.
+  if (exchange.abandoned && exchange.killed && *exchange.killed && clock_.now() - exchange.abandoned_at > reset_time)
+    return fail(id, Errc::closed, "the connection was reset");
   // A write that a client stopped waiting for has often left its machine already.
   if (exchange.abandoned && (exchange.is_read() || random_.chance(0.5))) return fail(id, Errc::closed, "abandoned");
   if (state_ == State::partitioned) return hold(id, &SimLink::arrive);
@@ -187,10 +193,15 @@ asio::awaitable<Result<net::Response>> SimTransport::send(HttpRequest request, D
   if (killed_ && *killed_) co_return kube::fail(Errc::closed, "this process has been killed");
   if (link_.clock_.now() >= deadline.at) co_return kube::fail(Errc::timeout, "no answer in time");
   auto exchange = link_.dispatch(std::move(request));
+  exchange->killed = killed_;
   struct Abandon {
     SimLink::Exchange& exchange;
-    ~Abandon() { exchange.abandoned = true; }
-  } abandon{*exchange};
+    VirtualClock& clock;
+    ~Abandon() {
+      exchange.abandoned = true;
+      exchange.abandoned_at = clock.now();
+    }
+  } abandon{*exchange, link_.clock_};
   const bool answered = co_await async::with_deadline(link_.clock_, exchange->ended.wait(), deadline);
   if (!answered) co_return kube::fail(Errc::timeout, "no answer in time");
   if (exchange->failure) co_return std::unexpected(std::move(*exchange->failure));

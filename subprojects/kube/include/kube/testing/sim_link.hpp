@@ -89,7 +89,7 @@ class SimLink {
 class SimTransport final : public net::Transport {
  public:
   /// `killed`, where given and set, stops all sending at once, as the end of a process does: what was sent before is
-  /// on its way.
+  /// on its way for 2 s more, until the reset of its connection has overtaken it.
   explicit SimTransport(SimLink& link, std::shared_ptr<const bool> killed = nullptr)
       : link_(link), killed_(std::move(killed)) {}
   asio::awaitable<Result<net::Response>> send(HttpRequest request, Deadline deadline) override;
