@@ -10,8 +10,8 @@ using namespace liqo::webhook;
 namespace json = kube::json;
 
 TEST_CASE("every webhook fails closed, is called by v1, and is never asked about deletions") {
-  std::set<std::string_view> names;
-  std::set<std::string_view> paths;
+  std::set<std::string> names;
+  std::set<std::string> paths;
   for (const kube::Resource& kind : {mutating_configurations, validating_configurations}) {
     const kube::Object made = forge_configuration(kind, {.url = "", .ns = "liqo"}, "PEM");
     CHECK(made.name() == "liqo-webhook");
@@ -25,8 +25,8 @@ TEST_CASE("every webhook fails closed, is called by v1, and is never asked about
       CHECK(kube::string_at(hook, {"clientConfig", "service", "namespace"}) == "liqo");
       CHECK(kube::int_at(hook, {"clientConfig", "service", "port"}) == 9443);
       CHECK(kube::string_at(hook, {"name"}).ends_with(".liqo.io"));
-      names.insert(kube::string_at(hook, {"name"}));
-      paths.insert(kube::string_at(hook, {"clientConfig", "service", "path"}));
+      names.emplace(kube::string_at(hook, {"name"}));
+      paths.emplace(kube::string_at(hook, {"clientConfig", "service", "path"}));
       for (const json::value& rule : kube::array_at(hook, {"rules"}))
         for (const json::value& operation : kube::array_at(rule, {"operations"})) CHECK(operation != "DELETE");
       const bool reserves = kube::string_at(hook, {"name"}) == "shadowpod.validate.liqo.io";
