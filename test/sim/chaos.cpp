@@ -300,7 +300,8 @@ void Chaos::edit_replicated() {
       kind, key_of(*object), "",
       [&](json::object& next) {
         json::object& label_map = kube::ensure_object(next["metadata"].as_object(), "labels");
-        if (relabel) label_map["edit"] = label_map["renewal"] = value;
+        if (relabel)
+          for (const char* label : {"edit", "renewal"}) label_map[label] = value;
         if (!relabel && kind == api::kinds::resource_slices)
           next["spec"].as_object()["resources"] = json::object{{random_.chance(0.5) ? "cpu" : "memory", value}};
       },
