@@ -239,7 +239,7 @@ def test_a_shadowpod_comes_from_the_owner_of_the_namespace(rome: Api) -> None:
 
 def test_without_a_quota_or_with_a_cordoned_one_nothing_comes_in(oslo: Cluster, rome: Api) -> None:
     unknown = oslo.as_user(oslo.authority.issue("without-quota", "nobody-00", ["rome"]))
-    refused(lambda: create(unknown, "x"), "no quota for user nobody-00")
+    refused(lambda: create(unknown, "x"), 'there is no quota for user "nobody-00"')
     quota(oslo, USER, cordoned=True)
     try:
         wait_for(
@@ -403,13 +403,14 @@ def test_a_tenant_writes_replicas_of_its_own_and_nothing_of_the_provider(oslo: C
     refused(make({**REPLICA, "liqo.io/originID": "paris"}), "liqo.io/originID must be")
     refused(make(REPLICA, {"consumerClusterID": "paris"}), "in the name of another cluster")
     make(REPLICA, {"consumerClusterID": "rome"})()
-    mark = {"metadata": {"annotations": {"liqo.io/cordon-tenant": "true"}}}
+    # Not cordon-tenant: that one liqod itself takes away where the Tenant is not cordoned.
+    mark = {"metadata": {"annotations": {"liqo.io/cordon": "true"}}}
     oslo.api.patch("resourceslices", TENANT, "pool", mark)
 
     def change(body: dict[str, Any], part: str | None = None) -> Any:
         return lambda: control_plane.patch("resourceslices", TENANT, "pool", body, part)
 
-    for annotation, value in (("cordon-tenant", None), ("cordon-tenant", "false"), ("cordon", "true"),
+    for annotation, value in (("cordon", None), ("cordon", "false"), ("cordon-tenant", "true"),
                               ("cordoned-resource", "true")):  # fmt: skip
         refused(
             change({"metadata": {"annotations": {f"liqo.io/{annotation}": value}}}), f"liqo.io/{annotation} cannot be"
