@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness import audit, chart, settings
+from harness import audit, settings
 from harness.cluster import Cluster
 from harness.components import Options
-from harness.liqod import Liqod
+from harness.daemons import Daemons
 from harness.peering import Peering
 from harness.run import Run
 from harness.story import Story
@@ -82,21 +82,6 @@ def namespace(request: pytest.FixtureRequest) -> str:
     """A name for this story's own namespaces; the story creates them where it needs them."""
     words = re.sub(r"[^a-z0-9]+", "-", request.node.name.removeprefix("test_").lower())
     return f"{words[:40].strip('-')}-{next(_numbers)}"
-
-
-class Daemons:
-    """liqod in every cluster that a story asks for, started once and kept alive from story to story."""
-
-    def __init__(self) -> None:
-        self._running: dict[str, Liqod] = {}
-
-    def of(self, cluster: Cluster) -> Liqod:
-        if cluster.name not in self._running:
-            # A real kubelet has the usual port of its machine.
-            port = 10260 if cluster.options.kubelet else 10250
-            self._running[cluster.name] = Liqod(cluster, chart.install(cluster), port)
-        self._running[cluster.name].ensure()
-        return self._running[cluster.name]
 
 
 @pytest.fixture(scope="session")

@@ -34,14 +34,14 @@ POD = {"containers": [{"name": "main", "image": "busybox"}]}
 
 
 @pytest.fixture(scope="module")
-def oslo(run: Run) -> Cluster:
+def oslo(run: Run) -> Iterator[Cluster]:
     """A provider with two tenants, rome and paris; nothing in it runs pods."""
-    cluster = run.start(oslo=Options())["oslo"]
-    for tenant, twin in (("rome", TWIN), ("paris", FOREIGN)):
-        labels = {"liqo.io/remote-cluster-id": tenant}
-        cluster.namespace(f"liqo-tenant-{tenant}", {**labels, "liqo.io/tenant-namespace": "true"})
-        cluster.namespace(twin, labels)
-    return cluster
+    with run.borrow(oslo=Options()) as (cluster,):
+        for tenant, twin in (("rome", TWIN), ("paris", FOREIGN)):
+            labels = {"liqo.io/remote-cluster-id": tenant}
+            cluster.namespace(f"liqo-tenant-{tenant}", {**labels, "liqo.io/tenant-namespace": "true"})
+            cluster.namespace(twin, labels)
+        yield cluster
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 
 from harness.cluster import busybox
+from harness.components import Options
+from harness.daemons import Daemons
 from harness.peering import Peering
+from harness.run import Run
 from harness.story import is_ready
 from harness.wait import stays, wait_for
 
@@ -41,7 +44,7 @@ class Extension:
     def status(self) -> dict[str, Any]:
         return (self.find() or {}).get("status", {})
 
-    def conditions(self, cluster: str = "milan") -> dict[str, dict[str, Any]]:
+    def conditions(self, cluster: str = "parma") -> dict[str, dict[str, Any]]:
         listed = self.status().get("remoteNamespacesConditions", {}).get(cluster, [])
         return {condition["type"]: condition for condition in listed}
 
@@ -57,7 +60,7 @@ class Extension:
     def wait_phase(self, phase: str, timeout: float = 30) -> None:
         self.wait(lambda: self.status().get("offloadingPhase") == phase, f"the phase to be {phase}", timeout)
 
-    def desired(self, cluster: str = "milan") -> dict[str, str]:
+    def desired(self, cluster: str = "parma") -> dict[str, str]:
         found = self.home.find("namespacemaps", f"liqo-tenant-{cluster}", cluster) or {}
         return found.get("spec", {}).get("desiredMapping") or {}
 
@@ -69,14 +72,23 @@ class Extension:
             self.unoffload()
         self.home.delete("namespaces", None, self.namespace)
         # The copy would take twins that other stories make by hand for ones that nobody wants.
-        self.away.delete("namespacemaps", self.peering.away, "milan")
-        copy = lambda: self.away.find("namespacemaps", self.peering.away, "milan")  # noqa: E731
+        self.away.delete("namespacemaps", self.peering.away, "parma")
+        copy = lambda: self.away.find("namespacemaps", self.peering.away, "parma")  # noqa: E731
         wait_for(lambda: copy() is None, 60, "the copy of the NamespaceMap to be gone")
 
 
+@pytest.fixture(scope="module")
+def siena_to_parma(run: Run, daemons: Daemons) -> Iterator[Peering]:
+    """Two clusters of their own: a namespace without a selector is extended to every provider that other stories left."""
+    with run.borrow(siena=Options(), parma=Options()) as (consumer, provider):
+        provider.add_kwok_nodes(1)
+        daemons.of(consumer), daemons.of(provider)
+        yield Peering(consumer, provider).establish().wait_ready()
+
+
 @pytest.fixture
-def extension(rome_to_milan: Peering, namespace: str) -> Iterator[Extension]:
-    made = Extension(rome_to_milan, namespace)
+def extension(siena_to_parma: Peering, namespace: str) -> Iterator[Extension]:
+    made = Extension(siena_to_parma, namespace)
     yield made
     made.close()
 
@@ -97,12 +109,12 @@ def test_a_namespace_is_extended_runs_pods_and_is_withdrawn(extension: Extension
     assert conditions["Ready"]["status"] == "True" and conditions["Ready"]["reason"] == "NamespaceCreated"
 
     made = extension.away.get("namespaces", None, twin)["metadata"]
-    assert made["labels"]["liqo.io/remote-cluster-id"] == "rome"
+    assert made["labels"]["liqo.io/remote-cluster-id"] == "siena"
     assert made["labels"]["pod-security.kubernetes.io/enforce"] == "baseline"
     assert made["annotations"]["liqo.io/original-name"] == extension.namespace
-    assert made["annotations"]["liqo.io/managed-by-namespace-map"] == "liqo-tenant-rome/milan"
-    binding = extension.away.get("rolebindings", twin, "liqo-tenant-rome")
-    assert [(subject["kind"], subject["name"]) for subject in binding["subjects"]] == [("Group", "rome")]
+    assert made["annotations"]["liqo.io/managed-by-namespace-map"] == "liqo-tenant-siena/parma"
+    binding = extension.away.get("rolebindings", twin, "liqo-tenant-siena")
+    assert [(subject["kind"], subject["name"]) for subject in binding["subjects"]] == [("Group", "siena")]
     assert binding["roleRef"]["name"] == "liqo-virtual-kubelet-remote"
 
     extension.home.create("pods", extension.namespace, peering.pinned(busybox("one")))
@@ -132,16 +144,16 @@ def test_a_name_that_is_taken_is_told_and_gets_nobody_any_rights(extension: Exte
     assert "liqo.io/remote-cluster-id" not in found["labels"] and "annotations" not in found
     extension.away.delete("namespaces", None, name)
     extension.wait_phase("Ready", 90)
-    assert extension.away.get("rolebindings", name, "liqo-tenant-rome")
+    assert extension.away.get("rolebindings", name, "liqo-tenant-siena")
 
 
 def test_the_name_of_the_twin_can_be_chosen_but_no_system_namespace(extension: Extension) -> None:
-    extension.offload(namespaceMappingStrategy="SelectedName", remoteNamespaceName="chosen-by-rome")
+    extension.offload(namespaceMappingStrategy="SelectedName", remoteNamespaceName="chosen-by-siena")
     extension.wait_phase("Ready")
-    assert extension.status()["remoteNamespaceName"] == "chosen-by-rome"
-    assert extension.away.get("namespaces", None, "chosen-by-rome")
+    assert extension.status()["remoteNamespaceName"] == "chosen-by-siena"
+    assert extension.away.get("namespaces", None, "chosen-by-siena")
     extension.unoffload()
-    assert extension.away.find("namespaces", None, "chosen-by-rome") is None
+    assert extension.away.find("namespaces", None, "chosen-by-siena") is None
 
     for name in ("kube-system", "liqo", "liqo-tenant-turin"):
         extension.offload(namespaceMappingStrategy="SelectedName", remoteNamespaceName=name)
@@ -149,11 +161,11 @@ def test_the_name_of_the_twin_can_be_chosen_but_no_system_namespace(extension: E
         assert "choose another name" in extension.conditions()["Ready"]["message"]
         extension.unoffload()
     assert extension.away.find("namespaces", None, "liqo-tenant-turin") is None
-    assert extension.away.find("rolebindings", "kube-system", "liqo-tenant-rome") is None
+    assert extension.away.find("rolebindings", "kube-system", "liqo-tenant-siena") is None
 
 
-def test_a_name_that_is_too_long_is_told_with_a_way_out(rome_to_milan: Peering) -> None:
-    extension = Extension(rome_to_milan, "n" * 60)
+def test_a_name_that_is_too_long_is_told_with_a_way_out(siena_to_parma: Peering) -> None:
+    extension = Extension(siena_to_parma, "n" * 60)
     try:
         extension.offload()
         extension.wait_phase("AllFailed")
@@ -237,22 +249,22 @@ def test_a_twin_is_made_again_and_its_binding_mended(extension: Extension) -> No
     extension.wait_phase("Ready")
     uid = extension.away.get("namespaces", None, extension.twin)["metadata"]["uid"]
     subject = {"kind": "User", "name": "eve", "apiGroup": "rbac.authorization.k8s.io"}
-    extension.away.patch("rolebindings", extension.twin, "liqo-tenant-rome", {"subjects": [subject]})
+    extension.away.patch("rolebindings", extension.twin, "liqo-tenant-siena", {"subjects": [subject]})
 
     def subjects() -> list[str]:
-        found = extension.away.find("rolebindings", extension.twin, "liqo-tenant-rome") or {}
+        found = extension.away.find("rolebindings", extension.twin, "liqo-tenant-siena") or {}
         return [subject["name"] for subject in found.get("subjects", [])]
 
-    wait_for(lambda: subjects() == ["rome"], 20, "the subject to be the consumer again")
-    extension.away.delete("rolebindings", extension.twin, "liqo-tenant-rome")
-    wait_for(lambda: subjects() == ["rome"], 20, "the RoleBinding to be there again")
+    wait_for(lambda: subjects() == ["siena"], 20, "the subject to be the consumer again")
+    extension.away.delete("rolebindings", extension.twin, "liqo-tenant-siena")
+    wait_for(lambda: subjects() == ["siena"], 20, "the RoleBinding to be there again")
     extension.away.delete("namespaces", None, extension.twin)
     wait_for(
         lambda: (extension.away.find("namespaces", None, extension.twin) or {})["metadata"]["uid"] != uid,
         60,
         "the twin to be made again",
     )
-    wait_for(lambda: subjects() == ["rome"], 20, "the new twin to have its RoleBinding")
+    wait_for(lambda: subjects() == ["siena"], 20, "the new twin to have its RoleBinding")
 
 
 def test_the_provider_sets_the_pod_security_level_of_each_tenant(extension: Extension) -> None:
@@ -278,17 +290,17 @@ def test_the_provider_sets_the_pod_security_level_of_each_tenant(extension: Exte
         set_level(None)
 
 
-def test_a_map_that_claims_to_be_of_another_cluster_is_not_followed(rome_to_milan: Peering) -> None:
+def test_a_map_that_claims_to_be_of_another_cluster_is_not_followed(siena_to_parma: Peering) -> None:
     """What a tenant can write is its map and the labels on it; whose it is, the tenant namespace says."""
-    provider = rome_to_milan.provider
+    provider = siena_to_parma.provider
     labels = {"liqo.io/originID": "turin", "liqo.io/replicated": "true", "liqo.io/remote-cluster-id": "turin"}
     body = {"kind": "NamespaceMap", "metadata": {"name": "forged", "labels": labels}}
     provider.api.create(
-        "namespacemaps", rome_to_milan.away, {**body, "spec": {"desiredMapping": {"shop": "shop-of-turin"}}}
+        "namespacemaps", siena_to_parma.away, {**body, "spec": {"desiredMapping": {"shop": "shop-of-turin"}}}
     )
     try:
-        wait_for(lambda: provider.events(rome_to_milan.away, "forged"), 20, "an event that says why")
-        assert "tenant namespace of rome" in provider.events(rome_to_milan.away, "forged")[0]["message"]
+        wait_for(lambda: provider.events(siena_to_parma.away, "forged"), 20, "an event that says why")
+        assert "tenant namespace of siena" in provider.events(siena_to_parma.away, "forged")[0]["message"]
         assert provider.api.find("namespaces", None, "shop-of-turin") is None
     finally:
-        provider.api.delete("namespacemaps", rome_to_milan.away, "forged")
+        provider.api.delete("namespacemaps", siena_to_parma.away, "forged")

@@ -66,21 +66,20 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def pair(run: Run) -> Iterator[Pair]:
-    """oslo consumes, bonn provides with a real kubelet."""
+    """genoa consumes, bonn provides with a real kubelet."""
     if settings.liqod() is None or settings.liqoctl() is None:
         pytest.skip("liqod and liqoctl are not built")
-    clusters = run.start(oslo=Options(), bonn=Options(kubelet=True))
-    oslo, bonn = clusters["oslo"], clusters["bonn"]
-    oslo.add_kwok_nodes(1)
-    started = tuple(
-        Liqod(cluster, chart.install(cluster), port).start() for cluster, port in ((oslo, 10250), (bonn, 10260))
-    )
-    for cluster in (oslo, bonn):
-        wait_for(lambda: cluster.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), 20, "the cluster ID")
-        wait_for(lambda: cluster.api.find("secrets", "liqo", "authentication-keys"), 20, "the keys")
-    yield Pair(oslo, bonn, started)
-    for daemon in started:
-        daemon.stop()
+    with run.borrow(genoa=Options(), bonn=Options(kubelet=True)) as (genoa, bonn):
+        genoa.add_kwok_nodes(1)
+        started = tuple(
+            Liqod(cluster, chart.install(cluster), port).start() for cluster, port in ((genoa, 10250), (bonn, 10260))
+        )
+        for cluster in (genoa, bonn):
+            wait_for(lambda: cluster.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), 20, "the cluster ID")
+            wait_for(lambda: cluster.api.find("secrets", "liqo", "authentication-keys"), 20, "the keys")
+        yield Pair(genoa, bonn, started)
+        for daemon in started:
+            daemon.stop()
 
 
 def test_a_dry_run_says_what_would_be_made_and_makes_nothing(pair: Pair) -> None:
@@ -88,7 +87,7 @@ def test_a_dry_run_says_what_would_be_made_and_makes_nothing(pair: Pair) -> None
     assert done.code == 0, done.err
     for words in ("would create Namespace liqo-tenant-bonn", "would create Tenant", "would create ResourceSlice"):
         assert words in done.err
-    assert "remote(bonn): would create Secret liqo-tenant-oslo/liqo-nonce" in done.err
+    assert "remote(bonn): would create Secret liqo-tenant-genoa/liqo-nonce" in done.err
     assert not pair.new(pair.consumer) and not pair.new(pair.provider)
 
 
@@ -105,13 +104,13 @@ def test_peer_makes_a_ready_node_of_the_size_that_was_asked_for(pair: Pair) -> N
 
 
 def test_peering_again_changes_nothing(pair: Pair) -> None:
-    slices, tenant = pair.slices(), pair.provider.api.get("tenants", "liqo-tenant-oslo", "oslo")
+    slices, tenant = pair.slices(), pair.provider.api.get("tenants", "liqo-tenant-genoa", "genoa")
     pair.both("peer")
     again = pair.slices()
     assert {n: s["metadata"]["generation"] for n, s in again.items()} == {
         n: s["metadata"]["generation"] for n, s in slices.items()
     }
-    assert pair.provider.api.get("tenants", "liqo-tenant-oslo", "oslo")["spec"] == tenant["spec"]
+    assert pair.provider.api.get("tenants", "liqo-tenant-genoa", "genoa")["spec"] == tenant["spec"]
 
 
 def test_info_peer_shows_slice_and_node(pair: Pair) -> None:
@@ -119,8 +118,8 @@ def test_info_peer_shows_slice_and_node(pair: Pair) -> None:
     shown = pair.at_home("info", "peer", "bonn", "--get", "authentication.resourceslices")
     assert shown.splitlines()[0].startswith("─ Resource slices ─")
     assert "  ✔  Resource slice accepted" in shown and "      memory:               16Gi" in shown
-    assert pair.away("info", "peer", "oslo", "--get", "info.role") == "Consumer\n"
-    assert json.loads(pair.away("info", "peer", "-o", "json"))["oslo"]["authentication"]["tenantCondition"] == "Active"
+    assert pair.away("info", "peer", "genoa", "--get", "info.role") == "Consumer\n"
+    assert json.loads(pair.away("info", "peer", "-o", "json"))["genoa"]["authentication"]["tenantCondition"] == "Active"
 
 
 def test_a_deployment_runs_in_the_provider(pair: Pair) -> None:
@@ -139,7 +138,7 @@ def test_a_deployment_runs_in_the_provider(pair: Pair) -> None:
         return sum(pod["status"].get("phase") == "Running" for pod in cluster.pods(namespace))
 
     wait_for(lambda: running(pair.consumer, "demo") == 2, 60, "two pods to run, as seen from the consumer")
-    assert running(pair.provider, "demo-oslo") == 2
+    assert running(pair.provider, "demo-genoa") == 2
     assert {pod["spec"]["nodeName"] for pod in pair.consumer.pods("demo")} == {"bonn"}
 
 
@@ -155,39 +154,39 @@ def test_a_second_slice_is_a_second_node(pair: Pair) -> None:
 
 
 def test_slices_are_cordoned_and_uncordoned_by_the_provider(pair: Pair) -> None:
-    refused = pair.away.attempt("cordon", "resourceslice", "pool", "--remote-cluster-id", "oslo")
+    refused = pair.away.attempt("cordon", "resourceslice", "pool", "--remote-cluster-id", "genoa")
     assert refused.code == 1 and "--skip-confirm" in refused.err
-    pair.away("cordon", "resourceslice", "pool", "--remote-cluster-id", "oslo", "--skip-confirm")
+    pair.away("cordon", "resourceslice", "pool", "--remote-cluster-id", "genoa", "--skip-confirm")
     wait_for(lambda: pair.quotas()["pool"].get("cordoned") is True, 10, "the quota to be cordoned")
     assert not pair.quotas()["bonn"].get("cordoned")
-    pair.away("uncordon", "resourceslice", "pool", "--remote-cluster-id", "oslo", "--skip-confirm")
+    pair.away("uncordon", "resourceslice", "pool", "--remote-cluster-id", "genoa", "--skip-confirm")
     wait_for(lambda: not pair.quotas()["pool"].get("cordoned"), 10, "the quota to be open again")
 
 
 def test_a_cordoned_tenant_gets_nothing_new_and_peering_again_leaves_it_so(pair: Pair) -> None:
-    pair.away("cordon", "tenant", "oslo", "--skip-confirm")
+    pair.away("cordon", "tenant", "genoa", "--skip-confirm")
     wait_for(lambda: all(quota.get("cordoned") for quota in pair.quotas().values()), 10, "all quotas to be cordoned")
     done = pair.at_home.attempt("create", "resourceslice", "more", "--remote-cluster-id", "bonn", "--timeout", "20s")
     assert done.code == 1 and "denied" in done.err, done.err
     pair.both("peer")
-    assert pair.provider.api.get("tenants", "liqo-tenant-oslo", "oslo")["spec"]["tenantCondition"] == "Cordoned"
-    pair.away("uncordon", "tenant", "oslo")
+    assert pair.provider.api.get("tenants", "liqo-tenant-genoa", "genoa")["spec"]["tenantCondition"] == "Cordoned"
+    pair.away("uncordon", "tenant", "genoa")
     wait_for(lambda: not any(quota.get("cordoned") for quota in pair.quotas().values()), 10, "all quotas to be open")
     pair.at_home("delete", "resourceslice", "more", "--skip-confirm")
 
 
 def test_a_drained_tenant_loses_its_pods_and_gets_back_to_work(pair: Pair) -> None:
-    pair.away("drain", "tenant", "oslo", "--skip-confirm")
+    pair.away("drain", "tenant", "genoa", "--skip-confirm")
 
     def resources_of(name: str) -> str:
         conditions = pair.slices()[name]["status"].get("conditions", [])
         return next((c["status"] for c in conditions if c["type"] == "Resources"), "")
 
     wait_for(lambda: resources_of("bonn") == "Denied", 20, "the slice to be denied")
-    wait_for(lambda: not pair.provider.pods("demo-oslo"), 60, "the pods to go")
-    pair.away("activate", "tenant", "oslo")
+    wait_for(lambda: not pair.provider.pods("demo-genoa"), 60, "the pods to go")
+    pair.away("activate", "tenant", "genoa")
     wait_for(lambda: resources_of("bonn") == "Accepted", 20, "the slice to be accepted again")
-    wait_for(lambda: len(pair.provider.pods("demo-oslo")) == 2, 60, "the pods to be back")
+    wait_for(lambda: len(pair.provider.pods("demo-genoa")) == 2, 60, "the pods to be back")
 
 
 def test_unpeer_leaves_both_clusters_as_they_were(pair: Pair) -> None:
@@ -205,23 +204,23 @@ def test_unpeer_leaves_both_clusters_as_they_were(pair: Pair) -> None:
 @pytest.mark.refusals("a peering user is refused what it need not see, and liqoctl goes on without")
 def test_a_peering_user_is_enough_to_peer(pair: Pair, tmp_path: Path) -> None:
     kubeconfig = tmp_path / "peering.yaml"
-    kubeconfig.write_text(pair.away("generate", "peering-user", "--consumer-cluster-id", "oslo"))
+    kubeconfig.write_text(pair.away("generate", "peering-user", "--consumer-cluster-id", "genoa"))
     pair.both("peer", remote=kubeconfig)
     assert is_ready(pair.node("bonn"))
     pair.both("unpeer", remote=kubeconfig)
-    pair.away("delete", "peering-user", "--consumer-cluster-id", "oslo")
-    pair.provider.api.delete("namespaces", None, "liqo-tenant-oslo")
+    pair.away("delete", "peering-user", "--consumer-cluster-id", "genoa")
+    pair.provider.api.delete("namespaces", None, "liqo-tenant-genoa")
     wait_for(lambda: not pair.new(pair.consumer), 30, "nothing to be left in the consumer")
     wait_for(lambda: not pair.new(pair.provider), 30, "nothing to be left in the provider")
 
 
 def test_the_handshake_by_hand(pair: Pair, tmp_path: Path) -> None:
-    nonce = pair.away("create", "nonce", "--remote-cluster-id", "oslo").strip()
-    assert pair.away("get", "nonce", "--remote-cluster-id", "oslo") == nonce
+    nonce = pair.away("create", "nonce", "--remote-cluster-id", "genoa").strip()
+    assert pair.away("get", "nonce", "--remote-cluster-id", "genoa") == nonce
     tenant, identity = tmp_path / "tenant.yaml", tmp_path / "identity.yaml"
     tenant.write_text(pair.at_home("generate", "tenant", "--remote-cluster-id", "bonn", "--nonce", nonce))
     pair.away("create", "tenant", "-f", tenant)
-    identity.write_text(pair.away("generate", "identity", "--remote-cluster-id", "oslo"))
+    identity.write_text(pair.away("generate", "identity", "--remote-cluster-id", "genoa"))
     pair.at_home("create", "identity", "-f", identity)
     assert "client-certificate-data" in pair.at_home("get", "kubeconfig", "controlplane-bonn")
     pair.at_home("create", "resourceslice", "bonn", "--remote-cluster-id", "bonn")

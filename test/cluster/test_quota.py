@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -24,14 +24,14 @@ FIRST, SECOND = 9443, 9444
 
 
 @pytest.fixture(scope="module")
-def lyon(run: Run) -> Cluster:
+def lyon(run: Run) -> Iterator[Cluster]:
     """A provider with one tenant and fake nodes."""
-    cluster = run.start(lyon=Options())["lyon"]
-    cluster.add_kwok_nodes(2)
-    labels = {"liqo.io/remote-cluster-id": "rome"}
-    cluster.namespace(TENANT, {**labels, "liqo.io/tenant-namespace": "true"})
-    cluster.namespace(TWIN, labels)
-    return cluster
+    with run.borrow(lyon=Options()) as (cluster,):
+        cluster.add_kwok_nodes(2)
+        labels = {"liqo.io/remote-cluster-id": "rome"}
+        cluster.namespace(TENANT, {**labels, "liqo.io/tenant-namespace": "true"})
+        cluster.namespace(TWIN, labels)
+        yield cluster
 
 
 @pytest.fixture(scope="module")

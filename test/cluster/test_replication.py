@@ -11,6 +11,7 @@ import pytest
 
 from harness import chart, pki
 from harness.api import path
+from harness.cluster import Cluster
 from harness.components import Options
 from harness.liqod import Liqod
 from harness.run import Run
@@ -26,9 +27,8 @@ GRANTED = {"conditions": [{"type": "Resources", "status": "Accepted"}], "resourc
 class Replication:
     """pisa asks, lucca is asked."""
 
-    def __init__(self, run: Run):
-        started = run.start(pisa=Options(), lucca=Options())
-        self.home, self.away = started["pisa"], started["lucca"]
+    def __init__(self, home: Cluster, away: Cluster):
+        self.home, self.away = home, away
         kubeconfig = chart.install(self.home)
         chart.install(self.away)
         self.daemon = Liqod(self.home, kubeconfig, flags=("--foreign-cluster-ping-interval", "2s"))
@@ -96,12 +96,11 @@ class Replication:
 
 @pytest.fixture(scope="module")
 def made(run: Run, daemons: object) -> Iterator[Replication]:
-    replication = Replication(run)
-    replication.daemon.start()
-    yield replication
-    replication.daemon.stop()
-    for cluster in (replication.home, replication.away):
-        run.stop(cluster)
+    with run.borrow(pisa=Options(), lucca=Options()) as (pisa, lucca):
+        replication = Replication(pisa, lucca)
+        replication.daemon.start()
+        yield replication
+        replication.daemon.stop()
 
 
 @pytest.fixture

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import secrets
 import shutil
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 from . import settings
@@ -27,21 +30,28 @@ class Run:
         (self.directory / "owner").write_text(_identity(os.getpid()))
         self.network = Network(self.directory / "wan")
         self.clusters: dict[str, Cluster] = {}
+        self._indices = itertools.count(1)
 
     def start(self, **wanted: Options) -> dict[str, Cluster]:
-        """Starts clusters side by side; returns those it started, by name."""
-        first = len(self.clusters) + 1
+        """Starts clusters side by side; returns those it started, by name. A name serves once in a run."""
         started: dict[str, Cluster] = {}
-        for index, (name, options) in enumerate(wanted.items(), first):
+        for name, options in wanted.items():
+            index = next(self._indices)
             started[name] = self.clusters[name] = Cluster(self.directory, name, index, self.network, self.id, options)
         with ThreadPoolExecutor(len(started)) as pool:
             list(pool.map(Cluster.start, started.values()))
         self._connect_pods()
         return started
 
-    def stop(self, cluster: Cluster) -> None:
-        """Ends one cluster before the run does."""
-        self.clusters.pop(cluster.name).stop()
+    @contextmanager
+    def borrow(self, **wanted: Options) -> Iterator[list[Cluster]]:
+        """Clusters for the stories of one file, in the order of their names here; they end with the block."""
+        started = list(self.start(**wanted).values())
+        try:
+            yield started
+        finally:
+            for cluster in started:
+                self.clusters.pop(cluster.name).stop()
 
     def _connect_pods(self) -> None:
         """Routes between the pods of all clusters: a flat network, as when networking is not Liqo's business."""
