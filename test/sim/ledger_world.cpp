@@ -312,6 +312,7 @@ asio::awaitable<void> LedgerWorld::break_things() {
   faults.conflict = rate(0.2);
   faults.compacted = rate(0.2);
   faults.throttled = rate(0.1);
+  faults.stalled = rate(0.1);
   if (random_.chance(0.5)) faults.watch_life = std::chrono::seconds(random_.between(1, 30));
   for (auto& link : links_) link->set_faults(faults);
   const bool changes_quota = random_.chance(0.3);

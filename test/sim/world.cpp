@@ -32,6 +32,7 @@ Difficulty difficulty_of(std::uint64_t seed) {
   f.conflict = rate(0.2);
   f.compacted = rate(0.2);
   f.cut_body = rate(0.05);
+  if (random.chance(0.3)) f.stalled = 0.05;
   if (random.chance(0.6)) f.watch_life = std::chrono::seconds(random.between(1, 60));
   return d;
 }

@@ -40,7 +40,9 @@ void SimWatchBody::cut() {
 
 void SimWatchBody::pump() {
   while (auto line = watch_->next()) {
-    const TimePoint at = link_.clock_.now() + link_.latency();
+    TimePoint at = link_.clock_.now() + link_.latency();
+    if (link_.strikes(link_.faults_.stalled))
+      at += Duration(link_.random_.between(0, link_.faults_.stalled_by.count()));
     // A stream keeps its order.
     lines_.push_back({lines_.empty() ? at : std::max(at, lines_.back().at), std::move(*line)});
   }

@@ -27,7 +27,9 @@ struct FaultRates {
   double conflict = 0;     ///< 409 for PUT and PATCH, not carried out
   double compacted = 0;    ///< all versions up to now are compacted before a list or watch: 410 for who is behind
   double cut_body = 0;     ///< the body of the answer breaks off in the middle
-  Duration watch_life{};   ///< mean life of a watch until it breaks; zero: until the server ends it
+  double stalled = 0;      ///< per event of a watch: it and what follows on that watch come up to `stalled_by` later
+  Duration stalled_by = std::chrono::seconds(10);
+  Duration watch_life{};  ///< mean life of a watch until it breaks; zero: until the server ends it
 };
 
 /// Shared by everything that travels between a client (by its actor name) and a server. Lives longer than the
