@@ -27,6 +27,11 @@ constexpr kube::Duration expiry_interval = 5s;
 constexpr kube::Duration catch_up_time = 3s;
 /// Another replica's write is read and decided upon anew so often.
 constexpr int most_attempts = 8;
+/// Between two rounds of reading whether Pods of vanished ShadowPods are there.
+constexpr kube::Duration confirm_interval = 50ms;
+/// Reading one Pod costs the API server about as much as so many in a list.
+constexpr std::size_t listed_per_read = 16;
+constexpr std::int64_t list_page = 500;
 /// More admissions than this in one write would make the record grow in leaps.
 constexpr std::size_t most_batch = 500;
 /// More waiting than this is refused at once: the caller gives up before its turn.
@@ -51,6 +56,11 @@ kube::ObjectKey quota_of(const kube::Object& config_map) {
                                     : kube::ObjectKey{text.substr(0, slash), text.substr(slash + 1)};
 }
 
+const std::string managed_pods =
+    std::string(api::labels::managed_by) + "=" + std::string(api::labels::managed_by_shadow_pod);
+
+constexpr std::string_view by_user = "ledger-user", by_namespace = "ledger-namespace";
+
 /// What nobody reads here is not stored.
 void keep_spec(kube::json::object& tree) { tree.erase("status"); }
 
@@ -63,9 +73,7 @@ QuotaLedger::QuotaLedger(const asio::any_io_executor& executor, Context context,
       api_(api),
       settings_(settings),
       shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
-      pods_(context.home.acquire({.resource = kube::resources::pods,
-                                  .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
-                                                                  std::string(api::labels::managed_by_shadow_pod)}})),
+      pods_(context.home.acquire({.resource = kube::resources::pods, .selection = {.label_selector = managed_pods}})),
       quotas_(context.home.acquire({.resource = api::kinds::quotas})),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces,
                                         .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
@@ -89,6 +97,12 @@ QuotaLedger::QuotaLedger(const asio::any_io_executor& executor, Context context,
   commits_ = context.metrics.counter("liqo_quota_commits_total", "Writes of the record of reservations.", {});
   conflicts_ = context.metrics.counter("liqo_quota_conflicts_total",
                                        "Writes that another replica was faster with, and that were decided anew.", {});
+  quotas_->add_index(std::string(by_user), [](const kube::Object& quota, std::vector<std::string>& values) {
+    values.push_back(core::admission::escape_user(api::Quota(quota).user()));
+  });
+  limit_ranges_->add_index(
+      std::string(by_namespace),
+      [](const kube::Object& limit_range, std::vector<std::string>& values) { values.emplace_back(limit_range.ns()); });
   const auto changed = [this](const kube::ObjectKey& key) { recount(key); };
   shadows_.subscribe(changed, [this] { progress_.set(); });
   pods_.subscribe(changed);
@@ -132,9 +146,7 @@ asio::awaitable<void> QuotaLedger::run() {
 
 core::PodSurroundings QuotaLedger::surroundings(const std::string& ns, const kube::json::object& pod_spec) const {
   core::PodSurroundings found;
-  std::vector<kube::ObjectKey> keys;
-  for (const kube::ObjectKey& key : limit_ranges_->store().keys())
-    if (key.ns == ns) keys.push_back(key);
+  std::vector<kube::ObjectKey> keys = limit_ranges_->store().keys(by_namespace, ns);
   std::ranges::sort(keys);
   for (const kube::ObjectKey& key : keys) {
     const auto limit_range = limit_ranges_->find(key);
@@ -193,23 +205,54 @@ asio::awaitable<void> QuotaLedger::confirm() {
     co_await unconfirmed_more_.wait_and_reset();
     // Only a complete cache of Pods can be asked whether it is behind.
     co_await pods_->wait_synced();
-    for (const kube::ObjectKey& key : std::exchange(unconfirmed_, {})) {
-      auto live = co_await api_.get(kube::resources::pods, key);
-      if (live) {
-        const bool stranger = live->label(api::labels::managed_by) != api::labels::managed_by_shadow_pod;
-        if (!stranger) pods_->observe(std::move(*live));
-        // Whoever has the name now, it is not the Pod of the ShadowPod that vanished, or it counts from now on.
-        account_.confirm_gone(key);
-      } else if (live.error().is_not_found()) {
-        account_.confirm_gone(key);
-      } else {
-        unconfirmed_.insert(key);
-      }
+    std::map<std::string, std::vector<kube::ObjectKey>> by_ns;
+    for (const kube::ObjectKey& key : std::exchange(unconfirmed_, {})) by_ns[key.ns].push_back(key);
+    bool complete = true;
+    for (const auto& [ns, keys] : by_ns) {
+      const bool is_crowd = keys.size() > 1 && keys.size() * listed_per_read > pods_->store().size();
+      const bool read = is_crowd ? co_await confirm_together(keys) : co_await confirm_each(keys);
+      if (!read) unconfirmed_.insert(keys.begin(), keys.end());
+      complete = complete && read;
     }
-    if (unconfirmed_.empty()) continue;
-    co_await context_.clock.sleep(1s);
-    unconfirmed_more_.set();
+    co_await context_.clock.sleep(complete ? confirm_interval : 1s);
+    if (!unconfirmed_.empty()) unconfirmed_more_.set();
   }
+}
+
+asio::awaitable<bool> QuotaLedger::confirm_each(std::vector<kube::ObjectKey> keys) {
+  for (const kube::ObjectKey& key : keys) {
+    auto live = co_await api_.get(kube::resources::pods, key);
+    if (!live && !live.error().is_not_found()) co_return false;
+    confirmed(key, live ? std::optional(std::move(*live)) : std::nullopt);
+  }
+  co_return true;
+}
+
+asio::awaitable<bool> QuotaLedger::confirm_together(std::vector<kube::ObjectKey> keys) {
+  const std::set<kube::ObjectKey> asked(keys.begin(), keys.end());
+  std::map<kube::ObjectKey, kube::Object> found;
+  kube::ListOptions options{.selection = {.label_selector = managed_pods}, .limit = list_page};
+  do {
+    auto page = co_await api_.list(kube::resources::pods, keys.front().ns, options);
+    if (!page) co_return false;
+    for (kube::json::value& item : page->items) {
+      if (!item.is_object()) continue;
+      kube::Object pod(std::move(item.get_object()));
+      if (kube::ObjectKey key = pod.key(); asked.contains(key)) found.emplace(std::move(key), std::move(pod));
+    }
+    options.continue_token = std::move(page->continue_token);
+  } while (!options.continue_token.empty());
+  for (const kube::ObjectKey& key : keys) {
+    const auto pod = found.find(key);
+    confirmed(key, pod == found.end() ? std::nullopt : std::optional(std::move(pod->second)));
+  }
+  co_return true;
+}
+
+void QuotaLedger::confirmed(const kube::ObjectKey& key, std::optional<kube::Object> pod) {
+  if (pod && pod->label(api::labels::managed_by) == api::labels::managed_by_shadow_pod) pods_->observe(std::move(*pod));
+  // Whoever has the name now, it is not the Pod of the ShadowPod that vanished, or it counts from now on.
+  account_.confirm_gone(key);
 }
 
 QuotaUsage QuotaLedger::usage(const kube::ObjectKey& quota) const {
@@ -227,11 +270,9 @@ QuotaUsage QuotaLedger::usage(const kube::ObjectKey& quota) const {
 
 QuotaLedger::Desk* QuotaLedger::find_desk(const std::string& user, std::string_view origin, std::string& problem) {
   std::vector<kube::ObjectKey> found;
-  for (const kube::ObjectKey& key : quotas_->store().keys()) {
+  for (kube::ObjectKey& key : quotas_->store().keys(by_user, user)) {
     const auto tenant = namespaces_->find({"", key.ns});
-    if (!tenant || tenant->label(api::labels::remote_cluster_id) != origin) continue;
-    const auto quota = quotas_->find(key);
-    if (core::admission::escape_user(api::Quota(*quota).user()) == user) found.push_back(key);
+    if (tenant && tenant->label(api::labels::remote_cluster_id) == origin) found.push_back(std::move(key));
   }
   if (found.size() != 1) {
     problem = found.empty() ? "there is no quota for user \"" + user + "\" of cluster " + std::string(origin) +
@@ -253,7 +294,7 @@ QuotaLedger::Desk& QuotaLedger::open_desk(const kube::ObjectKey& quota) {
   return *desk;
 }
 
-asio::awaitable<Judgement> QuotaLedger::admit(kube::Object shadow_pod, bool dry_run) {
+asio::awaitable<Judgement> QuotaLedger::admit(const kube::Object& shadow_pod, bool dry_run) {
   if (!has_synced()) {
     unavailable_.add();
     co_return unavailable("liqod has just started and is counting what runs; ask again in a moment");
@@ -299,6 +340,7 @@ void QuotaLedger::answer(Asked& asked, Judgement judgement) {
 asio::awaitable<void> QuotaLedger::serve(Desk& desk) {
   // What a replica that is gone has left must be known before it can expire.
   (void)co_await read_record(desk);
+  kube::TimePoint next_write = context_.clock.now();
   while (true) {
     const bool woken = co_await kube::async::with_timeout(context_.clock, desk.wake.wait(), expiry_interval);
     if (!woken) {
@@ -306,8 +348,9 @@ asio::awaitable<void> QuotaLedger::serve(Desk& desk) {
       continue;
     }
     desk.wake.reset();
-    co_await context_.clock.sleep(settings_.gather);
     while (!desk.queue.empty()) {
+      if (next_write > context_.clock.now()) co_await context_.clock.sleep_until(next_write);
+      next_write = context_.clock.now() + settings_.gather;
       std::vector<std::shared_ptr<Asked>> batch;
       while (!desk.queue.empty() && batch.size() < most_batch) {
         if (!desk.queue.front()->abandoned) batch.push_back(std::move(desk.queue.front()));
@@ -447,9 +490,9 @@ asio::awaitable<kube::Result<void>> QuotaLedger::read_record(Desk& desk) {
 }
 
 asio::awaitable<kube::Result<bool>> QuotaLedger::write_record(Desk& desk, core::LedgerRecord next) {
-  if (next.text().size() > core::most_ledger_bytes)
-    co_return kube::fail(kube::Errc::too_large, "it is full: too many admitted pods have not been stored yet");
   kube::Object config_map = core::forge_ledger(context_.settings.liqo_namespace, desk.quota, next);
+  if (kube::string_at(config_map.tree(), {"data", core::ledger_key}).size() > core::most_ledger_bytes)
+    co_return kube::fail(kube::Errc::too_large, "it is full: too many admitted pods have not been stored yet");
   const bool fresh = desk.version.empty();
   if (!fresh) config_map.mutable_metadata()["resourceVersion"] = desk.version;
   // Until the answer is here, nobody knows what is stored.

@@ -19,7 +19,8 @@ struct LedgerSettings {
   /// How long the API server may work on a request that was admitted (its --request-timeout). A reservation that is not
   /// seen stored is dropped this long and 10 s later, if a quorum read says that there is no such ShadowPod.
   kube::Duration request_timeout = std::chrono::seconds(60);
-  /// Admissions that arrive within this time are recorded by one write.
+  /// Between two writes of one record: admissions that arrive meanwhile are recorded by one. Who comes after a pause
+  /// does not wait.
   kube::Duration gather = std::chrono::milliseconds(12);
   /// The webhook's caller waits 10 s.
   kube::Duration patience = std::chrono::seconds(8);
@@ -57,8 +58,9 @@ class QuotaLedger {
   bool has_synced() const;
 
   /// Decides on the creation of a ShadowPod that carries its UID and the labels of its creator and origin, both
-  /// checked. Admitted means recorded, unless it is a dry run. The same UID may be asked about again. Cancellable.
-  asio::awaitable<Judgement> admit(kube::Object shadow_pod, bool dry_run);
+  /// checked; it must outlive the call. Admitted means recorded, unless it is a dry run. The same UID may be asked
+  /// about again. Cancellable.
+  asio::awaitable<Judgement> admit(const kube::Object& shadow_pod, bool dry_run);
 
   QuotaUsage usage(const kube::ObjectKey& quota) const;
 
@@ -93,6 +95,10 @@ class QuotaLedger {
   asio::awaitable<bool> catch_up(std::uint64_t version);
   asio::awaitable<void> expire(Desk& desk);
   asio::awaitable<void> confirm();
+  /// Reads live whether there are Pods under these keys of one namespace. False: it could not be read.
+  asio::awaitable<bool> confirm_each(std::vector<kube::ObjectKey> keys);
+  asio::awaitable<bool> confirm_together(std::vector<kube::ObjectKey> keys);
+  void confirmed(const kube::ObjectKey& key, std::optional<kube::Object> pod);
   asio::awaitable<void> sweep();
   /// Opens the desks of all records: what a replica that is gone has left in them must expire.
   asio::awaitable<void> open_desks();
