@@ -170,7 +170,7 @@ def test_a_name_that_is_too_long_is_told_with_a_way_out(siena_to_parma: Peering)
         extension.offload()
         extension.wait_phase("AllFailed")
         message = extension.conditions()["Ready"]["message"]
-        assert "65 characters" in message and "EnforceSameName" in message
+        assert "66 characters" in message and "EnforceSameName" in message
         assert extension.namespace not in extension.desired()
     finally:
         extension.close()
