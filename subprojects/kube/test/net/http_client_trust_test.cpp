@@ -125,7 +125,7 @@ TEST_CASE("files of a kubeconfig are read again once they have changed, and not 
     TimePoint at = TimePoint(1h);
     TimePoint now() const override { return at; }
     WallTime wall() const override { return {}; }
-    asio::awaitable<void> sleep_until(TimePoint) override { co_return; }
+    asio::awaitable<bool> wait_until(TimePoint) override { co_return true; }
   } clock;
   char directory[] = "/tmp/kube-credentials-XXXXXX";
   REQUIRE(mkdtemp(directory) != nullptr);

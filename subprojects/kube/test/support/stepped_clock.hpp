@@ -20,8 +20,8 @@ class SteppedClock final : public async::Clock {
     return WallTime(std::chrono::seconds(1767225600)) +
            std::chrono::duration_cast<WallTime::duration>(now_.time_since_epoch());
   }
-  asio::awaitable<void> sleep_until(TimePoint at) override {
-    if (at <= now_) co_return;
+  asio::awaitable<bool> wait_until(TimePoint at) override {
+    if (at <= now_) co_return true;
     async::Event due(co_await asio::this_coro::executor);
     const auto self = sleepers_.emplace(at, &due);
     struct Scope {
@@ -29,7 +29,12 @@ class SteppedClock final : public async::Clock {
       std::multimap<TimePoint, async::Event*>::iterator self;
       ~Scope() { clock.sleepers_.erase(self); }
     } scope{*this, self};
-    co_await due.wait();
+    try {
+      co_await due.wait();
+    } catch (const boost::system::system_error&) {
+      co_return false;
+    }
+    co_return true;
   }
   /// Jumps to the next sleeper; false where nobody sleeps.
   bool step() {

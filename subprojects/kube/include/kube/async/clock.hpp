@@ -18,8 +18,12 @@ class Clock {
   virtual TimePoint now() const = 0;
   /// Civil time, for timestamps in objects and validity of certificates.
   virtual WallTime wall() const = 0;
+  /// Waits until `at` and answers true, at once if that has passed; false where it was cancelled (terminal). For races:
+  /// the loser's end costs no exception. Whoever is answered false awaits nothing more.
+  virtual asio::awaitable<bool> wait_until(TimePoint at) = 0;
+
   /// Waits until `at`; returns at once if that has passed. Cancellation (terminal) throws operation_aborted.
-  virtual asio::awaitable<void> sleep_until(TimePoint at) = 0;
+  asio::awaitable<void> sleep_until(TimePoint at);
 
   asio::awaitable<void> sleep(Duration duration) { return sleep_until(now() + duration); }
   Deadline deadline_in(Duration duration) const { return {now() + duration}; }
@@ -30,7 +34,7 @@ class RealClock final : public Clock {
  public:
   TimePoint now() const override;
   WallTime wall() const override;
-  asio::awaitable<void> sleep_until(TimePoint at) override;
+  asio::awaitable<bool> wait_until(TimePoint at) override;
 };
 
 }  // namespace kube::async

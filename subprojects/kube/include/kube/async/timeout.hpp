@@ -34,10 +34,9 @@ asio::awaitable<std::conditional_t<std::is_void_v<T>, bool, std::optional<T>>> w
     auto executor = co_await asio::this_coro::executor;
     auto race = asio::experimental::make_parallel_group(
         asio::co_spawn(executor, detail::store(std::move(operation), value), asio::deferred),
-        asio::co_spawn(executor, clock.sleep_until(deadline.at), asio::deferred));
-    auto [order, failure, timer_failure] =
+        asio::co_spawn(executor, clock.wait_until(deadline.at), asio::deferred));
+    auto [order, failure, timer_failure, expired] =
         co_await race.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
-    const bool expired = !timer_failure;
     if (!value && !(expired && is_cancellation(failure))) std::rethrow_exception(failure);
   }
   if constexpr (std::is_void_v<T>) {

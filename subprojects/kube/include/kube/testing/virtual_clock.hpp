@@ -27,7 +27,7 @@ class VirtualClock final : public async::Clock {
 
   TimePoint now() const override { return now_; }
   WallTime wall() const override;
-  asio::awaitable<void> sleep_until(TimePoint at) override;
+  asio::awaitable<bool> wait_until(TimePoint at) override;
 
   /// Has `action` called when time reaches `at` (at the next advance, if that has passed).
   Alarm call_at(TimePoint at, std::function<void()> action);
