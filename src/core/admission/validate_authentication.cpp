@@ -69,6 +69,8 @@ Answer validate_tenant(const Request& request, const TenantSurroundings& around)
   // What is on its way out only loses finalizers.
   if (!is_new && request.object.is_deleting() && !is_tenant(request.user)) return Answer::allow();
   if (Answer answer = check_tenant_writer(request); !answer.allowed) return answer;
+  // The answer to a Tenant says nothing about where it belongs.
+  if (!request.subresource.empty()) return Answer::allow();
   const kube::Object& tenant = request.object;
   if (!around.is_tenant_namespace)
     return Answer::invalid("namespace " + request.ns + " is not the tenant namespace of a cluster: a Tenant belongs " +

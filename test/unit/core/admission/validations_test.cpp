@@ -134,6 +134,11 @@ TEST_CASE("a Tenant belongs into the tenant namespace of its cluster, alone") {
   around.namesakes = other;
   check(validate_tenant(creating(tenant("rome", "rome")), around), "in namespace other");
 
+  // The provider answers to a Tenant by its status; nothing is known, nor asked, about the namespace then.
+  auto answering = updating(tenant("rome", "rome"), tenant("rome", "rome"));
+  answering.subresource = "status";
+  check(validate_tenant(answering, {}), "");
+
   const auto unlabelled = creating(R"({"metadata":{"name":"rome"},"spec":{"clusterID":"rome"}})");
   CHECK(mutate_tenant(unlabelled).patch ==
         json::parse(R"([{"op":"add","path":"/metadata/labels","value":{"liqo.io/remote-cluster-id":"rome"}}])"));
