@@ -17,7 +17,7 @@ struct Hook {
   std::string_view resources;  ///< separated by spaces
   std::string_view operations;
   bool skippable = false;       ///< not asked about objects with the label liqo.io/webhook-skip=true
-  bool offloaded_only = false;  ///< only in namespaces that are offloaded
+  bool offloaded_only = false;  ///< only in namespaces that are offloaded, but for those that this process stands on
   bool reserves = false;        ///< an answer has an effect, except in a dry run
 };
 
@@ -95,15 +95,27 @@ json::array words(std::string_view text) {
   return found;
 }
 
-/// A LabelSelector of one requirement.
-json::object selector(std::string_view key, std::string_view verb, std::string_view value) {
-  json::object requirement;
-  requirement["key"] = key;
-  requirement["operator"] = verb;
-  requirement["values"] = json::array{json::string(value)};
+json::object requirement(std::string_view key, std::string_view verb, json::array values) {
   json::object made;
-  made["matchExpressions"] = json::array{std::move(requirement)};
+  made["key"] = key;
+  made["operator"] = verb;
+  made["values"] = std::move(values);
   return made;
+}
+
+json::object selector(json::array requirements) {
+  json::object made;
+  made["matchExpressions"] = std::move(requirements);
+  return made;
+}
+
+/// Offloaded namespaces. Where this process runs, and what the cluster itself needs to come up, pods must start while
+/// it is away, also if somebody offloads those namespaces.
+json::object offloaded_namespaces(std::string_view own) {
+  json::array kept{json::string("kube-system")};
+  if (!own.empty() && own != "kube-system") kept.emplace_back(own);
+  return selector({requirement(api::labels::scheduling_enabled, "In", {"true"}),
+                   requirement("kubernetes.io/metadata.name", "NotIn", std::move(kept))});
 }
 
 json::object client(const Hook& hook, const Reach& reach, std::string_view ca_pem) {
@@ -135,9 +147,9 @@ json::object forge_hook(const Hook& hook, const Reach& reach, std::string_view c
   made["rules"] = json::array{std::move(rule)};
   made["failurePolicy"] = "Fail";
   made["matchPolicy"] = "Equivalent";
-  made["namespaceSelector"] =
-      hook.offloaded_only ? selector(api::labels::scheduling_enabled, "In", "true") : json::object();
-  made["objectSelector"] = hook.skippable ? selector(api::labels::webhook_skip, "NotIn", "true") : json::object();
+  made["namespaceSelector"] = hook.offloaded_only ? offloaded_namespaces(reach.ns) : json::object();
+  made["objectSelector"] =
+      hook.skippable ? selector({requirement(api::labels::webhook_skip, "NotIn", {"true"})}) : json::object();
   made["sideEffects"] = hook.reserves ? "NoneOnDryRun" : "None";
   made["timeoutSeconds"] = 10;
   made["admissionReviewVersions"] = json::array{"v1"};

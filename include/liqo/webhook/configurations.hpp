@@ -22,14 +22,15 @@ inline constexpr kube::Resource validating_configurations{
 /// How API servers reach this process.
 struct Reach {
   std::string url;  ///< https://host[:port] without a path; "" = by the Service
-  std::string ns;   ///< of the Service
+  std::string ns;   ///< of Liqo, and so of the Service
   std::string service = "liqo-webhook";
   std::uint16_t port = 9443;  ///< of the Service
 };
 
 /// The configuration of that kind, with every default written out, so that it can be compared with what is stored.
 /// Deletions are not asked about, so that nothing is ever stuck because this process is away; everything else fails
-/// while it is. `ca_pem` is what the API server trusts.
+/// while it is. Of pods, only those of offloaded namespaces are asked about, and none of kube-system and `reach.ns`.
+/// `ca_pem` is what the API server trusts.
 kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach, std::string_view ca_pem);
 
 /// True if the stored object says what `wanted` says; what others add to its metadata does not count.

@@ -48,6 +48,23 @@ TEST_CASE("tenants cannot skip what holds them in bounds") {
   }
 }
 
+TEST_CASE("of pods only those of offloaded namespaces are asked about, and never those that Liqo itself stands on") {
+  const kube::Object made = forge_configuration(mutating_configurations, {.url = "", .ns = "liqo-system"}, "PEM");
+  std::size_t seen = 0;
+  for (const json::value& hook : kube::array_at(made.tree(), {"webhooks"})) {
+    const json::object& selector = kube::object_at(hook, {"namespaceSelector"});
+    if (kube::string_at(hook, {"name"}) != "pod.mutate.liqo.io") {
+      CHECK(selector.empty());
+      continue;
+    }
+    ++seen;
+    CHECK(json::value(selector) == json::parse(R"({"matchExpressions":[
+      {"key":"liqo.io/scheduling-enabled","operator":"In","values":["true"]},
+      {"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["kube-system","liqo-system"]}]})"));
+  }
+  CHECK(seen == 1);
+}
+
 TEST_CASE("by URL no Service is named") {
   const kube::Object made =
       forge_configuration(mutating_configurations, {.url = "https://1.2.3.4:9443", .ns = "liqo"}, "P");
