@@ -287,7 +287,8 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
     failure = std::move(created.error());
   }
   if (failure->is_permanent() || failure->code() == kube::Errc::invalid_input) {
-    const std::string message = "Cluster " + forging_.clusters.remote + " refuses the pod: " + failure->text();
+    const std::string message =
+        "Cluster " + forging_.clusters.remote + " refuses the pod: " + core::refusal_words(*failure);
     context_.events.warning(local, kube::resources::pods, reasons::failed_reflection, message);
     auto wanted = core::forge_refusal(local, reasons::offloading_refused, message, context_.clock.wall());
     auto told = co_await write_status(local, std::move(wanted));
@@ -304,8 +305,9 @@ asio::awaitable<kube::Result<void>> PodController::update_shadow(const kube::Obj
                                                 kube::json::serialize(*patch));
   if (!patched) {
     if (patched.error().is_permanent() && !patched.error().is_not_found())
-      context_.events.warning(local, kube::resources::pods, reasons::failed_reflection,
-                              "Cluster " + forging_.clusters.remote + " refuses the change: " + patched.error().text());
+      context_.events.warning(
+          local, kube::resources::pods, reasons::failed_reflection,
+          "Cluster " + forging_.clusters.remote + " refuses the change: " + core::refusal_words(patched.error()));
     co_return kube::fail(std::move(patched.error()), "updating the ShadowPod");
   }
   reflected_.add();

@@ -18,6 +18,9 @@ using kube::object_at;
 using kube::string_at;
 using text::Section;
 
+/// Reason of the condition of a slice whose grant stands but takes no new pods.
+constexpr std::string_view cordoned = "ResourceSliceCordoned";
+
 std::string shown(std::string_view words) { return text::printable(words.substr(0, 512)); }
 
 bool is_well(std::string_view status) { return status == "Ready" || status == "Established"; }
@@ -43,13 +46,17 @@ json::object ordered(const json::object& resources) {
 json::object slice_info(const kube::Object& slice) {
   const json::array& conditions = array_at(slice.status(), {"conditions"});
   const auto accepted = [](std::string_view status) { return status == "Accepted"; };
-  json::array refused = alerts(conditions, accepted);
+  json::array told = alerts(conditions, accepted);
+  const bool all_accepted = !conditions.empty() && told.empty();
+  for (const json::value& condition : conditions)
+    if (accepted(string_at(condition, {"status"})) && string_at(condition, {"reason"}) == cordoned)
+      told.emplace_back("Cordoned: " + shown(string_at(condition, {"message"})));
   return {{"name", slice.name()},
           {"action", slice.label(labels::replicated) == "true" ? "Providing" : "Consuming"},
           {"class", string_at(slice.spec(), {"class"})},
-          {"accepted", !conditions.empty() && refused.empty()},
+          {"accepted", all_accepted},
           {"answered", !conditions.empty()},
-          {"alerts", std::move(refused)},
+          {"alerts", std::move(told)},
           {"resources", ordered(object_at(slice.status(), {"resources"}))}};
 }
 

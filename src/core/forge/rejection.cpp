@@ -50,6 +50,17 @@ WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, 
   return wanted;
 }
 
+std::string refusal_words(const kube::Failure& failure) {
+  if (!failure.status() || failure.status()->message.empty()) return failure.text();
+  // `admission webhook "shadowpod.validate.liqo.io" denied the request: `: which one it was says nothing to a user.
+  constexpr std::string_view begin = "admission webhook \"", end = "\" denied the request: ";
+  std::string_view words = failure.status()->message;
+  if (words.starts_with(begin))
+    if (const std::size_t found = words.find(end); found != words.npos && found + end.size() < words.size())
+      words.remove_prefix(found + end.size());
+  return std::string(words);
+}
+
 WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, std::string_view message,
                            kube::WallTime now) {
   WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}};

@@ -8,7 +8,9 @@ namespace {
 using Verdict = GrantDecision::Verdict;
 
 constexpr std::string_view accepted_text = "ResourceSlice resources accepted";
-constexpr std::string_view denied_text = "ResourceSlice resources denied";
+constexpr std::string_view drained_text = "the provider has drained this cluster: it grants nothing, and its pods end";
+constexpr std::string_view nothing_new_text =
+    "the provider has cordoned this cluster or this slice: it grants nothing new";
 constexpr std::string_view default_disabled_text =
     "the default ResourceSlice class has been administratively disabled on the provider";
 constexpr std::string_view share_disabled_text =
@@ -72,16 +74,16 @@ GrantDecision decide_grant(const GrantInputs& in) {
   const bool custom = !is_built_in_class(request.slice_class);
   if (in.tenant == TenantState::drained)
     return verdict(Verdict::denied, custom ? slice_reasons::tenant_drained : slice_reasons::resources_denied,
-                   denied_text);
+                   drained_text);
   if (custom) {
     if (in.tenant == TenantState::cordoned && !in.record && !in.answered)
-      return verdict(Verdict::denied, slice_reasons::tenant_cordoned, denied_text);
+      return verdict(Verdict::denied, slice_reasons::tenant_cordoned, nothing_new_text);
     return verdict(Verdict::foreign, "", "");
   }
 
   const bool negotiated = in.record && is_negotiated(request, *in.record);
   if (in.tenant == TenantState::cordoned || in.slice_cordoned) {
-    if (!in.record) return verdict(Verdict::denied, slice_reasons::resources_denied, denied_text);
+    if (!in.record) return verdict(Verdict::denied, slice_reasons::resources_denied, nothing_new_text);
     if (!negotiated) return verdict(Verdict::unchanged, "", "");
     GrantDecision decision = grant(request, in.record->granted);
     decision.reason = slice_reasons::cordoned;

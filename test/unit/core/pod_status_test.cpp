@@ -255,6 +255,23 @@ TEST_CASE("a rejection ends what runs and keeps how the rest ended") {
   CHECK(kube::string_at(backed_off.status, {"reason"}) == "OffloadingBackOff");
 }
 
+TEST_CASE("of a refusal the user reads the words of the provider") {
+  const auto words = [](std::string message) {
+    kube::Status status;
+    status.code = 403;
+    status.reason = "Forbidden";
+    status.message = std::move(message);
+    return refusal_words(kube::Failure::from_status(std::move(status)).in("create /apis/x in milan"));
+  };
+  CHECK(words("admission webhook \"shadowpod.validate.liqo.io\" denied the request: free 0") == "free 0");
+  CHECK(words("shadowpods \"x\" is forbidden") == "shadowpods \"x\" is forbidden");
+  // What only looks like it stays as it is.
+  CHECK(words("admission webhook \"x\" failed") == "admission webhook \"x\" failed");
+  CHECK(words("admission webhook \"x\" denied the request: ") == "admission webhook \"x\" denied the request: ");
+  CHECK(words("") != "");
+  CHECK(refusal_words(kube::Failure(kube::Errc::invalid_input, "no name")).find("no name") != std::string::npos);
+}
+
 TEST_CASE("the provider's words stand in one condition until the pod is there") {
   const kube::Object local = local_pod(R"({"phase": "Pending"})");
   const auto refused = forge_refusal(local, "OffloadingRefused", "quota exceeded", at());

@@ -72,6 +72,19 @@ TEST_CASE("a denied slice says why, and a fresh one that it waits") {
         "    Action: Provide\n");
 }
 
+TEST_CASE("a slice that is accepted and cordoned says both") {
+  auto objects = gpu_pool();
+  objects.slices = {parsed(R"({"metadata":{"name":"a"},"status":{"conditions":[{"type":"Resources","status":"Accepted",
+                      "reason":"ResourceSliceCordoned","message":"new pods are refused"}]}})")};
+  CHECK(picked(objects, "authentication.resourceslices") ==
+        "─ Resource slices ──────────────────────────────────────────────\n"
+        "  ─ a ─────────────────────────────────────────────────────────\n"
+        "    ✔  Resource slice accepted\n"
+        "    !  Cordoned: new pods are refused\n"
+        "    Action: Create\n");
+  CHECK(picked(objects, "authentication.resourceslices.a.accepted") == "true\n");
+}
+
 TEST_CASE("the whole of a peering has four sections") {
   const std::string all = model::render_peer(model::peer_info(gpu_pool()), "", {});
   std::size_t at = 0;

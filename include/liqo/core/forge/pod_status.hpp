@@ -37,6 +37,10 @@ std::optional<WantedStatus> forge_local_status(const kube::Object& local, const 
 WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, std::string_view reason,
                              std::string_view message, kube::WallTime now);
 
+/// What a user reads about a refusal: the provider's words alone, without the request that they answer and the name of
+/// the webhook; where no server answered, what went wrong.
+std::string refusal_words(const kube::Failure& failure);
+
 /// The status with one more condition, for what the provider says about a pod that it does not run: type
 /// `api::offloaded_condition`, status False, the reason and message given.
 WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, std::string_view message,
