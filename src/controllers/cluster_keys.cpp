@@ -20,7 +20,8 @@ ClusterKeys::ClusterKeys(const asio::any_io_executor& executor, Context context)
       config_maps_(context_.home.acquire({.resource = kube::resources::config_maps,
                                           .ns = context_.settings.liqo_namespace,
                                           .selection = {.field_selector = named(core::cluster_id_config_map)}})),
-      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "cluster-keys"},
+      controller_(executor, context_.clock, context_.random, context_.metrics,
+                  {.name = "cluster-keys", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   // Their names, whether they are there or not.
   const auto look = [this](std::string_view name) {
@@ -41,7 +42,6 @@ asio::awaitable<Outcome> ClusterKeys::reconcile(kube::WorkKey work) {
 }
 
 asio::awaitable<Outcome> ClusterKeys::ensure_keys() {
-  if (!secrets_->has_synced()) co_return Outcome::done();
   const kube::ObjectKey key{context_.settings.liqo_namespace, std::string(core::cluster_keys_secret)};
   std::optional<kube::Object> secret = secrets_->find(key);
   if (!secret) {
@@ -71,7 +71,6 @@ asio::awaitable<Outcome> ClusterKeys::ensure_keys() {
 }
 
 asio::awaitable<Outcome> ClusterKeys::ensure_cluster_id() {
-  if (!config_maps_->has_synced()) co_return Outcome::done();
   const Settings& settings = context_.settings;
   const kube::ObjectKey key{settings.liqo_namespace, std::string(core::cluster_id_config_map)};
   const auto found = config_maps_->find(key);

@@ -38,7 +38,8 @@ ForeignClusterController::ForeignClusterController(const asio::any_io_executor& 
                                        .selection = {.label_selector = std::string(api::labels::type) + "=" +
                                                                        std::string(api::labels::type_virtual_node)}})},
       configurations_{.objects = context.home.acquire({.resource = api::kinds::configurations}), .required = false},
-      controller_(executor, context.clock, context.random, context.metrics, {.name = "foreigncluster"},
+      controller_(executor, context.clock, context.random, context.metrics,
+                  {.name = "foreigncluster", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("foreigncluster") {
   for (Source* source : {&foreign_clusters_, &tenants_, &identities_, &virtual_nodes_, &nodes_, &configurations_})
@@ -103,7 +104,6 @@ asio::awaitable<Outcome> ForeignClusterController::create(std::string cluster) {
 asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work) {
   const std::string cluster = work.object.name;
   // The completion of the caches brings every peer back here.
-  if (!has_synced()) co_return Outcome::done();
   const auto tenants = objects_of(tenants_, cluster);
   auto identities = objects_of(identities_, cluster);
   std::erase_if(identities, [](const kube::Object& identity) { return !api::Identity(identity).is_control_plane(); });

@@ -54,7 +54,8 @@ IdentityController::IdentityController(const asio::any_io_executor& executor, Te
       namespaces_(namespaces),
       keys_(keys),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
-      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "identity"},
+      controller_(executor, context_.clock, context_.random, context_.metrics,
+                  {.name = "identity", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   identities_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
                         [this] { enqueue_all(""); });
@@ -105,7 +106,7 @@ kube::Result<kube::Object> IdentityController::forge_secret(const kube::Object& 
 
 asio::awaitable<Outcome> IdentityController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  if (!has_synced() || !keys_.key() || !namespaces_.secrets(key.ns)) co_return Outcome::done();  // each comes back
+  if (!keys_.key() || !namespaces_.secrets(key.ns)) co_return Outcome::done();  // each comes back
   const auto found = identities_->find(key);
   if (!found || found->is_deleting()) co_return Outcome::done();
   const kube::Object identity = *found;

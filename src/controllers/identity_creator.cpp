@@ -37,7 +37,8 @@ IdentityCreator::IdentityCreator(const asio::any_io_executor& executor, TenantNa
       namespaces_(namespaces),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
-      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "identity-creator"},
+      controller_(executor, context_.clock, context_.random, context_.metrics,
+                  {.name = "identity-creator", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
                     [this] { enqueue_all(""); });
@@ -60,7 +61,6 @@ void IdentityCreator::enqueue_all(std::string_view ns) {
 }
 
 asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {
-  if (!has_synced()) co_return Outcome::done();
   const auto slice = slices_->find(work.object);
   const std::string peer = namespaces_.peer_of(work.object.ns);
   if (!slice || slice->is_deleting() || !is_local_for(*slice, peer)) co_return Outcome::done();

@@ -12,6 +12,9 @@ using kube::Outcome;
 
 namespace {
 
+/// How much later than a slice its namespace may come to our notice.
+constexpr std::chrono::seconds namespace_lag{3};
+
 /// The request that the slice should have, as the object holds it; "" where there is no key yet.
 kube::Result<std::string> wanted_request(const api::ResourceSlice& slice, const ClusterKeys& keys,
                                          std::string_view own_cluster) {
@@ -34,7 +37,8 @@ LocalResourceSliceController::LocalResourceSliceController(const asio::any_io_ex
       namespaces_(namespaces),
       keys_(keys),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
-      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "resourceslice-local"},
+      controller_(executor, context_.clock, context_.random, context_.metrics,
+                  {.name = "resourceslice-local", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
                     [this] { enqueue_all(""); });
@@ -51,7 +55,6 @@ void LocalResourceSliceController::enqueue_all(std::string_view ns) {
 
 asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  if (!has_synced()) co_return Outcome::done();
   const auto slice = slices_->find(key);
   if (!slice || slice->is_deleting()) co_return Outcome::done();
   const api::ResourceSlice view(*slice);
@@ -59,8 +62,13 @@ asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey w
   const std::string& own = context_.settings.cluster_id;
   auto csr = wanted_request(view, keys_, own);
   if (!csr) co_return Outcome::retry(std::move(csr.error()));
-  const core::LocalSlicePlan plan = core::plan_local_slice(*slice, own, namespaces_.peer_of(key.ns), *csr);
+  const std::string peer = namespaces_.peer_of(key.ns);
+  const core::LocalSlicePlan plan = core::plan_local_slice(*slice, own, peer, *csr);
   if (!plan.refusal.empty()) {
+    // Applied together with its namespace, a slice may be seen first.
+    const auto created = kube::parse_time(slice->creation_timestamp());
+    if (peer.empty() && created && context_.clock.wall() - *created < namespace_lag)
+      co_return Outcome::again_after(namespace_lag);
     context_.events.warning(*slice, api::kinds::resource_slices, "InvalidResourceSlice", plan.refusal);
     co_return Outcome::done();
   }

@@ -26,7 +26,8 @@ NamespaceMapController::NamespaceMapController(const asio::any_io_executor& exec
       bindings_(context.home.acquire({.resource = kinds::role_bindings,
                                       .selection = {.label_selector = std::string(labels::app_managed_by) + "=" +
                                                                       std::string(labels::app_managed_by_liqo)}})),
-      controller_(executor, context.clock, context.random, context.metrics, {.name = "namespacemap"},
+      controller_(executor, context.clock, context.random, context.metrics,
+                  {.name = "namespacemap", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   namespaces_->add_index(std::string(by_map), [](const kube::Object& object, std::vector<std::string>& out) {
     if (const auto id = object.annotation(annotations::managed_by_namespace_map); !id.empty()) out.emplace_back(id);
@@ -81,8 +82,6 @@ std::vector<kube::Object> NamespaceMapController::twins_of(const kube::ObjectKey
 
 asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  // The completion of the caches brings every key back here.
-  if (!has_synced()) co_return Outcome::done();
   auto object = maps_->find(key);
   if (!object || !api::NamespaceMap(*object).is_incoming()) co_return Outcome::done();
   const bool is_guarded = object->has_finalizer(api::finalizers::namespace_map);

@@ -26,7 +26,8 @@ NamespaceOffloadingController::NamespaceOffloadingController(const asio::any_io_
           {.resource = kube::resources::nodes,
            .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
       maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
-      controller_(executor, context.clock, context.random, context.metrics, {.name = "namespaceoffloading"},
+      controller_(executor, context.clock, context.random, context.metrics,
+                  {.name = "namespaceoffloading", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto synced = [this] { enqueue_all(); };
   // Only what cluster selectors look at makes every namespace due: Nodes and VirtualNodes are written often.
@@ -136,8 +137,6 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
 
 asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  // The completion of the caches brings every key back here.
-  if (!has_synced()) co_return Outcome::done();
   for (const kube::ObjectKey& other : offloadings_->store().keys()) {
     if (other.ns != key.ns || other.name == key.name) continue;
     if (const auto object = offloadings_->find(other))

@@ -20,7 +20,8 @@ NonceController::NonceController(const asio::any_io_executor& executor, TenantNa
     : context_(std::move(context)),
       namespaces_(namespaces),
       keys_(keys),
-      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "nonce"},
+      controller_(executor, context_.clock, context_.random, context_.metrics,
+                  {.name = "nonce", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   namespaces_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
   keys_.subscribe([this] { enqueue({}); });

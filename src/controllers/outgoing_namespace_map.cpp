@@ -26,7 +26,8 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(const asio::any_i
            .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
       maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
-      controller_(executor, context.clock, context.random, context.metrics, {.name = "outgoing-namespacemap"},
+      controller_(executor, context.clock, context.random, context.metrics,
+                  {.name = "outgoing-namespacemap", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   maps_->add_index(std::string(by_cluster), [](const kube::Object& map, std::vector<std::string>& out) {
     if (map.label(labels::replication) == "true") out.emplace_back(map.label(labels::replication_destination));
@@ -99,8 +100,6 @@ void OutgoingNamespaceMapController::enqueue_all() {
 
 asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey work) {
   const std::string cluster = work.object.name;
-  // The completion of the caches brings every key back here.
-  if (!has_synced()) co_return Outcome::done();
 
   std::vector<kube::Object> virtual_nodes;
   for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {

@@ -23,7 +23,8 @@ PodStatusController::PodStatusController(const asio::any_io_executor& executor, 
       nodes_(context.home.acquire(
           {.resource = kube::resources::nodes,
            .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
-      controller_(executor, context.clock, context.random, context.metrics, {.name = "pod-status"},
+      controller_(executor, context.clock, context.random, context.metrics,
+                  {.name = "pod-status", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   nodes_.subscribe([this](const kube::ObjectKey& key) { node_changed(key.name); });
 }

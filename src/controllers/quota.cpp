@@ -48,7 +48,8 @@ QuotaController::QuotaController(const asio::any_io_executor& executor, TenantNa
                   for (const kube::ObjectKey& key : share_slices_)
                     controller_.enqueue_after({key.ns, key}, share_pause);
                 }),
-      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "quota"},
+      controller_(executor, context_.clock, context_.random, context_.metrics,
+                  {.name = "quota", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(""); };
   slices_.subscribe([this](const kube::ObjectKey& key) { see_slice(key); },
@@ -155,7 +156,6 @@ std::optional<core::SliceRecord> QuotaController::foreign_record(const kube::Obj
 asio::awaitable<Outcome> QuotaController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   capacity_.set_watching(!share_slices_.empty());
-  if (!has_synced()) co_return Outcome::done();
   const auto found = slices_->find(key);
   if (!found || found->is_deleting()) {
     // Its Quota is the garbage collector's.

@@ -47,7 +47,8 @@ RemoteResourceSliceController::RemoteResourceSliceController(const asio::any_io_
       issuer_(context_),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
-      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "resourceslice-remote"},
+      controller_(executor, context_.clock, context_.random, context_.metrics,
+                  {.name = "resourceslice-remote", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(""); };
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
@@ -69,7 +70,6 @@ void RemoteResourceSliceController::enqueue_all(std::string_view ns) {
 
 asio::awaitable<Outcome> RemoteResourceSliceController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  if (!has_synced()) co_return Outcome::done();
   const auto slice = slices_->find(key);
   if (!slice || slice->is_deleting()) co_return Outcome::done();
   const api::ResourceSlice view(*slice);

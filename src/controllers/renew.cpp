@@ -30,7 +30,8 @@ LocalRenewer::LocalRenewer(const asio::any_io_executor& executor, TenantNamespac
       keys_(keys),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
       renews_(context_.home.acquire({.resource = api::kinds::renews})),
-      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "renew-local"},
+      controller_(executor, context_.clock, context_.random, context_.metrics,
+                  {.name = "renew-local", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   // A Renew has the name of its Identity.
   const auto changed = [this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); };
@@ -50,7 +51,6 @@ void LocalRenewer::enqueue_all(std::string_view ns) {
 
 asio::awaitable<Outcome> LocalRenewer::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  if (!has_synced()) co_return Outcome::done();
   const auto found = identities_->find(key);
   if (!found || found->is_deleting()) co_return Outcome::done();
   const kube::Object identity = *found;
@@ -113,7 +113,8 @@ RemoteRenewer::RemoteRenewer(const asio::any_io_executor& executor, TenantNamesp
       namespaces_(namespaces),
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       renews_(context_.home.acquire({.resource = api::kinds::renews})),
-      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "renew-remote"},
+      controller_(executor, context_.clock, context_.random, context_.metrics,
+                  {.name = "renew-remote", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(""); };
   renews_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
@@ -130,7 +131,6 @@ void RemoteRenewer::enqueue_all(std::string_view ns) {
 
 asio::awaitable<Outcome> RemoteRenewer::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  if (!has_synced()) co_return Outcome::done();
   const auto renew = renews_->find(key);
   const std::string peer = namespaces_.peer_of(key.ns);
   if (!renew || renew->is_deleting() || peer.empty()) co_return Outcome::done();

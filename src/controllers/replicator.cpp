@@ -51,7 +51,8 @@ Replicator::Replicator(const asio::any_io_executor& executor, ConnectProvider co
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces,
                                         .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
-      sessions_(executor, context.clock, context.random, context.metrics, {.name = "replication-session"},
+      sessions_(executor, context.clock, context.random, context.metrics,
+                {.name = "replication-session", .ready = [this] { return has_synced(); }},
                 [this](kube::WorkKey key) { return reconcile_peer(std::move(key)); }),
       orphan_controller_(executor, context.clock, context.random, context.metrics, {.name = "replication-orphan"},
                          [this](kube::WorkKey key) { return reconcile_orphan(std::move(key)); }),
@@ -310,8 +311,7 @@ kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secr
 
 asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
   const PeerKey key = work.object;
-  // The completion of the caches brings every key back here.
-  if (!has_synced() || !knows_secrets_of(key.ns)) co_return Outcome::done();
+  if (!knows_secrets_of(key.ns)) co_return Outcome::done();  // it comes back with them
   const auto secrets = secrets_of(key);
   if (secrets.empty()) {
     // A session that has its credentials ends what is to be ended without the Secret.

@@ -22,7 +22,9 @@ ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, 
                                   .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
                                                                   std::string(api::labels::managed_by_shadow_pod)}})),
       controller_(executor, context.clock, context.random, context.metrics,
-                  {.name = "shadowpod", .limits = {.workers = 128, .workers_per_group = 64}},
+                  {.name = "shadowpod",
+                   .limits = {.workers = 128, .workers_per_group = 64},
+                   .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto changed = [this](const kube::ObjectKey& key) { enqueue(key); };
   const auto synced = [this] {
@@ -39,8 +41,6 @@ void ShadowPodController::enqueue(const kube::ObjectKey& key) {
 
 asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  // The completion of the caches brings every key back here.
-  if (!has_synced()) co_return Outcome::done();
   const auto shadow = shadows_->find(key);
   if (!shadow) {
     // Its pod is the garbage collector's.

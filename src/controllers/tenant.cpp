@@ -42,7 +42,8 @@ TenantController::TenantController(const asio::any_io_executor& executor, Tenant
           context_.home.acquire({.resource = api::kinds::cluster_role_bindings,
                                  .selection = {.label_selector = std::string(labels::app_managed_by) + "=" +
                                                                  std::string(labels::app_managed_by_liqo)}})),
-      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "tenant"},
+      controller_(executor, context_.clock, context_.random, context_.metrics,
+                  {.name = "tenant", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(); };
   const auto in_namespace = [this](const kube::ObjectKey& key) { enqueue_namespace(key.ns); };
@@ -124,7 +125,6 @@ void TenantController::refuse(const kube::Object& tenant, std::string_view reaso
 
 asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  if (!has_synced()) co_return Outcome::done();
   const auto found = tenants_->find(key);
   if (!found) co_return Outcome::done();
   const kube::Object tenant = *found;

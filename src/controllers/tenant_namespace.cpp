@@ -34,7 +34,8 @@ TenantNamespaces::TenantNamespaces(const asio::any_io_executor& executor, Contex
           context_.home.acquire({.resource = api::kinds::role_bindings,
                                  .selection = {.label_selector = std::string(api::labels::app_managed_by) + "=" +
                                                                  std::string(api::labels::app_managed_by_liqo)}})),
-      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "tenant-namespace"},
+      controller_(executor, context_.clock, context_.random, context_.metrics,
+                  {.name = "tenant-namespace", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto see_all = [this] {
     for (const kube::ObjectKey& key : namespaces_->store().keys()) controller_.enqueue({.object = key});
@@ -104,7 +105,6 @@ asio::awaitable<kube::Result<bool>> TenantNamespaces::may_read_secrets(std::stri
 
 asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
   const std::string ns = work.object.name;
-  if (!has_synced()) co_return Outcome::done();
   if (peer_of(ns).empty()) {
     entries_.erase(ns);
     tell({ns, ""});

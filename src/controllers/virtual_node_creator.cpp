@@ -30,7 +30,8 @@ VirtualNodeCreator::VirtualNodeCreator(const asio::any_io_executor& executor, Te
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
       virtual_nodes_(context_.home.acquire({.resource = api::kinds::virtual_nodes})),
-      controller_(executor, context_.clock, context_.random, context_.metrics, {.name = "virtual-node-creator"},
+      controller_(executor, context_.clock, context_.random, context_.metrics,
+                  {.name = "virtual-node-creator", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(""); };
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
@@ -75,7 +76,6 @@ asio::awaitable<kube::Result<void>> VirtualNodeCreator::remove_node(kube::Object
 
 asio::awaitable<Outcome> VirtualNodeCreator::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  if (!has_synced()) co_return Outcome::done();
   const auto slice = slices_->find(key);
   if (!slice) co_return Outcome::done();
   const api::ResourceSlice view(*slice);

@@ -1,13 +1,7 @@
 // The simulation of the quota ledger: two replicas, consumers that ask for more than there is, one schedule of faults
 // per seed.    test_sim_ledger [COUNT [FIRST]]
-#include <algorithm>
-#include <cstdlib>
-#include <iostream>
-#include <thread>
-
-#include "kube/telemetry/log.hpp"
 #include "ledger_world.hpp"
-#include "workers.hpp"
+#include "seeds.hpp"
 
 namespace {
 
@@ -26,20 +20,4 @@ liqo::sim::Outcome run_seed(std::uint64_t seed) {
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  const std::uint64_t seeds = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 1000;
-  const std::uint64_t first = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 0;
-  kube::configure_logging(kube::LogLevel::error, kube::LogFormat::text);
-  std::uint64_t failed = 0;
-  const auto take = [&failed](const liqo::sim::Outcome& outcome) {
-    std::cout << outcome.text << std::flush;
-    failed += outcome.failed;
-  };
-  if (seeds == 1) {
-    take(run_seed(first));
-  } else {
-    liqo::sim::run_in_workers(first, seeds, std::max(1U, std::thread::hardware_concurrency()), run_seed, take);
-  }
-  std::cout << seeds - failed << " passed, " << failed << " failed, 0 skipped" << std::endl;
-  return failed > 0 ? 1 : 0;
-}
+int main(int count, char** arguments) { return liqo::sim::run_seeds(count, arguments, run_seed); }

@@ -22,6 +22,8 @@ class SimProviderLink final : public controllers::ProviderLink {
 
 }  // namespace
 
+std::string address_of(std::string_view cluster) { return "https://" + std::string(cluster) + ":6443"; }
+
 /// Everything that ends with the process.
 struct ProcessBox::Run {
   Run(ProcessBox& box)
@@ -32,10 +34,11 @@ struct ProcessBox::Run {
                 {.home = home,
                  .connect = [&box, flag = std::shared_ptr<const bool>(killed)](const kube::Object& secret)
                      -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
-                   auto name = kube::decode_base64(kube::string_at(secret.tree(), {"data", "kubeconfig"}));
-                   if (!name || !box.providers_.contains(*name))
-                     return kube::fail(kube::Errc::parse, "the Secret holds no kubeconfig");
-                   return std::make_unique<SimProviderLink>(*box.providers_.at(*name), flag);
+                   const auto text = kube::decode_base64(kube::string_at(secret.tree(), {"data", "kubeconfig"}));
+                   for (auto& [id, link] : box.providers_)
+                     if (text && (*text == id || text->find(address_of(id)) != std::string::npos))
+                       return std::make_unique<SimProviderLink>(*link, flag);
+                   return kube::fail(kube::Errc::parse, "the Secret holds no kubeconfig");
                  },
                  .clock = box.simulator_.clock(),
                  .random = random,

@@ -12,10 +12,14 @@ namespace liqo::sim {
 
 namespace asio = boost::asio;
 
+/// URL of the API server of a cluster, as a kubeconfig names it.
+std::string address_of(std::string_view cluster);
+
 /// Holds the links, which outlive the processes, and at most one process at a time.
 class ProcessBox {
  public:
-  /// `home` is the server of the cluster it serves; `providers` the servers that its kubeconfigs reach, by cluster ID.
+  /// `home` is the server of the cluster it serves; `providers` the servers that its kubeconfigs reach, by cluster ID:
+  /// a kubeconfig is that ID alone, or a text that names the cluster's address.
   ProcessBox(kube::testing::Simulator& simulator, std::string cluster, kube::testing::FakeApiServer& home,
              const std::map<std::string, kube::testing::FakeApiServer*>& providers, controllers::Settings settings);
   ~ProcessBox();

@@ -7,6 +7,9 @@
 namespace kube {
 namespace {
 
+/// How often a controller that waits for its caches looks.
+constexpr Duration ready_interval = std::chrono::milliseconds(20);
+
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
@@ -58,6 +61,7 @@ asio::awaitable<void> Controller::run() {
   async::TaskGroup workers(executor_, async::TaskGroup::OnFailure::keep_others);
   std::exception_ptr ended;
   try {
+    while (settings_.ready && !settings_.ready()) co_await clock_.sleep(ready_interval);
     while (true) {
       while (auto key = schedule_.pop(clock_.now())) {
         queue_time_.observe(seconds(clock_.now() - schedule_.due_since(*key)));

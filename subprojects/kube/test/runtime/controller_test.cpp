@@ -76,6 +76,25 @@ TEST_CASE("a reconcile that hangs is cancelled by the guard and tried again, whi
   }());
 }
 
+TEST_CASE("no key is worked on before the caches are complete, and none is forgotten") {
+  run([]() -> asio::awaitable<void> {
+    World world;
+    auto executor = co_await asio::this_coro::executor;
+    async::Event finished(executor);
+    int looks = 0;
+    Controller controller(executor, world.clock, world.random, world.metrics,
+                          {.name = "test", .ready = [&] { return ++looks > 3; }},
+                          [&](WorkKey key) -> asio::awaitable<Outcome> {
+                            CHECK(looks == 4);
+                            if (++world.runs[key.object.name]; world.runs.size() == 2) finished.set();
+                            co_return Outcome::done();
+                          });
+    controller.enqueue({"milan", {"ns", "early"}});
+    controller.enqueue({"milan", {"ns", "other"}});
+    co_await until(controller, finished, world.clock);
+  }());
+}
+
 TEST_CASE("a stopping controller lets the running reconcile finish") {
   run([]() -> asio::awaitable<void> {
     World world;
