@@ -20,6 +20,8 @@ namespace labels = api::labels;
 /// ShadowPods deleted in one go, so that a big tenant does not hold a worker for long.
 constexpr std::size_t deletions_at_once = 200;
 constexpr kube::Duration longest_wait = 24h;
+/// Index of Tenants that are drained, by their cluster.
+constexpr std::string_view drained_cluster = "drained-cluster";
 
 /// Whether an object is the copy of one of `peer`'s: both marks are the replicator's and checked by admission.
 bool is_replica_of(const kube::Object& object, std::string_view peer) {
@@ -47,6 +49,10 @@ TenantController::TenantController(const asio::any_io_executor& executor, Tenant
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(); };
   const auto in_namespace = [this](const kube::ObjectKey& key) { enqueue_namespace(key.ns); };
+  tenants_->add_index(std::string(drained_cluster), [](const kube::Object& tenant, std::vector<std::string>& values) {
+    const api::Tenant view(tenant);
+    if (view.condition() == api::TenantCondition::drained) values.emplace_back(view.cluster_id());
+  });
   tenants_.subscribe(in_namespace, all);
   slices_.subscribe([this](const kube::ObjectKey& key) { see_slice(key); }, all);
   shadow_pods_.subscribe([this](const kube::ObjectKey& key) { see_shadow_pod(key); }, all);
@@ -85,16 +91,13 @@ void TenantController::see_slice(const kube::ObjectKey& key) {
 }
 
 void TenantController::see_shadow_pod(const kube::ObjectKey& shadow_key) {
-  const auto shadow = shadow_pods_->find(shadow_key);
   const auto ns = consumer_namespaces_->find({"", shadow_key.ns});
-  if (!shadow || shadow->is_deleting() || !ns) return;
-  const std::string_view consumer = ns->label(labels::remote_cluster_id);
-  for (const kube::ObjectKey& key : tenants_->store().keys()) {
-    const auto tenant = tenants_->find(key);
-    if (tenant && api::Tenant(*tenant).cluster_id() == consumer &&
-        api::Tenant(*tenant).condition() == api::TenantCondition::drained)
-      controller_.enqueue({key.ns, key});
-  }
+  if (!ns) return;
+  const auto drained = tenants_->store().keys(drained_cluster, ns->label(labels::remote_cluster_id));
+  if (drained.empty()) return;
+  const auto shadow = shadow_pods_->find(shadow_key);
+  if (!shadow || shadow->is_deleting()) return;
+  for (const kube::ObjectKey& key : drained) controller_.enqueue({key.ns, key});
 }
 
 std::vector<kube::Object> TenantController::tenants_of(std::string_view ns) const {

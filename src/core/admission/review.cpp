@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/base/base64.hpp"
+#include "kube/base/json_arena.hpp"
 
 namespace liqo::core::admission {
 namespace {
@@ -24,12 +25,13 @@ bool read_operation(std::string_view text, Operation& operation) {
   return false;
 }
 
-bool read_object(json::object& request, std::string_view field, kube::Object& object) {
+/// Moves the object out of the review; an empty one where there is none. Nothing: it is no object.
+std::optional<kube::Object> take_object(json::object& request, std::string_view field) {
   json::value* value = request.if_contains(field);
-  if (!value || value->is_null()) return true;
-  if (!value->is_object()) return false;
-  object = kube::Object(std::move(value->get_object()));
-  return true;
+  if (!value || value->is_null()) return kube::Object();
+  if (!value->is_object()) return std::nullopt;
+  // Built, not assigned: so it keeps its memory, and nothing is copied.
+  return std::optional<kube::Object>(std::in_place, std::move(value->get_object()));
 }
 
 std::string clipped(const std::string& text) {
@@ -59,7 +61,7 @@ std::string_view to_string(Operation operation) {
 bool User::is_in(std::string_view group) const { return std::ranges::find(groups, group) != groups.end(); }
 
 kube::Result<Request> decode_review(std::string_view body) {
-  auto document = kube::parse_json(body, max_depth);
+  auto document = kube::parse_json_arena(body, max_depth);
   if (!document) return malformed(document.error().text());
   const std::string_view version = kube::string_at(*document, {"apiVersion"});
   if (kube::string_at(*document, {"kind"}) != "AdmissionReview") return malformed("its kind is not AdmissionReview");
@@ -71,7 +73,11 @@ kube::Result<Request> decode_review(std::string_view body) {
   if (!asked || !asked->is_object()) return malformed("it has no request");
   json::object& fields = asked->get_object();
 
-  Request request;
+  auto object = take_object(fields, "object");
+  if (!object) return malformed("the object is none");
+  auto old_object = take_object(fields, "oldObject");
+  if (!old_object) return malformed("the old object is none");
+  Request request{.object = std::move(*object), .old_object = std::move(*old_object)};
   request.uid = kube::string_at(fields, {"uid"});
   if (request.uid.empty() || request.uid.size() > 256) return malformed("the request has no usable uid");
   if (!read_operation(kube::string_at(fields, {"operation"}), request.operation))
@@ -88,8 +94,6 @@ kube::Result<Request> decode_review(std::string_view body) {
     request.user.groups.emplace_back(group.get_string());
   }
   request.dry_run = kube::bool_at(fields, {"dryRun"});
-  if (!read_object(fields, "object", request.object)) return malformed("the object is none");
-  if (!read_object(fields, "oldObject", request.old_object)) return malformed("the old object is none");
   const bool needs_object = request.operation == Operation::create || request.operation == Operation::update;
   if (needs_object && request.object.tree().empty()) return malformed("the request has no object");
   if (request.operation == Operation::update && request.old_object.tree().empty())
