@@ -38,14 +38,16 @@ AdmissionServer::AdmissionServer(const asio::any_io_executor& executor, kube::as
                    }},
               [this](const ServerRequest& request, ServerResponse& response) { return handle(request, response); }) {}
 
-void AdmissionServer::route(std::string path, Decide decide) {
+void AdmissionServer::route(std::string path, Decide decide) { add(std::move(path), {.decide = std::move(decide)}); }
+void AdmissionServer::route(std::string path, Rule rule) { add(std::move(path), {.rule = std::move(rule)}); }
+
+void AdmissionServer::add(std::string path, Route route) {
   const std::string help = "Reviews that were answered, by path and answer.";
-  Route made{.decide = std::move(decide),
-             .allowed = metrics_.counter("liqod_admissions_total", help, {{"path", path}, {"answer", "allowed"}}),
-             .denied = metrics_.counter("liqod_admissions_total", help, {{"path", path}, {"answer", "denied"}}),
-             .seconds = metrics_.histogram("liqod_admission_seconds", "Time until a review is answered.",
-                                           {{"path", path}}, kube::time_bounds())};
-  routes_.insert_or_assign(std::move(path), std::move(made));
+  route.allowed = metrics_.counter("liqod_admissions_total", help, {{"path", path}, {"answer", "allowed"}});
+  route.denied = metrics_.counter("liqod_admissions_total", help, {{"path", path}, {"answer", "denied"}});
+  route.seconds = metrics_.histogram("liqod_admission_seconds", "Time until a review is answered.", {{"path", path}},
+                                     kube::time_bounds());
+  routes_.insert_or_assign(std::move(path), std::move(route));
 }
 
 asio::awaitable<void> AdmissionServer::handle(const ServerRequest& request, ServerResponse& response) {
@@ -74,6 +76,7 @@ asio::awaitable<void> AdmissionServer::handle(const ServerRequest& request, Serv
 asio::awaitable<Answer> AdmissionServer::decide(const Route& route, const Request& request) {
   std::exception_ptr thrown;
   try {
+    if (route.rule) co_return route.rule(request);
     auto answer = co_await kube::async::with_timeout(clock_, route.decide(request), settings_.limit);
     if (answer) co_return std::move(*answer);
     co_return Answer::unavailable("Liqo could not decide in time; try again");

@@ -50,20 +50,19 @@ void Reviews::add_to(AdmissionServer& server) {
                                      {"/validate/tenants", &Reviews::validate_tenant},
                                      {"/validate/quotas", &Reviews::validate_quota}})
     server.route(std::string(path),
-                 [this, decide = member](const Request& request) { return (this->*decide)(request); });
+                 Decide([this, decide = member](const Request& request) { return (this->*decide)(request); }));
 
   // Rules that need nothing but the request.
-  using Rule = Answer (*)(const Request&);
+  using Function = Answer (*)(const Request&);
   for (const auto& [path, rule] :
-       {std::pair<std::string_view, Rule>{"/mutate/shadowpods", core::admission::mutate_shadow_pod},
+       {std::pair<std::string_view, Function>{"/mutate/shadowpods", core::admission::mutate_shadow_pod},
         {"/mutate/tenants", core::admission::mutate_tenant},
         {"/mutate/foreign-cluster", core::admission::mutate_foreign_cluster},
         {"/validate/virtualnodes", core::admission::validate_virtual_node},
         {"/validate/namespace-offloading", core::admission::validate_namespace_offloading},
         {"/validate/namespacemaps", core::admission::validate_namespace_map},
         {"/validate/renews", core::admission::check_replica}})
-    server.route(std::string(path),
-                 [decide = rule](const Request& request) -> asio::awaitable<Answer> { co_return decide(request); });
+    server.route(std::string(path), Rule(rule));
 }
 
 std::string Reviews::waiting_for() const {

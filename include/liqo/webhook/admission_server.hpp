@@ -20,6 +20,9 @@ namespace asio = boost::asio;
 /// Decides on one request. What it throws, and what takes longer than the limit, is answered for it.
 using Decide = std::function<asio::awaitable<core::admission::Answer>(const core::admission::Request&)>;
 
+/// The same where nothing but the request is needed.
+using Rule = std::function<core::admission::Answer(const core::admission::Request&)>;
+
 /// An API server's bound of a request is 3 MiB, and an update brings the stored object along.
 inline constexpr std::size_t max_review = 6U << 20;
 
@@ -40,6 +43,7 @@ class AdmissionServer {
 
   /// Serves a path, e.g. "/mutate/pod".
   void route(std::string path, Decide decide);
+  void route(std::string path, Rule rule);
   kube::Result<std::uint16_t> listen() { return server_.listen(); }
   asio::awaitable<void> run() { return server_.serve(); }
   void replace_tls(kube::net::TlsContext tls) { server_.replace_tls(std::move(tls)); }
@@ -48,10 +52,12 @@ class AdmissionServer {
 
  private:
   struct Route {
-    Decide decide;
+    Decide decide;  ///< or
+    Rule rule;
     kube::Counter allowed, denied;
     kube::Histogram seconds;
   };
+  void add(std::string path, Route route);
   asio::awaitable<core::admission::Answer> decide(const Route& route, const core::admission::Request& request);
 
   kube::async::Clock& clock_;

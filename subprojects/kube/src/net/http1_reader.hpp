@@ -27,21 +27,34 @@ class Http1Reader {
     parser_->eager(false);
   }
 
+  /// Takes what has arrived of the header. Failures as of `read_header`.
+  Result<bool> buffered_header() {
+    boost::system::error_code error;
+    if (!parser_->is_header_done() && from_ < buffer_.size())
+      from_ += parser_->put(boost::asio::buffer(buffer_.data() + from_, buffer_.size() - from_), error);
+    compact();
+    if (error && error != boost::beast::http::error::need_more) return std::unexpected(failure_of(error));
+    return parser_->is_header_done();
+  }
+
   /// Reads up to the end of the header. An orderly end before its first byte is Errc::closed with the text "end".
   asio::awaitable<Result<void>> read_header(ByteStream& stream) {
-    while (!parser_->is_header_done()) {
-      boost::system::error_code error;
-      if (from_ < buffer_.size())
-        from_ += parser_->put(boost::asio::buffer(buffer_.data() + from_, buffer_.size() - from_), error);
-      compact();
-      if (error && error != boost::beast::http::error::need_more) co_return std::unexpected(failure_of(error));
-      if (parser_->is_header_done()) break;
+    while (true) {
+      const auto taken = buffered_header();
+      if (!taken) co_return std::unexpected(taken.error());
+      if (*taken) break;
       const bool first = !parser_->got_some() && buffer_.empty();
       auto more = co_await fill(stream);
       if (!more) co_return std::unexpected(std::move(more.error()));
       if (*more == 0) co_return fail(Errc::closed, first ? "end" : "the peer closed the connection within a header");
     }
     co_return Result<void>();
+  }
+
+  /// Whether all of the body has arrived, as far as the header tells its length.
+  bool has_body() const {
+    const auto left = parser_->content_length_remaining();
+    return left && *left <= buffered();
   }
 
   /// The next bytes of the body, "" = end.
@@ -52,7 +65,7 @@ class Http1Reader {
       boost::system::error_code error;
       bool starved = from_ == buffer_.size();
       if (!starved) {
-        out.resize(chunk_size);
+        out.resize(std::min(chunk_size, buffer_.size() - from_));
         auto& body = parser_->get().body();
         body.data = out.data();
         body.size = out.size();

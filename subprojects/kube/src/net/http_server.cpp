@@ -151,6 +151,7 @@ class HttpServer::Impl::Answer final : public ServerResponse {
     keep_alive_ = false;
     finished_ = true;
   }
+  bool finished() const { return finished_; }
   bool keep_alive() const { return keep_alive_ && !broken_; }
 
  private:
@@ -277,8 +278,15 @@ asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const s
       auto count = co_await async::with_timeout(clock, session.reader.fill(*session.stream), options.idle_timeout);
       if (!count || !*count || **count == 0) co_return;
     }
-    auto header =
-        co_await async::with_timeout(clock, session.reader.read_header(*session.stream), options.header_timeout);
+    // What came in one piece is read without setting a timer.
+    std::optional<Result<void>> header;
+    if (auto buffered = session.reader.buffered_header(); !buffered) {
+      header = std::unexpected(std::move(buffered.error()));
+    } else if (*buffered) {
+      header = Result<void>();
+    } else {
+      header = co_await async::with_timeout(clock, session.reader.read_header(*session.stream), options.header_timeout);
+    }
     first = false;
     if (!header || stopping) co_return;
     session.idle = false;
@@ -294,8 +302,13 @@ asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const s
                                                     : 0;
       why = failure.text();
     } else {
-      auto read = co_await async::with_timeout(clock, read_request(session, request, keep_alive, refusal),
-                                               options.body_timeout);
+      std::optional<Result<void>> read;
+      if (session.reader.has_body()) {
+        read = co_await read_request(session, request, keep_alive, refusal);
+      } else {
+        read = co_await async::with_timeout(clock, read_request(session, request, keep_alive, refusal),
+                                            options.body_timeout);
+      }
       if (!read) {
         refusal = 408;
         why = "the request's body did not come in time";
@@ -347,6 +360,7 @@ asio::awaitable<bool> HttpServer::Impl::serve_one(Session& session, ServerReques
     if (answer.started()) answer.abort();
   }
   if (!session.stream) co_return false;
+  if (answer.finished()) co_return answer.keep_alive();
   auto finished = co_await async::with_timeout(clock, answer.finish(), options.header_timeout);
   co_return finished && *finished&& answer.keep_alive();
 }
