@@ -5,6 +5,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/controllers/guarded_write.hpp"
+#include "liqo/core/authentication/decisions.hpp"
 #include "liqo/core/authentication/forge.hpp"
 #include "liqo/core/authentication/handshake.hpp"
 #include "liqo/core/authentication/names.hpp"
@@ -314,6 +315,24 @@ asio::awaitable<kube::Result<void>> TenantController::remove_replicas(std::strin
   co_return kube::Result<void>();
 }
 
+asio::awaitable<kube::Result<void>> TenantController::keep_decisions(kube::Object tenant) {
+  kube::Api& home = context_.home.api();
+  const kube::ObjectKey key{"", std::string(tenant.ns())};
+  auto ns = co_await home.get(kube::resources::namespaces, key);
+  if (!ns && ns.error().is_not_found()) co_return kube::Result<void>();
+  if (!ns) co_return kube::fail(std::move(ns.error()), "reading the tenant namespace");
+  const std::string decisions = core::remember_decisions(tenant);
+  if (ns->annotation(core::decisions_annotation) == decisions || ns->is_deleting()) co_return kube::Result<void>();
+  json::object annotations;
+  annotations[core::decisions_annotation] = decisions.empty() ? json::value(nullptr) : json::value(decisions);
+  json::object changes{{"metadata", json::object{{"annotations", std::move(annotations)}}}};
+  auto patched =
+      co_await home.patch(kube::resources::namespaces, key, kube::PatchType::merge, json::serialize(changes));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "keeping what was decided about the consumer");
+  co_return kube::Result<void>();
+}
+
 asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::string peer) {
   if (!tenant.has_finalizer(api::finalizers::tenant)) co_return Outcome::done();
   kube::Api& home = context_.home.api();
@@ -334,6 +353,9 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
         co_return Outcome::retry(std::move(removed.error()).in("taking the consumer's rights"));
     }
     if (namespaces_.peer_of(tenant.ns()) == peer) {
+      // Before the Tenant is gone: whoever makes the next one finds them.
+      auto kept = co_await keep_decisions(tenant);
+      if (!kept) co_return Outcome::retry(std::move(kept.error()));
       auto cleared = co_await remove_replicas(std::string(tenant.ns()), peer);
       if (!cleared) co_return Outcome::retry(std::move(cleared.error()));
     }

@@ -18,6 +18,7 @@ struct Hook {
   std::string_view operations;
   bool skippable = false;       ///< not asked about objects with the label liqo.io/webhook-skip=true
   bool offloaded_only = false;  ///< only in namespaces that are offloaded, but for those that this process stands on
+  bool of_peers_only = false;   ///< only in namespaces that belong to a peer: of tenants, and twins
   bool reserves = false;        ///< an answer has an effect, except in a dry run
 };
 
@@ -81,6 +82,14 @@ constexpr Hook hooks[] = {
     {false, "resourceslice.validate.liqo.io", "/validate/resourceslices", authentication, "v1beta1",
      "resourceslices resourceslices/status", written},
     {false, "renew.validate.liqo.io", "/validate/renews", authentication, "v1beta1", "renews renews/status", written},
+    {.mutating = false,
+     .name = "secret.validate.liqo.io",
+     .path = "/validate/secrets",
+     .group = "",
+     .version = "v1",
+     .resources = "secrets",
+     .operations = "CREATE",
+     .of_peers_only = true},
     {false, "tenant.validate.liqo.io", "/validate/tenants", authentication, "v1beta1", "tenants tenants/status",
      written},
 };
@@ -95,11 +104,11 @@ json::array words(std::string_view text) {
   return found;
 }
 
-json::object requirement(std::string_view key, std::string_view verb, json::array values) {
+json::object requirement(std::string_view key, std::string_view verb, json::array values = {}) {
   json::object made;
   made["key"] = key;
   made["operator"] = verb;
-  made["values"] = std::move(values);
+  if (!values.empty()) made["values"] = std::move(values);
   return made;
 }
 
@@ -147,7 +156,9 @@ json::object forge_hook(const Hook& hook, const Reach& reach, std::string_view c
   made["rules"] = json::array{std::move(rule)};
   made["failurePolicy"] = "Fail";
   made["matchPolicy"] = "Equivalent";
-  made["namespaceSelector"] = hook.offloaded_only ? offloaded_namespaces(reach.ns) : json::object();
+  made["namespaceSelector"] = hook.offloaded_only  ? offloaded_namespaces(reach.ns)
+                              : hook.of_peers_only ? selector({requirement(api::labels::remote_cluster_id, "Exists")})
+                                                   : json::object();
   made["objectSelector"] =
       hook.skippable ? selector({requirement(api::labels::webhook_skip, "NotIn", {"true"})}) : json::object();
   made["sideEffects"] = hook.reserves ? "NoneOnDryRun" : "None";

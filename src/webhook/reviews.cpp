@@ -5,6 +5,7 @@
 #include "liqo/core/admission/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/validations.hpp"
+#include "liqo/core/authentication/decisions.hpp"
 #include "liqo/core/pod_scheduling.hpp"
 
 namespace liqo::webhook {
@@ -47,7 +48,9 @@ void Reviews::add_to(AdmissionServer& server) {
                                      {"/validate/shadowpods", &Reviews::validate_shadow_pod},
                                      {"/mutate/virtualnodes", &Reviews::mutate_virtual_node},
                                      {"/validate/resourceslices", &Reviews::validate_resource_slice},
+                                     {"/mutate/tenants", &Reviews::mutate_tenant},
                                      {"/validate/tenants", &Reviews::validate_tenant},
+                                     {"/validate/secrets", &Reviews::validate_secret},
                                      {"/validate/quotas", &Reviews::validate_quota}})
     server.route(std::string(path),
                  Decide([this, decide = member](const Request& request) { return (this->*decide)(request); }));
@@ -56,7 +59,6 @@ void Reviews::add_to(AdmissionServer& server) {
   using Function = Answer (*)(const Request&);
   for (const auto& [path, rule] :
        {std::pair<std::string_view, Function>{"/mutate/shadowpods", core::admission::mutate_shadow_pod},
-        {"/mutate/tenants", core::admission::mutate_tenant},
         {"/mutate/foreign-cluster", core::admission::mutate_foreign_cluster},
         {"/validate/virtualnodes", core::admission::validate_virtual_node},
         {"/validate/namespace-offloading", core::admission::validate_namespace_offloading},
@@ -139,6 +141,16 @@ asio::awaitable<Answer> Reviews::validate_resource_slice(const Request& request)
   co_return core::admission::validate_resource_slice(request, namesakes);
 }
 
+asio::awaitable<Answer> Reviews::mutate_tenant(const Request& request) {
+  std::string decisions;
+  if (request.operation == Operation::create && core::admission::is_tenant(request.user)) {
+    auto ns = co_await read_namespace(request.ns, true);
+    if (!ns) co_return cannot_read(ns.error());
+    if (*ns) decisions = (*ns)->annotation(core::decisions_annotation);
+  }
+  co_return core::admission::mutate_tenant(request, decisions);
+}
+
 asio::awaitable<Answer> Reviews::validate_tenant(const Request& request) {
   core::admission::TenantSurroundings around;
   std::vector<std::string> in_namespace, namesakes;
@@ -148,6 +160,7 @@ asio::awaitable<Answer> Reviews::validate_tenant(const Request& request) {
     if (*ns) {
       around.is_tenant_namespace = (*ns)->label(labels::tenant_namespace) == "true";
       around.namespace_cluster = (*ns)->label(labels::remote_cluster_id);
+      around.decisions = (*ns)->annotation(core::decisions_annotation);
     }
   }
   if (request.operation == Operation::create) {
@@ -161,6 +174,12 @@ asio::awaitable<Answer> Reviews::validate_tenant(const Request& request) {
   around.in_namespace = in_namespace;
   around.namesakes = namesakes;
   co_return core::admission::validate_tenant(request, around);
+}
+
+asio::awaitable<Answer> Reviews::validate_secret(const Request& request) {
+  auto ns = co_await read_namespace(request.ns, false);
+  if (!ns) co_return cannot_read(ns.error());
+  co_return core::admission::check_secret(request, *ns ? (*ns)->label(labels::remote_cluster_id) : "");
 }
 
 asio::awaitable<Answer> Reviews::validate_quota(const Request& request) {

@@ -27,6 +27,8 @@ class TenantController final : public Runnable {
 
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// Keeps what the provider has decided about the consumer on the tenant namespace.
+  asio::awaitable<kube::Result<void>> keep_decisions(kube::Object tenant);
   asio::awaitable<kube::Outcome> tear_down(kube::Object tenant, std::string peer);
   /// Answers when to renew; nothing where the Tenant was refused, or has to wait for something that will be told.
   asio::awaitable<kube::Result<std::optional<kube::WallTime>>> admit(kube::Object tenant);

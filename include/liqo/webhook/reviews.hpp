@@ -35,7 +35,9 @@ class Reviews {
   asio::awaitable<Answer> validate_shadow_pod(const Request& request);
   asio::awaitable<Answer> mutate_virtual_node(const Request& request);
   asio::awaitable<Answer> validate_resource_slice(const Request& request);
+  asio::awaitable<Answer> mutate_tenant(const Request& request);
   asio::awaitable<Answer> validate_tenant(const Request& request);
+  asio::awaitable<Answer> validate_secret(const Request& request);
   asio::awaitable<Answer> validate_quota(const Request& request);
 
   /// A namespace, read from the server where the cache has none; nullopt where there is none.

@@ -3,6 +3,8 @@
 #include <set>
 
 #include "liqo/api/labels.hpp"
+#include "liqo/core/authentication/decisions.hpp"
+#include "liqo/core/authentication/names.hpp"
 
 namespace liqo::core::admission {
 namespace labels = api::labels;
@@ -12,6 +14,8 @@ constexpr std::string_view pinned_labels[] = {labels::remote_cluster_id, labels:
                                               labels::replication_origin, labels::replication_destination};
 constexpr std::string_view marks[] = {api::annotations::cordon, api::annotations::cordon_tenant,
                                       api::annotations::cordoned_resource};
+
+constexpr std::string_view token_type = "kubernetes.io/service-account-token";
 
 std::string quoted(std::string_view text) { return "\"" + std::string(text.substr(0, 100)) + "\""; }
 
@@ -23,6 +27,17 @@ std::string_view change_of(const json::object& before, const json::object& after
   if (!had) return "added";
   if (!has) return "removed";
   return *had == *has ? "" : "changed";
+}
+
+/// Finalizers hold an object until somebody has cleared up after it. At the provider that is nobody but the provider: a
+/// consumer that takes one away leaves remains, and one that sets one holds up whole namespaces.
+Answer check_finalizers(const Request& request) {
+  const auto of = [](const kube::Object& object) -> const json::array& {
+    return kube::array_at(object.tree(), {"metadata", "finalizers"});
+  };
+  if (of(request.old_object) == of(request.object)) return Answer::allow();
+  return Answer::deny("the finalizers of " + request.plural + " cannot be set or removed by user " +
+                      quoted(request.user.name) + ": they say what this cluster still has to clear up");
 }
 
 Answer check_new_replica(const Request& request) {
@@ -72,6 +87,7 @@ Answer check_replica(const Request& request) {
   } else {
     return Answer::allow();
   }
+  if (Answer answer = check_finalizers(request); !answer.allowed) return answer;
   const std::string_view consumer = kube::string_at(request.object.spec(), {"consumerClusterID"});
   if (!consumer.empty() && consumer != request.user.name)
     return Answer::deny("spec.consumerClusterID must be " + quoted(request.user.name) + ", not " + quoted(consumer) +
@@ -79,12 +95,14 @@ Answer check_replica(const Request& request) {
   return Answer::allow();
 }
 
-Answer check_tenant_writer(const Request& request) {
+Answer check_tenant_writer(const Request& request, std::string_view decisions) {
   if (!is_tenant(request.user)) return Answer::allow();
   if (request.operation != Operation::create && request.operation != Operation::update) return Answer::allow();
   const std::string who = "user " + quoted(request.user.name);
   if (request.subresource == "status") return Answer::deny("the status of a Tenant cannot be written by " + who);
-  const kube::Object& before = request.old_object;
+  if (Answer answer = check_finalizers(request); !answer.allowed) return answer;
+  kube::Object before = request.old_object;
+  if (request.operation == Operation::create) recall_decisions(decisions, before);
   const kube::Object& after = request.object;
   std::set<std::string_view> keys;
   if (!change_of(before.labels(), after.labels(), labels::webhook_skip).empty())
@@ -109,6 +127,29 @@ Answer check_tenant_writer(const Request& request) {
       return Answer::deny("spec." + std::string(field) + " cannot be set to " + quoted(wanted) + " by " + who +
                           ": only the provider's administrator decides what a consumer may do");
   }
+  return Answer::allow();
+}
+
+Answer check_secret(const Request& request, std::string_view consumer) {
+  const bool in_tenant_namespace = is_tenant(request.user);
+  if (request.operation != Operation::create) return Answer::allow();
+  if (!in_tenant_namespace && (consumer.empty() || !request.user.is_in(consumer))) return Answer::allow();
+  const std::string who = "user " + quoted(request.user.name);
+  const std::string_view type = kube::string_at(request.object.tree(), {"type"});
+  if (type == token_type)
+    return Answer::deny("a Secret of the type " + std::string(token_type) + " cannot be created by " + who +
+                        ": Kubernetes would put a token of this cluster into it");
+  if (!in_tenant_namespace) return Answer::allow();
+  if (request.object.name() != nonce_secret)
+    return Answer::deny("the Secret " + quoted(request.object.name()) + " cannot be created by " + who + ": it is " +
+                        std::string(nonce_secret) + " that asks for a nonce");
+  for (const auto& [key, value] : request.object.labels())
+    if (std::string_view(key).starts_with("liqo.io/") && key != labels::nonce && key != labels::remote_cluster_id)
+      return Answer::deny("the label " + std::string(key) + " cannot be on the Secret " + std::string(nonce_secret) +
+                          " of " + who + ": it asks for a nonce and for nothing else");
+  if (!kube::object_at(request.object.tree(), {"data"}).empty())
+    return Answer::deny("the Secret " + std::string(nonce_secret) + " of " + who +
+                        " must be empty: this cluster chooses the nonce");
   return Answer::allow();
 }
 

@@ -4,6 +4,7 @@
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/validations.hpp"
+#include "liqo/core/authentication/decisions.hpp"
 #include "liqo/core/mapping/names.hpp"
 
 namespace liqo::core::admission {
@@ -54,12 +55,20 @@ Answer validate_resource_slice(const Request& request, std::span<const std::stri
   return Answer::allow();
 }
 
-Answer mutate_tenant(const Request& request) {
+Answer mutate_tenant(const Request& request, std::string_view decisions) {
   Answer answer;
   if (request.operation != Operation::create && request.operation != Operation::update) return answer;
   const std::string_view id = cluster_id(request.object);
   if (!id.empty() && !request.object.has_label(labels::remote_cluster_id))
     set_label(answer.patch, request.object, labels::remote_cluster_id, id);
+  if (request.operation != Operation::create || !is_tenant(request.user) || decisions.empty()) return answer;
+  kube::Object wanted = request.object;
+  recall_decisions(decisions, wanted);
+  if (wanted.spec() != request.object.spec())
+    set_spec_field(answer.patch, request.object, "tenantCondition", wanted.spec().at("tenantCondition"));
+  if (wanted.annotations() != request.object.annotations())
+    answer.patch.push_back(
+        json::object{{"op", "add"}, {"path", "/metadata/annotations"}, {"value", wanted.annotations()}});
   return answer;
 }
 
@@ -68,7 +77,7 @@ Answer validate_tenant(const Request& request, const TenantSurroundings& around)
   if (!is_new && request.operation != Operation::update) return Answer::allow();
   // What is on its way out only loses finalizers.
   if (!is_new && request.object.is_deleting() && !is_tenant(request.user)) return Answer::allow();
-  if (Answer answer = check_tenant_writer(request); !answer.allowed) return answer;
+  if (Answer answer = check_tenant_writer(request, around.decisions); !answer.allowed) return answer;
   // The answer to a Tenant says nothing about where it belongs.
   if (!request.subresource.empty()) return Answer::allow();
   const kube::Object& tenant = request.object;

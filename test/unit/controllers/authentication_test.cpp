@@ -6,6 +6,7 @@
 #include "liqo/api/identity.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
+#include "liqo/core/authentication/decisions.hpp"
 #include "liqo/core/authentication/forge.hpp"
 #include "liqo/core/authentication/handshake.hpp"
 #include "liqo/core/authentication/names.hpp"
@@ -312,6 +313,27 @@ TEST_CASE("a deleted Tenant takes its rights, its replicas and its certificate a
   CHECK(milan.server.list(kinds::cluster_role_bindings).empty());
   CHECK(!milan.has(kinds::resource_slices, {milan.ns, "pool"}));
   CHECK(!milan.has(resources::secrets, {milan.ns, "liqo-remote-certificate"}));
+}
+
+TEST_CASE("what was decided about a consumer outlives its Tenant") {
+  Provider milan;
+  milan.start();
+  milan.admit();
+  const auto kept = [&] {
+    const auto ns = milan.find(resources::namespaces, {"", milan.ns});
+    return ns ? std::string(ns->annotation(core::decisions_annotation)) : "";
+  };
+  const auto replaced = [&] {
+    static_cast<void>(milan.server.remove(kinds::tenants, milan.tenant_key, {}, "operator"));
+    REQUIRE(milan.reaches([&] { return !milan.has(kinds::tenants, milan.tenant_key); }));
+  };
+  milan.change(kinds::tenants, milan.tenant_key, "",
+               [](json::object& tenant) { kube::ensure_object(tenant, "spec")["tenantCondition"] = "Drained"; });
+  replaced();
+  CHECK(kept() == R"({"tenantCondition":"Drained"})");
+  milan.admit();
+  replaced();
+  CHECK(kept() == "");
 }
 
 TEST_CASE("TolerateNoHandshake leaves identity and rights to the administrator") {

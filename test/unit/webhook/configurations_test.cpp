@@ -34,7 +34,7 @@ TEST_CASE("every webhook fails closed, is called by v1, and is never asked about
     }
   }
   CHECK(names.size() == paths.size());
-  CHECK(paths.size() == 13);
+  CHECK(paths.size() == 14);
 }
 
 TEST_CASE("tenants cannot skip what holds them in bounds") {
@@ -42,7 +42,8 @@ TEST_CASE("tenants cannot skip what holds them in bounds") {
     const kube::Object made = forge_configuration(kind, {.url = "", .ns = "liqo"}, "PEM");
     for (const json::value& hook : kube::array_at(made.tree(), {"webhooks"})) {
       const std::string_view name = kube::string_at(hook, {"name"});
-      for (std::string_view kept : {"shadowpod.", "resourceslice.", "tenant.", "namespacemap.", "renew.", "quota."})
+      for (std::string_view kept :
+           {"shadowpod.", "resourceslice.", "tenant.", "namespacemap.", "renew.", "quota.", "secret."})
         if (name.starts_with(kept)) CHECK(kube::object_at(hook, {"objectSelector"}).empty());
     }
   }
@@ -63,6 +64,19 @@ TEST_CASE("of pods only those of offloaded namespaces are asked about, and never
       {"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["kube-system","liqo-system"]}]})"));
   }
   CHECK(seen == 1);
+}
+
+TEST_CASE("of Secrets, those in namespaces of peers are asked about when they are new, and no others") {
+  const kube::Object made = forge_configuration(validating_configurations, {.url = "", .ns = "liqo"}, "PEM");
+  for (const json::value& hook : kube::array_at(made.tree(), {"webhooks"})) {
+    if (kube::string_at(hook, {"name"}) != "secret.validate.liqo.io") continue;
+    CHECK(json::serialize(kube::object_at(hook, {"namespaceSelector"})) ==
+          R"({"matchExpressions":[{"key":"liqo.io/remote-cluster-id","operator":"Exists"}]})");
+    CHECK(json::serialize(kube::array_at(hook, {"rules"})) ==
+          R"([{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["secrets"],"scope":"*"}])");
+    return;
+  }
+  FAIL("there is no webhook for Secrets");
 }
 
 TEST_CASE("by URL no Service is named") {

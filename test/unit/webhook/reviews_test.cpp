@@ -145,6 +145,16 @@ TEST_CASE("names that are taken are looked up in the whole cluster") {
         std::string::npos);
 }
 
+TEST_CASE("a consumer's Secrets are held against its own namespaces") {
+  World world;
+  world.start();
+  world.make(kube::resources::namespaces, twin);
+  const std::string_view token = R"({"metadata":{"name":"t"},"type":"kubernetes.io/service-account-token"})";
+  CHECK(world.ask("/validate/secrets", "shop-rome", token).find("a token of this cluster") != std::string::npos);
+  CHECK(world.ask("/validate/secrets", "shop-rome", R"({"metadata":{"name":"t"},"type":"Opaque"})") == "");
+  CHECK(world.ask("/validate/secrets", "elsewhere", token) == "");
+}
+
 TEST_CASE("a server that is away is a reason to try again, not a verdict") {
   World world;
   world.start();

@@ -15,11 +15,20 @@ bool is_peering_user(const User& user);
 
 /// Rules for what a consumer replicates into its tenant namespace (ResourceSlices, NamespaceMaps, Renews); everybody
 /// else passes. A new object must be a replica of that consumer, in labels and in `spec.consumerClusterID`; a stored
-/// one keeps the labels that say so and the marks by which the provider cordons; the status is the provider's.
+/// one keeps the labels that say so and the marks by which the provider cordons; the status and the finalizers are the
+/// provider's.
 Answer check_replica(const Request& request);
 
 /// Rules for a Tenant that a peering user writes: it may present keys, but sets no policy. The annotations of Liqo, the
-/// condition, the policy and the label that skips admission stay as the provider's administrator has them.
-Answer check_tenant_writer(const Request& request);
+/// condition, the policy and the label that skips admission stay as the provider's administrator has them, and the
+/// finalizers as this cluster has them. A new Tenant bears the `decisions` (core/authentication/decisions.hpp) of the
+/// one before it.
+Answer check_tenant_writer(const Request& request, std::string_view decisions = "");
+
+/// Rules for a Secret that a consumer creates in a namespace of `consumer` ("" where it is nobody's). None of its
+/// identities gets a token of this cluster by the type of a Secret. In the tenant namespace, where the peering user has
+/// the right to create Secrets and RBAC cannot confine it to a name, it is the empty one that asks for a nonce: another
+/// would have this cluster sign something, or connect to somewhere.
+Answer check_secret(const Request& request, std::string_view consumer);
 
 }  // namespace liqo::core::admission

@@ -24,10 +24,12 @@ struct TenantSurroundings {
   std::string namespace_cluster;              ///< whose tenant namespace it is
   std::span<const std::string> in_namespace;  ///< names of the other Tenants of the namespace
   std::span<const std::string> namesakes;     ///< namespaces of the other Tenants of the same name
+  std::string decisions;                      ///< kept there from an earlier Tenant
 };
 Answer validate_tenant(const Request& request, const TenantSurroundings& around);
-/// Gives a Tenant the label with its cluster ID where it has none.
-Answer mutate_tenant(const Request& request);
+/// Gives a Tenant the label with its cluster ID where it has none, and one that a consumer makes anew the `decisions`
+/// of the one before it.
+Answer mutate_tenant(const Request& request, std::string_view decisions = "");
 
 /// Gives a ForeignCluster the label with its cluster ID.
 Answer mutate_foreign_cluster(const Request& request);

@@ -80,6 +80,57 @@ TEST_CASE("a consumer keeps the labels and marks that are the provider's") {
   }
 }
 
+TEST_CASE("finalizers of replicas and Tenants are the provider's") {
+  const auto with = [](std::string_view finalizers) {
+    return R"({"metadata":{"name":"x","labels":{)" + replica_labels + R"(},"finalizers":)" + std::string(finalizers) +
+           R"(},"spec":{}})";
+  };
+  const std::string plain = with("[]"), held = with(R"(["liqo.io/a"])"), more = with(R"(["liqo.io/a","b.c/d"])");
+  using Rule = Answer (*)(const Request&);
+  for (const Rule rule : {Rule(check_replica), Rule([](const Request& r) { return check_tenant_writer(r); })}) {
+    check(rule(creating(plain, "rome", tenants)), "");
+    check(rule(creating(held, "rome", tenants)), "finalizers of");
+    check(rule(updating(held, held, "rome", tenants)), "");
+    check(rule(updating(held, plain, "rome", tenants)), "finalizers of");
+    check(rule(updating(held, slice(replica_labels), "rome", tenants)), "finalizers of");
+    check(rule(updating(held, more, "rome", tenants)), "finalizers of");
+    check(rule(updating(held, plain, "admin")), "");
+  }
+}
+
+TEST_CASE("of a consumer's Secrets none holds a token, and in the tenant namespace it only asks for a nonce") {
+  const auto secret = [](std::string_view name, std::string_view labels = "", std::string_view rest = "") {
+    return R"({"metadata":{"name":")" + std::string(name) + R"(","labels":{)" + std::string(labels) + "}}" +
+           std::string(rest) + "}";
+  };
+  const std::string token = R"(,"type":"kubernetes.io/service-account-token")";
+  const std::string peer = "liqo-peer-user-rome-0011";
+  const std::string asked = R"("liqo.io/nonce":"true","liqo.io/remote-cluster-id":"rome","team":"x")";
+  const struct {
+    std::string object;
+    std::string_view to_peer, to_slice;  ///< words of the refusals
+  } cases[] = {
+      {secret("liqo-nonce", asked), "", ""},
+      {secret("liqo-nonce", asked, R"(,"type":"Opaque","data":{})"), "", ""},
+      {secret("liqo-nonce", asked, R"(,"data":{"nonce":"eA=="})"), "must be empty", ""},
+      {secret("liqo-nonce", asked, token), "service-account-token", "service-account-token"},
+      {secret("web", "", token), "service-account-token", "service-account-token"},
+      {secret("web"), "\"web\" cannot be created", ""},
+      {secret(""), "\"\" cannot be created", ""},
+      {secret("liqo-nonce", R"("liqo.io/signed-nonce":"true")"), "liqo.io/signed-nonce", ""},
+      {secret("liqo-nonce", R"("liqo.io/identity-type":"ControlPlane")"), "liqo.io/identity-type", ""},
+  };
+  for (const auto& each : cases) {
+    CAPTURE(each.object);
+    check(check_secret(creating(each.object, peer, tenants), "rome"), each.to_peer);
+    check(check_secret(creating(each.object, "pool-1f00", {"rome"}), "rome"), each.to_slice);
+    check(check_secret(creating(each.object, "pool-1f00", {"rome"}), "paris"), "");
+    check(check_secret(creating(each.object, "admin", {"system:authenticated"}), "rome"), "");
+    check(check_secret(creating(each.object, "admin", {""}), ""), "");
+    check(check_secret(updating(each.object, each.object, peer, tenants), "rome"), "");
+  }
+}
+
 TEST_CASE("the status of a replica is not the consumer's") {
   auto request = updating(slice(replica_labels), slice(replica_labels), "rome", tenants);
   request.subresource = "status";
@@ -177,6 +228,23 @@ TEST_CASE("a peering user sets no policy") {
       tenant(R"(,"annotations":{"liqo.io/keep-pods":"true"})", R"(,"tenantCondition":"Drained")");
   check(check_tenant_writer(updating(drained, drained, peer, tenants)), "");
   check(check_tenant_writer(updating(drained, plain, peer, tenants)), "liqo.io/keep-pods");
+
+  // Made anew it is what it was, whatever the peering user would like it to be; an administrator decides anew.
+  const std::string kept = R"({"tenantCondition":"Drained","annotations":{"liqo.io/keep-pods":"true"}})";
+  check(check_tenant_writer(creating(drained, peer, tenants), kept), "");
+  check(check_tenant_writer(creating(plain, peer, tenants), kept), "liqo.io/keep-pods");
+  check(
+      check_tenant_writer(creating(tenant(R"(,"annotations":{"liqo.io/keep-pods":"true"})", ""), peer, tenants), kept),
+      "spec.tenantCondition");
+  check(check_tenant_writer(creating(plain, "admin"), kept), "");
+  const Answer mutated = mutate_tenant(
+      creating(tenant(R"(,"labels":{"liqo.io/remote-cluster-id":"rome"})", R"(,"tenantCondition":"Active")"), peer,
+               tenants),
+      kept);
+  CHECK(json::serialize(mutated.patch) ==
+        R"([{"op":"add","path":"/spec/tenantCondition","value":"Drained"},)"
+        R"({"op":"add","path":"/metadata/annotations","value":{"liqo.io/keep-pods":"true"}}])");
+  CHECK(mutate_tenant(creating(drained, "admin"), kept).patch.size() == 1);
   CHECK(is_peering_user({peer, tenants}));
   CHECK_FALSE(is_peering_user({peer, {}}));
 }
