@@ -5,6 +5,7 @@
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/authentication/csr.hpp"
 #include "liqo/core/slice/local.hpp"
+#include "liqo/core/slice/request.hpp"
 
 namespace liqo::controllers {
 
@@ -72,6 +73,12 @@ asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey w
     context_.events.warning(*slice, api::kinds::resource_slices, "InvalidResourceSlice", plan.refusal);
     co_return Outcome::done();
   }
+  // Liqo answers for its own classes only, so without this nobody would ever say why a slice waits.
+  if (!core::is_built_in_class(view.slice_class()) && !view.condition(api::slice_conditions::resources))
+    context_.events.normal(*slice, api::kinds::resource_slices, "WaitingForClass",
+                           "class " + std::string(view.slice_class().substr(0, 100)) +
+                               " is none of Liqo's: a controller of the provider's own has to answer; ask its "
+                               "operator whether there is one");
   if (!plan.patch) co_return Outcome::done();
   auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, key, kube::PatchType::merge,
                                                     kube::json::serialize(*plan.patch));

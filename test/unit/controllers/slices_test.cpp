@@ -426,6 +426,19 @@ TEST_CASE("a slice with only the label of its provider is completed and signed f
   CHECK(rome.reaches([&] { return !rome.events("InvalidResourceSlice").empty(); }));
 }
 
+TEST_CASE("a slice of a class that is not Liqo's says who has to answer") {
+  Consumer rome;
+  rome.add_slice();
+  kube::Object gold = kube::Object::make(kinds::resource_slices, {rome.ns, "rare"});
+  gold.set_label(api::labels::remote_cluster_id, "milan");
+  gold.mutable_spec() = parsed(R"({"class": "gold"})");
+  rome.apply(kinds::resource_slices, gold);
+  CHECK(rome.reaches([&] { return !rome.events("WaitingForClass").empty(); }));
+  rome.pass(5s);
+  CHECK(rome.events("WaitingForClass").size() == 1);
+  CHECK(rome.events("WaitingForClass").front().find("class gold") != std::string::npos);
+}
+
 TEST_CASE("an accepted slice becomes a VirtualNode that follows it, and keeps its size when a request is denied") {
   Consumer rome;
   rome.add_slice();
