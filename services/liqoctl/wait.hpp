@@ -45,7 +45,8 @@ asio::awaitable<Result<T>> wait_for(Cluster& cluster, kube::Deadline deadline, s
                                                     text::age(clock.now() - started) +
                                                     (seen.empty() ? "" : "; last seen: " + seen));
     co_await clock.sleep_until(std::min(clock.now() + pause, deadline.at));
-    pause = std::min<kube::Duration>(pause * 3 / 2, std::chrono::milliseconds(500));
+    // By a fifth: what is waited for is seen at most that much later than it came.
+    pause = std::min<kube::Duration>(pause * 6 / 5, std::chrono::milliseconds(500));
   }
 }
 

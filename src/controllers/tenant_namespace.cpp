@@ -1,5 +1,7 @@
 #include "liqo/controllers/tenant_namespace.hpp"
 
+#include <algorithm>
+
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/controllers/guarded_write.hpp"
@@ -15,7 +17,8 @@ using kube::Outcome;
 namespace json = kube::json;
 
 /// A new binding is known to the authorizer of the API server within some 100 ms.
-constexpr kube::Duration ask_again = 100ms;
+/// A role that was bound a moment ago takes effect a few milliseconds later.
+constexpr kube::Duration first_pause = 10ms, longest_pause = 250ms;
 
 json::object make_review(const kube::Resource& resource) {
   json::object review;
@@ -117,7 +120,11 @@ asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
   if (!entries_[ns].allowed) {
     auto allowed = co_await may_read_secrets(ns);
     if (!allowed) co_return Outcome::retry(std::move(allowed.error()));
-    if (!*allowed) co_return Outcome::again_after(ask_again);
+    kube::Duration& pause = entries_[ns].pause;
+    if (!*allowed) {
+      pause = std::clamp(pause * 3 / 2, first_pause, longest_pause);
+      co_return Outcome::again_after(pause);
+    }
     entries_[ns].allowed = true;
   }
   // It may have gone while we asked.

@@ -51,8 +51,10 @@ VirtualNodeController::VirtualNodeController(const asio::any_io_executor& execut
   virtual_nodes_->add_index(
       "name", [](const kube::Object& object, std::vector<std::string>& out) { out.emplace_back(object.name()); });
   nodes_.subscribe([this](const kube::ObjectKey& node) {
-    for (const kube::ObjectKey& key : virtual_nodes_->store().keys("name", node.name))
-      node_controller_.enqueue({key.text(), key});
+    const auto keys = virtual_nodes_->store().keys("name", node.name);
+    for (const kube::ObjectKey& key : keys) node_controller_.enqueue({key.text(), key});
+    // Of nobody, as far as is known.
+    if (keys.empty()) node_controller_.enqueue({node.name, node});
   });
 }
 
@@ -222,6 +224,7 @@ core::ProviderHealth VirtualNodeController::health_of(const kube::ObjectKey& key
 asio::awaitable<Outcome> VirtualNodeController::reconcile_node(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   if (!nodes_->has_synced()) co_return Outcome::again_after(100ms);
+  if (key.ns.empty()) co_return co_await remove_orphan(key);
   const auto object = virtual_nodes_->find(key);
   if (!object) {
     leases_.erase(key.name);
@@ -347,11 +350,36 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::set_condition(const k
   co_return kube::Result<void>();
 }
 
+asio::awaitable<Outcome> VirtualNodeController::remove_orphan(kube::ObjectKey node_key) {
+  const auto node = nodes_->find(node_key);
+  if (!node || !node->has_annotation(api::annotations::applied_node) || !virtual_nodes_->has_synced() ||
+      !virtual_nodes_->store().keys("name", node_key.name).empty())
+    co_return Outcome::done();
+  // A consistent read: the cache may be behind another replica, which has made the Node.
+  const kube::ListOptions options{.selection = {.field_selector = "metadata.name=" + node_key.name}, .limit = 1};
+  auto page = co_await context_.home.api().list(api::kinds::virtual_nodes, "", options);
+  if (!page) co_return Outcome::retry(std::move(page.error()).in("looking for the VirtualNode of a Node"));
+  if (!page->items.empty()) co_return Outcome::done();
+  auto removed =
+      co_await context_.home.api().remove(kube::resources::nodes, node_key, {.uid = std::string(node->uid())});
+  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+    co_return Outcome::retry(std::move(removed.error()).in("deleting a Node without VirtualNode"));
+  log_.warn("Node deleted that came into being when its VirtualNode was gone", {{"node", node_key}});
+  co_return Outcome::done();
+}
+
 asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_node) {
   const kube::ObjectKey key = virtual_node.key();
   const kube::ObjectKey node_key{"", key.name};
   if (!virtual_node.has_finalizer(api::finalizers::virtual_node)) co_return Outcome::done();
-  const auto node = nodes_->find(node_key);
+  auto node = nodes_->find(node_key);
+  if (!node) {
+    // One whose creation got no answer may be there all the same, and this is the last that anybody looks for it.
+    auto live = co_await context_.home.api().get(kube::resources::nodes, node_key);
+    if (!live && !live.error().is_not_found())
+      co_return Outcome::retry(std::move(live.error()).in("looking for the Node"));
+    if (live) node = std::move(*live);
+  }
   if (node && is_virtual(*node)) {
     auto told = co_await set_condition(key, "Node", "Draining", "VirtualNodeDeleted", "");
     if (!told) co_return Outcome::retry(std::move(told.error()));

@@ -45,6 +45,7 @@ class TenantNamespaces final : public Runnable {
  private:
   struct Entry {
     bool allowed = false;
+    kube::Duration pause{0};  ///< since it was asked last whether it is
     kube::InformerHandle secrets;
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);

@@ -40,6 +40,8 @@ class VirtualNodeController {
   };
   asio::awaitable<kube::Outcome> reconcile_session(kube::WorkKey key);
   asio::awaitable<kube::Outcome> reconcile_node(kube::WorkKey key);
+  /// Deletes a Node of ours that has no VirtualNode: its creation was carried out late, and nobody else looks for it.
+  asio::awaitable<kube::Outcome> remove_orphan(kube::ObjectKey node_key);
   asio::awaitable<kube::Outcome> tear_down(kube::Object virtual_node);
   /// `force`: the provider is gone for good, and the pods with it.
   asio::awaitable<kube::Result<bool>> drain(const kube::Object& node, bool force);
