@@ -55,9 +55,14 @@ def rows(figures: dict[str, Any]) -> list[Row]:
 
 
 def table(figures: dict[str, Any]) -> str:
+    return lay_out(rows(figures))
+
+
+def lay_out(found: list[Row]) -> str:
     lines = [("figure", "Go Liqo", "to reach", "measured", "")]
-    lines += [(row.figure, row.go, row.target, row.measured, "reached" if row.reached else "MISSED")
-              for row in rows(figures)]  # fmt: skip
+    for row in found:
+        verdict = "" if row.target == "-" else "reached" if row.reached else "MISSED"
+        lines.append((row.figure, row.go, row.target, row.measured, verdict))
     widths = [max(len(line[column]) for line in lines) for column in range(5)]
     text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
     text.insert(1, "  ".join("-" * width for width in widths))

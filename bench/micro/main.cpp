@@ -1,6 +1,7 @@
 // tools/bench micro: what the building blocks cost.
 #include <chrono>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 #include "micro.hpp"
@@ -19,6 +20,7 @@ double nanoseconds_since(Clock::time_point start) {
 }  // namespace
 
 void Runner::measure(std::string name, std::size_t operations, const std::function<void()>& body, std::string note) {
+  if (!name.contains(only_)) return;
   body();
   Result result{.name = std::move(name), .note = std::move(note)};
   for (int part = 0; part < parts; ++part) {
@@ -47,15 +49,33 @@ void Runner::print() const {
                 1e9 / result.nanoseconds, result.allocations, result.allocated_bytes, result.note.c_str());
 }
 
+void Runner::print_json() const {
+  std::string_view before = "{";
+  for (const Result& result : results_) {
+    std::printf("%.*s\"%s\": %.0f", int(before.size()), before.data(), result.name.c_str(), result.nanoseconds);
+    before = ", ";
+  }
+  std::puts("}");
+}
+
 }  // namespace bench
 
-int main() {
-  bench::Runner runner;
+/// Arguments: [--json] [PART-OF-A-NAME]
+int main(int argc, char** argv) {
+  const bool as_json = argc > 1 && std::string_view(argv[1]) == "--json";
+  const int named = as_json ? 2 : 1;
+  bench::Runner runner(argc > named ? argv[named] : "");
   bench::measure_json(runner);
   bench::measure_watch(runner);
   bench::measure_http2(runner);
   bench::measure_queue(runner);
   bench::measure_store(runner);
-  runner.print();
+  bench::measure_admission(runner);
+  bench::measure_webhook(runner);
+  if (as_json) {
+    runner.print_json();
+  } else {
+    runner.print();
+  }
   return 0;
 }

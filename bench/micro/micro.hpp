@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bench {
@@ -25,13 +26,18 @@ struct Result {
 
 class Runner {
  public:
+  /// `only`: measures nothing but what has this in its name; "" = everything.
+  explicit Runner(std::string only) : only_(std::move(only)) {}
   /// Calls `body` for about half a second in all and keeps the fastest of five parts: what slows a part down is the
   /// rest of the machine. `body` does `operations` operations per call; `note` ends the line.
   void measure(std::string name, std::size_t operations, const std::function<void()>& body, std::string note = {});
   /// The table, for people.
   void print() const;
+  /// The same as a JSON object, nanoseconds by name.
+  void print_json() const;
 
  private:
+  std::string only_;
   std::vector<Result> results_;
 };
 
@@ -41,10 +47,12 @@ inline void keep(const T& value) {
   asm volatile("" : : "r,m"(value) : "memory");
 }
 
+void measure_admission(Runner& runner);
 void measure_json(Runner& runner);
 void measure_http2(Runner& runner);
 void measure_queue(Runner& runner);
 void measure_store(Runner& runner);
 void measure_watch(Runner& runner);
+void measure_webhook(Runner& runner);
 
 }  // namespace bench
