@@ -9,8 +9,6 @@
 
 #include "kube/base/json.hpp"
 
-extern char** environ;
-
 namespace liqoctl {
 namespace {
 
@@ -19,6 +17,7 @@ constexpr std::size_t max_answer = 1 << 20;
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> out;
+  out.reserve(words.size() + 1);
   for (std::string& word : words) out.push_back(word.data());
   out.push_back(nullptr);
   return out;

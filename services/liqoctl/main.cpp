@@ -3,8 +3,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cstdio>
 #include <filesystem>
-#include <iostream>
 
 #include "command_line.hpp"
 #include "commands/commands.hpp"
@@ -45,7 +45,7 @@ asio::awaitable<int> run(Session& session, Run command) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   CommandLine line(program_name(argc > 0 ? argv[0] : nullptr));
   add_commands(line);
   auto parsed = line.parse(argc, argv);
@@ -57,9 +57,12 @@ int main(int argc, char** argv) {
   std::exception_ptr thrown;
   asio::co_spawn(io, run(session, std::move(parsed.run)), [&](std::exception_ptr exception, int result) {
     thrown = std::move(exception);
-    code = thrown ? exit_code::failed : result;
+    code = result;
   });
   io.run();
-  if (thrown) std::cerr << line.root().get_name() << ": " << kube::async::describe(thrown) << "\n";
+  if (thrown) std::rethrow_exception(thrown);
   return code;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "liqoctl: %s\n", error.what());
+  return liqoctl::exit_code::failed;
 }

@@ -106,6 +106,7 @@ asio::awaitable<Result<kube::ObjectKey>> wait_for_virtual_node(Session& session,
                                                                kube::ObjectKey slice) {
   const std::string selector = "liqo.io/resourceslice-name=" + slice.name;
   const std::function<asio::awaitable<Result<Look<kube::ObjectKey>>>()> probe =
+      // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
       [&]() -> asio::awaitable<Result<Look<kube::ObjectKey>>> {
     auto found = co_await cluster.list(kinds::virtual_nodes, slice.ns, selector);
     if (!found) co_return std::unexpected(std::move(found.error()));

@@ -5,6 +5,8 @@ namespace liqoctl {
 asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, kube::Deadline deadline,
                                                const kube::Resource& resource, std::string ns,
                                                std::string label_selector, std::string what) {
+  // Lives in this frame until the last probe has ended.
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<Look<bool>>>()> probe = [&]() -> asio::awaitable<Result<Look<bool>>> {
     auto left = co_await cluster.list(resource, ns, label_selector);
     if (!left) co_return std::unexpected(std::move(left.error()));

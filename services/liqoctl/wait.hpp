@@ -55,6 +55,8 @@ template <class T>
 asio::awaitable<Result<T>> wait_for_object(Cluster& cluster, kube::Deadline deadline, const kube::Resource& resource,
                                            kube::ObjectKey key, std::string what,
                                            std::function<Look<T>(const Object*)> look) {
+  // Lives in this frame until the last probe has ended.
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<Look<T>>>()> probe = [&]() -> asio::awaitable<Result<Look<T>>> {
     auto found = co_await cluster.find(resource, key);
     if (!found) co_return std::unexpected(std::move(found.error()));

@@ -109,7 +109,7 @@ asio::awaitable<Outcome> IdentityController::reconcile(kube::WorkKey work) {
   if (!keys_.key() || !namespaces_.secrets(key.ns)) co_return Outcome::done();  // each comes back
   const auto found = identities_->find(key);
   if (!found || found->is_deleting()) co_return Outcome::done();
-  const kube::Object identity = *found;
+  const kube::Object& identity = *found;
   const api::Identity view(identity);
   const std::string peer = namespaces_.peer_of(key.ns);
   if (peer != view.cluster_id()) {

@@ -67,7 +67,7 @@ void NamespaceMapController::enqueue(const kube::ObjectKey& map) { controller_.e
 
 void NamespaceMapController::enqueue_marked(std::string_view map_id) {
   const auto slash = map_id.find('/');
-  if (slash == map_id.npos) return;
+  if (slash == std::string_view::npos) return;
   const kube::ObjectKey key{std::string(map_id.substr(0, slash)), std::string(map_id.substr(slash + 1))};
   if (maps_->store().contains(key)) enqueue(key);
 }

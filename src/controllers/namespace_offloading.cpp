@@ -131,6 +131,7 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
     }
   }
   std::vector<core::TwinState> list;
+  list.reserve(states.size());
   for (auto& [name, state] : states) list.push_back(std::move(state));
   return list;
 }

@@ -162,7 +162,7 @@ asio::awaitable<Outcome> QuotaController::reconcile(kube::WorkKey work) {
     memory_.erase(key);
     co_return Outcome::done();
   }
-  const kube::Object slice = *found;
+  const kube::Object& slice = *found;
   const api::ResourceSlice view(slice);
   const std::string peer = namespaces_.peer_of(key.ns);
   if (peer.empty()) co_return Outcome::done();

@@ -53,7 +53,7 @@ asio::awaitable<Outcome> LocalRenewer::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   const auto found = identities_->find(key);
   if (!found || found->is_deleting()) co_return Outcome::done();
-  const kube::Object identity = *found;
+  const kube::Object& identity = *found;
   const api::Identity view(identity);
   const std::string peer = namespaces_.peer_of(key.ns);
   if (!view.is_control_plane() || peer.empty() || peer != view.cluster_id()) co_return Outcome::done();

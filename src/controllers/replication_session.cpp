@@ -201,7 +201,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
               {{"kind", kind.resource.kind}, {"object", remote_key}, {"error", *failure}});
   }
   memory_.erase(work);
-  if (!local || (local->is_deleting() == false && core::is_for_peer(*local, peer_))) co_return Outcome::done();
+  if (!local || (!local->is_deleting() && core::is_for_peer(*local, peer_))) co_return Outcome::done();
   auto released = co_await set_finalizer(kind, *local, false);
   if (!released) co_return Outcome::retry(std::move(released.error()));
   co_return Outcome::done();

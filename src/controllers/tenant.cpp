@@ -131,7 +131,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   const auto found = tenants_->find(key);
   if (!found) co_return Outcome::done();
-  const kube::Object tenant = *found;
+  const kube::Object& tenant = *found;
   const api::Tenant view(tenant);
   const std::string consumer(view.cluster_id());
   if (tenant.is_deleting()) co_return co_await tear_down(tenant, consumer);

@@ -260,21 +260,22 @@ kube::Result<Installation> installation(const std::vector<json::value>& chart, c
                                                             "' is no cluster ID: lower-case letters, digits and "
                                                             "dashes, at most 51 characters");
   Installation out;
-  out.manifests.push_back(named("v1", "Namespace", ns, ""));
+  out.manifests.emplace_back(named("v1", "Namespace", ns, ""));
   for (json::value document : chart) {
     if (string_at(document, {"kind"}) == "Role" && string_at(document, {"metadata", "namespace"}) == "liqo")
       kube::ensure_object(document.as_object(), "metadata")["namespace"] = ns;
     out.manifests.push_back(std::move(document));
   }
-  out.manifests.push_back(named("v1", "ServiceAccount", "liqo", ns));
-  out.manifests.push_back(binding("liqo-liqod", "", "ClusterRole", "liqo-liqod", ns));
-  out.manifests.push_back(binding("liqo-liqod", ns, "Role", "liqo-liqod", ns));
-  out.manifests.push_back(binding("liqo-liqod-node-leases", "kube-node-lease", "Role", "liqo-liqod-node-leases", ns));
-  out.manifests.push_back(binding("liqo-liqod-authentication-reader", "kube-system", "Role",
-                                  "extension-apiserver-authentication-reader", ns));
+  out.manifests.emplace_back(named("v1", "ServiceAccount", "liqo", ns));
+  out.manifests.emplace_back(binding("liqo-liqod", "", "ClusterRole", "liqo-liqod", ns));
+  out.manifests.emplace_back(binding("liqo-liqod", ns, "Role", "liqo-liqod", ns));
+  out.manifests.emplace_back(
+      binding("liqo-liqod-node-leases", "kube-node-lease", "Role", "liqo-liqod-node-leases", ns));
+  out.manifests.emplace_back(binding("liqo-liqod-authentication-reader", "kube-system", "Role",
+                                     "extension-apiserver-authentication-reader", ns));
   auto policy = policy_of(values, ns);
   if (!policy) return std::unexpected(std::move(policy.error()));
-  if (*policy) out.manifests.push_back(std::move(**policy));
+  if (*policy) out.manifests.emplace_back(std::move(**policy));
   if (deployment) {
     json::object made = deployment_of(values, ns, id);
     const json::value* port = values.at("webhook.port");
@@ -285,9 +286,9 @@ kube::Result<Installation> installation(const std::vector<json::value>& chart, c
           {"selector", json::object{{"app.kubernetes.io/name", "liqod"}, {"app.kubernetes.io/instance", "liqo"}}},
           {"publishNotReadyAddresses", true},
           {"ports", json::array{json::object{{"name", "webhook"}, {"port", 9443}, {"targetPort", "webhook"}}}}};
-      out.manifests.push_back(std::move(service));
+      out.manifests.emplace_back(std::move(service));
     }
-    out.manifests.push_back(std::move(made));
+    out.manifests.emplace_back(std::move(made));
   }
   out.unknown = values.unknown();
   return out;

@@ -166,6 +166,7 @@ const std::vector<ListedKind>& listed_kinds() {
 
 std::string listing(const ListedKind& kind, const std::vector<Object>& objects, bool wide, kube::WallTime now) {
   std::vector<const Object*> sorted;
+  sorted.reserve(objects.size());
   for (const Object& object : objects) sorted.push_back(&object);
   std::sort(sorted.begin(), sorted.end(), [](auto* left, auto* right) { return left->key() < right->key(); });
   const std::vector<Column> all = columns(kind.resource);
@@ -211,6 +212,7 @@ std::string description(const Object& object, const std::vector<Object>& events,
 
   rows.clear();
   std::vector<const Object*> sorted;
+  sorted.reserve(events.size());
   for (const Object& event : events) sorted.push_back(&event);
   const auto last_seen = [](const Object& event) {
     const auto last = string_at(event.tree(), {"lastTimestamp"});

@@ -100,6 +100,7 @@ json::object quota_info(const kube::Object& quota) {
 template <class Describe>
 json::array each(const std::vector<kube::Object>& objects, Describe describe) {
   std::vector<const kube::Object*> sorted;
+  sorted.reserve(objects.size());
   for (const kube::Object& object : objects) sorted.push_back(&object);
   std::sort(sorted.begin(), sorted.end(), [](auto* left, auto* right) { return left->name() < right->name(); });
   json::array out;

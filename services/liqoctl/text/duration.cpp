@@ -11,7 +11,7 @@ kube::Result<kube::Duration> parse_duration(std::string_view text) {
   double seconds = 0;
   std::string_view rest = text;
   while (!rest.empty()) {
-    if (std::string_view("0123456789.").find(rest.front()) == std::string_view::npos) return mistake;  // "inf", "-1s"
+    if (!std::string_view("0123456789.").contains(rest.front())) return mistake;  // "inf", "-1s"
     double number = 0;
     const bool first = rest.size() == text.size();
     const auto [end, failure] =

@@ -20,16 +20,16 @@ bool reads_as_other(std::string_view text) {
   // Anything that begins as a number does: integers, floats, times, versions, base-60. Quantities with a suffix do not.
   if (!text.empty() && text.find_first_not_of("0123456789+-.:_eExXoabcdfABCDFTZ") == std::string_view::npos &&
       text.find_first_of("0123456789") != std::string_view::npos &&
-      std::string_view("0123456789+-.").find(text.front()) != std::string_view::npos)
+      std::string_view("0123456789+-.").contains(text.front()))
     return true;
   return lower == ".inf" || lower == "-.inf" || lower == "+.inf";
 }
 
 bool is_plain(std::string_view text) {
   if (text.empty() || reads_as_other(text)) return false;
-  if (std::string_view("-?:,[]{}#&*!|>'\"%@`= ").find(text.front()) != std::string_view::npos) return false;
+  if (std::string_view("-?:,[]{}#&*!|>'\"%@`= ").contains(text.front())) return false;
   if (text.back() == ' ' || text.back() == ':') return false;
-  if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos) return false;
+  if (text.contains(": ") || text.contains(" #")) return false;
   return std::all_of(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte >= 0x20 && byte != 0x7F;
@@ -37,8 +37,8 @@ bool is_plain(std::string_view text) {
 }
 
 bool fits_literal_block(std::string_view text) {
-  if (text.find('\n') == std::string_view::npos || text.front() == ' ' || text.front() == '\n') return false;
-  if (text.find(" \n") != std::string_view::npos || text.back() == ' ') return false;
+  if (!text.contains('\n') || text.front() == ' ' || text.front() == '\n') return false;
+  if (text.contains(" \n") || text.back() == ' ') return false;
   if (text.size() > 1 && text.ends_with("\n\n")) return false;
   return std::all_of(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);

@@ -3,15 +3,15 @@
 namespace liqo::core::admission {
 namespace {
 
-json::object operation(std::string_view op, std::string path) {
+json::object operation(std::string_view op, std::string_view path) {
   json::object made;
   made["op"] = op;
-  made["path"] = std::move(path);
+  made["path"] = path;
   return made;
 }
 
-json::object operation(std::string_view op, std::string path, json::value value) {
-  json::object made = operation(op, std::move(path));
+json::object operation(std::string_view op, std::string_view path, json::value value) {
+  json::object made = operation(op, path);
   made["value"] = std::move(value);
   return made;
 }

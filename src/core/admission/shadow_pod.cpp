@@ -24,7 +24,7 @@ bool is_empty(const json::value& value) {
 bool may_change(std::string_view path, std::string_view field) {
   if (path.empty()) return field == "activeDeadlineSeconds" || field == "tolerations";
   return field == "image" && (path.starts_with("containers[") || path.starts_with("initContainers[")) &&
-         path.find('.') == std::string_view::npos;
+         !path.contains('.');
 }
 
 std::optional<std::string> difference(const json::value& before, const json::value& after, const std::string& path);

@@ -10,7 +10,7 @@ std::optional<std::string> control_plane_address(std::span<const kube::Object> n
       for (const kube::json::value& entry : kube::array_at(node.status(), {"addresses"})) {
         const std::string_view address = kube::string_at(entry, {"address"});
         if (kube::string_at(entry, {"type"}) != type || address.empty()) continue;
-        return address.find(':') == std::string_view::npos ? std::string(address) : "[" + std::string(address) + "]";
+        return address.contains(':') ? "[" + std::string(address) + "]" : std::string(address);
       }
   return std::nullopt;
 }

@@ -14,7 +14,7 @@ bool is_printable(std::string_view text) {
   constexpr std::string_view punctuation = " '()+,-./:=?";
   return std::ranges::all_of(text, [punctuation](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           punctuation.find(c) != std::string_view::npos;
+           punctuation.contains(c);
   });
 }
 

@@ -21,7 +21,7 @@ std::optional<PemBlock> read_pem(std::string_view text) {
   const std::size_t type_end = text.find(dashes, type_at);
   if (type_end == std::string_view::npos) return std::nullopt;
   const std::string type(text.substr(type_at, type_end - type_at));
-  if (type.empty() || type.find('\n') != std::string::npos) return std::nullopt;
+  if (type.empty() || type.contains('\n')) return std::nullopt;
   const std::size_t body = type_end + dashes.size();
   const std::size_t end = text.find("\n" + std::string(end_mark) + type + std::string(dashes), body);
   if (end == std::string_view::npos) return std::nullopt;
