@@ -40,6 +40,21 @@ constexpr std::size_t most_waiting = 5'000;
 Judgement unavailable(std::string text) { return {Ruling::unavailable, std::move(text)}; }
 Judgement refused(std::string text) { return {Ruling::refused, std::move(text)}; }
 
+Judgement no_quota(const kube::ObjectKey& quota, const kube::Failure& failure) {
+  if (failure.is_not_found()) return refused("quota " + quota.text() + " has been withdrawn");
+  return unavailable("quota " + quota.text() + " cannot be read: " + failure.text());
+}
+
+/// Why the quota takes nobody at all, "" if it may; then `hard` is what it grants.
+std::string why_closed(const api::Quota& quota, core::Resources& hard) {
+  const std::string name = "quota " + quota.object().key().text();
+  auto amounts = core::read_resources(quota.resources());
+  if (!amounts) return name + " is malformed: " + amounts.error().text();
+  hard = std::move(*amounts);
+  if (quota.is_cordoned()) return name + " is cordoned: the provider takes no new pods; those that run go on";
+  return "";
+}
+
 std::uint64_t version_of(const kube::Object& object) { return kube::Store::version_number(object.resource_version()); }
 
 /// UID of the ShadowPod that a Pod was made for.
@@ -372,32 +387,23 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
   const auto answer_all = [&batch](const Judgement& judgement) {
     for (const auto& asked : batch) answer(*asked, judgement);
   };
-  // Live, so that a quota that was lowered or cordoned a moment ago binds already.
-  auto quota = co_await api_.get(api::kinds::quotas, desk.quota);
-  if (!quota) {
-    answer_all(quota.error().is_not_found()
-                   ? refused("quota " + desk.quota.text() + " has been withdrawn")
-                   : unavailable("quota " + desk.quota.text() + " cannot be read: " + quota.error().text()));
-    co_return;
-  }
-  const api::Quota view(*quota);
-  auto hard = core::read_resources(view.resources());
-  if (!hard) {
-    answer_all(refused("quota " + desk.quota.text() + " is malformed: " + hard.error().text()));
-    co_return;
-  }
-  if (view.is_cordoned()) {
-    answer_all(
-        refused("quota " + desk.quota.text() + " is cordoned: the provider takes no new pods; those that run go on"));
-    co_return;
-  }
-  const core::Enforcement enforcement = core::parse_enforcement(view.enforcement());
-  for (const auto& asked : batch)
-    if (auto problem = core::check_enforcement(asked->needs, enforcement, settings_.counting))
-      answer(*asked, refused(*problem + " (quota " + desk.quota.text() + ")"));
-
-  bool fresh = false;
+  // The quota that the cache has decides, and is read live beside the write, so that one that was lowered or cordoned a
+  // moment ago binds already. What is said without a write needs a live one before.
+  auto quota = quotas_->find(desk.quota);
+  bool is_live = false, fresh = false, ask_quota = !quota;
+  // Written down by a quota that was another one meanwhile. They stay in the record, because another replica may have
+  // been asked about them; who is refused after all leaves one that expires.
+  std::set<std::string> doubtful;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    if (ask_quota && !is_live) {
+      auto read = co_await api_.get(api::kinds::quotas, desk.quota);
+      if (!read) {
+        answer_all(no_quota(desk.quota, read.error()));
+        co_return;
+      }
+      quota = std::move(*read);
+      is_live = true;
+    }
     if (!desk.known) {
       fresh = true;
       auto read = co_await read_record(desk);
@@ -417,53 +423,99 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
       if (seen != 0) next.floor = std::max(next.floor, seen);
       return seen != 0;
     });
+    const api::Quota view(*quota);
     core::QuotaState state{
-        .quota = desk.quota, .hard = *hard, .used = account_.used(core::admission::escape_user(view.user()))};
+        .quota = desk.quota, .hard = {}, .used = account_.used(core::admission::escape_user(view.user()))};
+    const std::string closed = why_closed(view, state.hard);
     core::add(state.used, reserved(next));
+    const core::Enforcement enforcement = core::parse_enforcement(view.enforcement());
     std::vector<Asked*> accepted;
-    std::vector<std::pair<Asked*, std::string>> short_of;
+    std::vector<std::pair<Asked*, std::string>> refusals;
     bool changed = false, only_asked = false;
     for (const auto& asked : batch) {
       if (asked->judgement) continue;
-      if (next.reservations.contains(asked->uid) || account_.seen_version(asked->uid) != 0) {
+      const core::Resources& demand = asked->reservation.demand;
+      const bool is_reserved = next.reservations.contains(asked->uid);
+      const bool in_doubt = is_reserved && doubtful.contains(asked->uid);
+      if (!in_doubt && (is_reserved || account_.seen_version(asked->uid) != 0)) {
         accepted.push_back(asked.get());
         continue;
       }
-      const std::string refusal = core::refuse_demand(state, asked->reservation.demand);
+      if (in_doubt) core::subtract(state.used, demand);
+      std::string refusal = closed;
+      if (refusal.empty())
+        if (auto problem = core::check_enforcement(asked->needs, enforcement, settings_.counting))
+          refusal = *problem + " (quota " + desk.quota.text() + ")";
+      if (refusal.empty()) refusal = core::refuse_demand(state, demand);
+      if (in_doubt) core::add(state.used, demand);
       if (!refusal.empty()) {
-        short_of.emplace_back(asked.get(), refusal);
-      } else if (asked->dry_run) {
-        accepted.push_back(asked.get());
-        only_asked = true;
-      } else {
-        core::add(state.used, asked->reservation.demand);
-        next.reservations[asked->uid] = asked->reservation;
-        accepted.push_back(asked.get());
-        changed = true;
+        refusals.emplace_back(asked.get(), std::move(refusal));
+        continue;
       }
+      accepted.push_back(asked.get());
+      if (in_doubt) continue;
+      if (asked->dry_run) {
+        only_asked = true;
+        continue;
+      }
+      core::add(state.used, demand);
+      next.reservations[asked->uid] = asked->reservation;
+      if (!is_live) doubtful.insert(asked->uid);
+      changed = true;
     }
     // A write proves that the record was the newest. What is said without one needs a look: another replica may have
     // admitted this very pod, or freed what is missing.
-    if (!fresh && (!short_of.empty() || (only_asked && !changed))) {
-      desk.known = false;
+    if (!changed && (!fresh || !is_live) && (only_asked || !refusals.empty())) {
+      if (!fresh) desk.known = false;
+      ask_quota = true;
       continue;
     }
-    for (auto& [asked, refusal] : short_of) answer(*asked, refused(std::move(refusal)));
     if (changed) {
-      auto written = co_await write_record(desk, std::move(next));
+      std::optional<kube::Result<kube::Object>> live;
+      auto written =
+          is_live ? co_await write_record(desk, std::move(next)) : co_await write_and_read(desk, std::move(next), live);
+      const bool stands =
+          is_live || (live && *live && (*live)->uid() == quota->uid() && (*live)->spec() == quota->spec());
       if (!written) {
         answer_all(unavailable("the record of " + desk.quota.text() + " cannot be written: " + written.error().text()));
         co_return;
       }
-      if (!*written) {
-        fresh = false;
-        continue;
+      if (live && *live) {
+        quota = std::move(**live);
+        is_live = true;
       }
+      ask_quota = true;  // once more, where it could not be read
+      if (stands) doubtful.clear();
+      fresh = *written;
+      if (!*written || !stands) continue;
     }
+    for (auto& [asked, refusal] : refusals) answer(*asked, refused(std::move(refusal)));
     for (Asked* asked : accepted) answer(*asked, {});
     co_return;
   }
   answer_all(unavailable("other replicas were faster " + std::to_string(most_attempts) + " times; ask again"));
+}
+
+asio::awaitable<kube::Result<bool>> QuotaLedger::write_and_read(Desk& desk, core::LedgerRecord next,
+                                                                std::optional<kube::Result<kube::Object>>& quota) {
+  kube::async::TaskGroup beside(executor_);
+  beside.spawn(read_quota(desk.quota, quota));
+  std::exception_ptr ended;
+  kube::Result<bool> written = false;
+  try {
+    written = co_await write_record(desk, std::move(next));
+    co_await beside.join();
+  } catch (...) {
+    ended = std::current_exception();
+  }
+  if (!ended) co_return written;
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  co_await beside.stop();
+  std::rethrow_exception(ended);
+}
+
+asio::awaitable<void> QuotaLedger::read_quota(kube::ObjectKey key, std::optional<kube::Result<kube::Object>>& quota) {
+  quota = co_await api_.get(api::kinds::quotas, std::move(key));
 }
 
 void QuotaLedger::adopt(Desk& desk, core::LedgerRecord record, std::string version) {
@@ -553,10 +605,15 @@ asio::awaitable<void> QuotaLedger::expire(Desk& desk) {
 }
 
 void QuotaLedger::open_desk_of(const kube::ObjectKey& record) {
-  const auto config_map = records_->find(record);
-  if (!config_map || !has_synced()) return;
-  if (const kube::ObjectKey quota = quota_of(*config_map); quotas_->store().contains(quota)) {
-    open_desk(quota);
+  if (!records_->store().contains(record) || !has_synced()) return;
+  auto found = quota_of_record_.find(record.name);
+  if (found == quota_of_record_.end()) {
+    const auto config_map = records_->find(record);
+    if (!config_map) return;
+    found = quota_of_record_.emplace(record.name, quota_of(*config_map)).first;
+  }
+  if (quotas_->store().contains(found->second)) {
+    open_desk(found->second);
   } else {
     quota_gone_.set();
   }

@@ -21,7 +21,7 @@ struct LedgerSettings {
   kube::Duration request_timeout = std::chrono::seconds(60);
   /// Between two writes of one record: admissions that arrive meanwhile are recorded by one. Who comes after a pause
   /// does not wait.
-  kube::Duration gather = std::chrono::milliseconds(12);
+  kube::Duration gather = std::chrono::milliseconds(20);
   /// The webhook's caller waits 10 s.
   kube::Duration patience = std::chrono::seconds(8);
   core::Counting counting = core::Counting::exact;
@@ -45,7 +45,7 @@ struct QuotaUsage {
 /// optimistic locking before the answer: the reservations of pods that are admitted and not known to be stored. Stored
 /// pods are counted from the caches, which have to be as new as the ConfigMap says (`LedgerRecord::floor`). So each
 /// admission is counted at least once by every replica at every moment, and a crash at any point leaves at most a
-/// reservation that expires. The Quota itself is read live once per write. Decides nothing before every cache is
+/// reservation that expires. The Quota itself is read live beside each write. Decides nothing before every cache is
 /// complete. One thread.
 class QuotaLedger {
  public:
@@ -92,6 +92,10 @@ class QuotaLedger {
   asio::awaitable<void> decide(Desk& desk, std::vector<std::shared_ptr<Asked>> batch);
   asio::awaitable<kube::Result<void>> read_record(Desk& desk);
   asio::awaitable<kube::Result<bool>> write_record(Desk& desk, core::LedgerRecord next);
+  /// write_record, and reads the Quota at the same time.
+  asio::awaitable<kube::Result<bool>> write_and_read(Desk& desk, core::LedgerRecord next,
+                                                     std::optional<kube::Result<kube::Object>>& quota);
+  asio::awaitable<void> read_quota(kube::ObjectKey key, std::optional<kube::Result<kube::Object>>& quota);
   asio::awaitable<bool> catch_up(std::uint64_t version);
   asio::awaitable<void> expire(Desk& desk);
   asio::awaitable<void> confirm();
@@ -120,7 +124,8 @@ class QuotaLedger {
   kube::InformerHandle shadows_, pods_, quotas_, namespaces_, limit_ranges_, runtime_classes_, records_;
   core::QuotaAccount account_;
   std::map<kube::ObjectKey, std::unique_ptr<Desk>> desks_;
-  std::set<kube::ObjectKey> unconfirmed_;  ///< keys whose Pod has to be read live
+  std::map<std::string, kube::ObjectKey> quota_of_record_;  ///< by the name of the ConfigMap, which is made from it
+  std::set<kube::ObjectKey> unconfirmed_;                   ///< keys whose Pod has to be read live
   kube::async::Event progress_, unconfirmed_more_, quota_gone_;
   kube::async::TaskGroup group_;
   bool running_ = false;
