@@ -26,6 +26,7 @@ GROUPS = {
     "certificates.k8s.io/v1": "certificatesigningrequests",
     "coordination.k8s.io/v1": "leases",
     "discovery.k8s.io/v1": "endpointslices",
+    "node.k8s.io/v1": "runtimeclasses",
     "rbac.authorization.k8s.io/v1": "clusterroles clusterrolebindings roles rolebindings",
     "apiextensions.k8s.io/v1": "customresourcedefinitions",
     "offloading.liqo.io/v1beta1": "namespacemaps namespaceoffloadings quotas shadowendpointslices "
@@ -86,12 +87,19 @@ class Api:
         self._connections.kept = None
 
     def raw(
-        self, method: str, where: str, body: bytes | None = None, kind: str = "application/json", timeout: float = 30
+        self,
+        method: str,
+        where: str,
+        body: bytes | None = None,
+        kind: str = "application/json",
+        timeout: float = 30,
+        headers: Mapping[str, str] | None = None,
     ) -> tuple[int, bytes]:
         """One request; returns the status code and the body. A kept connection that has died is replaced once."""
         headers = {
             "Accept": "application/json, */*",
             **self._headers,
+            **(headers or {}),
             **({"Content-Type": kind} if body is not None else {}),
         }
         fresh = getattr(self._connections, "kept", None) is None

@@ -1,0 +1,90 @@
+"""Clusters with Liqo and its webhooks, peered by what a user types, and the identities that come of it."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import yaml
+
+from . import chart, pki
+from .api import Api, Refused
+from .cluster import Cluster
+from .handshake import decoded
+from .liqoctl import Liqoctl
+from .liqod import Liqod
+from .node import is_ready
+from .wait import wait_for
+
+SOON = 30.0
+
+
+class Peer:
+    """One cluster with its liqod, whose webhooks the API server asks, and the liqoctl of its user."""
+
+    def __init__(self, cluster: Cluster):
+        self.cluster, self.api, self.name = cluster, cluster.api, cluster.name
+        self.liqoctl = Liqoctl(cluster)
+        # A real kubelet has the usual port of its machine.
+        port = 10260 if cluster.options.kubelet else 10250
+        self.daemon = Liqod(cluster, chart.install(cluster), port, webhooks=True).start()
+        wait_for(lambda: self.api.find("secrets", "liqo", "authentication-keys"), SOON, f"the keys of {self.name}")
+        wait_for(lambda: self.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), SOON, "the cluster's ID")
+        wait_for(self._asked, SOON, f"the API server of {self.name} to ask the webhooks")
+
+    def _asked(self) -> bool:
+        shadow = {"kind": "ShadowPod", "apiVersion": "offloading.liqo.io/v1beta1", "metadata": {"name": "probe"}}
+        try:
+            where = "/apis/offloading.liqo.io/v1beta1/namespaces/default/shadowpods"
+            self.api.request("POST", where, {**shadow, "spec": {"pod": _POD}}, query={"dryRun": "All"})
+        except Refused as refusal:
+            return "offloading.liqo.io/origin" in str(refusal)
+        return False
+
+    def home(self, provider: Peer) -> str:
+        """The tenant namespace of a provider here."""
+        return f"liqo-tenant-{provider.name}"
+
+    def peer_with(self, provider: Peer, *arguments: object) -> None:
+        """`liqoctl peer`, which waits until the node is Ready."""
+        self.liqoctl("peer", "--remote-kubeconfig", provider.cluster.kubeconfig, *arguments)
+
+    def unpeer_from(self, provider: Peer) -> None:
+        self.liqoctl("unpeer", "--remote-kubeconfig", provider.cluster.kubeconfig)
+
+    def node_ready(self, name: str) -> bool:
+        return is_ready(self.api.find("nodes", None, name))
+
+    def running(self, namespace: str) -> int:
+        return sum(pod["status"].get("phase") == "Running" for pod in self.cluster.pods(namespace))
+
+
+_POD = {"containers": [{"name": "main", "image": "busybox"}]}
+
+
+def certificate_of(consumer: Peer, provider: Peer, identity: str) -> str:
+    """The certificate (PEM) by which the consumer shows `identity` at the provider."""
+    user = yaml.safe_load(_kubeconfig(consumer, provider, identity))["users"][0]["user"]
+    return base64.b64decode(user["client-certificate-data"]).decode()
+
+
+def as_identity(consumer: Peer, provider: Peer, identity: str, directory: Path) -> Api:
+    """The provider's API as the consumer's liqod sees it with that Identity."""
+    return as_kubeconfig(provider, _kubeconfig(consumer, provider, identity), directory / identity)
+
+
+def as_kubeconfig(provider: Peer, kubeconfig: str, files: Path) -> Api:
+    """The provider's API by the certificate in a kubeconfig, which is written beside `files`."""
+    user = yaml.safe_load(kubeconfig)["users"][0]["user"]
+    pair = pki.Pair(files.with_suffix(".crt"), files.with_suffix(".key"))
+    pair.certificate.write_bytes(base64.b64decode(user["client-certificate-data"]))
+    pair.key.write_bytes(base64.b64decode(user["client-key-data"]))
+    return provider.cluster.as_user(pair)
+
+
+def _kubeconfig(consumer: Peer, provider: Peer, identity: str) -> str:
+    def there() -> str:
+        secret = consumer.api.get("secrets", consumer.home(provider), f"kubeconfig-{identity}")
+        return decoded(secret, "kubeconfig").decode()
+
+    return wait_for(there, SOON, f"the kubeconfig of {identity}")
