@@ -1,0 +1,286 @@
+"""Three clusters that share in both directions at once, with certificates that last 80 seconds, and what remains of it.
+
+vienna consumes from graz and from linz, and graz consumes from vienna at the same time. The stories follow each other:
+peer, run, kill, renew, unpeer one, unpeer all.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from harness import inventory, settings
+from harness.api import Refused
+from harness.cluster import busybox
+from harness.components import Options
+from harness.peers import SOON, Peer, certificate_of
+from harness.run import Run
+from harness.story import container
+from harness.wait import stays, wait_for
+
+SEED = 4
+
+
+@dataclass
+class Three:
+    vienna: Peer
+    graz: Peer
+    linz: Peer
+    before: dict[str, inventory.Inventory]
+    # Certificates that graz gave to vienna when the pods began to run, and the pods.
+    certificates: dict[str, str] = field(default_factory=dict)
+    pods: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def peers(self) -> list[Peer]:
+        return [self.vienna, self.graz, self.linz]
+
+    def unlike_before(self, peer: Peer) -> list[str]:
+        return inventory.differences(self.before[peer.name], inventory.take(peer.cluster))
+
+    def wait_as_before(self, peer: Peer) -> None:
+        def same() -> bool:
+            changed = self.unlike_before(peer)
+            assert not changed, "\n".join(changed)
+            return True
+
+        wait_for(same, 60, f"{peer.name} to be as it was", interval=0.5)
+
+
+@pytest.fixture(scope="module")
+def three(run: Run) -> Iterator[Three]:
+    if settings.liqod() is None or settings.liqoctl() is None:
+        pytest.skip("liqod and liqoctl are not built")
+    short = Options(kubelet=True, signing_duration="80s")
+    with run.borrow(vienna=Options(), graz=short, linz=Options()) as started:
+        for cluster in started:
+            if not cluster.options.kubelet:
+                cluster.add_kwok_nodes(2)
+        with ThreadPoolExecutor(3) as pool:
+            vienna, graz, linz = pool.map(Peer, started)
+        vienna.cluster.namespace("shop")
+        graz.cluster.namespace("lab")
+        yield Three(vienna, graz, linz, {peer.name: inventory.take(peer.cluster) for peer in (vienna, graz, linz)})
+
+
+def quotas(provider: Peer, consumer: Peer) -> dict[str, dict[str, Any]]:
+    """Of each slice, what its Quota says."""
+    found = provider.api.list("quotas", f"liqo-tenant-{consumer.name}")
+    return {quota["metadata"]["name"].rpartition("-")[0]: quota["spec"] for quota in found}
+
+
+def pinned(name: str, node: str, cpu: str = "100m", script: str = "sleep 1000000") -> dict[str, Any]:
+    pod = busybox(name, script, nodeSelector={"kubernetes.io/hostname": node})
+    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu, "memory": "8Mi"}}
+    return pod
+
+
+def pod_is(phase: str, peer: Peer, namespace: str, name: str) -> bool:
+    return (peer.cluster.pod(namespace, name) or {}).get("status", {}).get("phase") == phase
+
+
+def role_of(peer: Peer, other: Peer) -> str:
+    return (peer.api.find("foreignclusters", None, other.name) or {}).get("status", {}).get("role", "")
+
+
+def test_one_peers_with_two_and_one_of_them_with_it(three: Three) -> None:
+    vienna, graz, linz = three.peers
+    vienna.peer_with(graz, "--cpu=2", "--memory=1Gi", "--pods=10")
+    graz.peer_with(vienna, "--cpu=3", "--memory=3Gi", "--pods=30")
+    vienna.peer_with(linz, "--cpu=4", "--memory=4Gi", "--pods=40")
+    assert vienna.node_ready("graz") and vienna.node_ready("linz") and graz.node_ready("vienna")
+    assert quotas(graz, vienna)["graz"]["resources"]["cpu"] == "2"
+    assert quotas(vienna, graz)["vienna"]["resources"]["cpu"] == "3"
+    assert quotas(linz, vienna)["linz"]["resources"]["cpu"] == "4"
+    assert quotas(graz, vienna).keys() == {"graz"} and not quotas(graz, linz) and not quotas(vienna, linz)
+    wait_for(lambda: role_of(vienna, graz) == "ConsumerAndProvider", SOON, "vienna to know both roles of graz")
+    wait_for(lambda: role_of(graz, vienna) == "ConsumerAndProvider", SOON, "graz to know both roles of vienna")
+    assert role_of(vienna, linz) == "Provider" and role_of(linz, vienna) == "Consumer"
+
+
+def test_pods_run_in_both_directions_and_never_bounce(three: Three) -> None:
+    vienna, graz, linz = three.peers
+    vienna.liqoctl("offload", "namespace", "shop")
+    graz.liqoctl("offload", "namespace", "lab")
+    vienna.api.create("pods", "shop", pinned("one", "graz", script="while true; do date +%s; sleep 1; done"))
+    vienna.api.create("pods", "shop", pinned("two", "linz"))
+    graz.api.create("pods", "lab", pinned("three", "vienna"))
+    for peer, namespace, name in ((vienna, "shop", "one"), (vienna, "shop", "two"), (graz, "lab", "three")):
+        wait_for(lambda: pod_is("Running", peer, namespace, name), 60, f"{name} to run")  # noqa: B023
+    assert [pod["metadata"]["name"] for pod in graz.cluster.pods("shop-vienna")] == ["one"]
+    assert [pod["metadata"]["name"] for pod in linz.cluster.pods("shop-vienna")] == ["two"]
+    (there,) = vienna.cluster.pods("lab-graz")
+    # vienna has virtual nodes too, and one of them leads back to graz.
+    assert there["spec"]["nodeName"].startswith("vienna-fake-")
+    three.pods = {name: vienna.api.get("pods", "shop", name) for name in ("one", "two")}
+    three.certificates = {name: certificate_of(vienna, graz, name) for name in ("controlplane-graz", "resourceslice-graz")}
+    assert vienna.cluster.kubectl("-n", "shop", "logs", "one").split()
+
+
+@pytest.mark.refusals("a pod that does not fit")
+def test_each_quota_holds_for_its_own_slice(three: Three) -> None:
+    vienna, graz, _ = three.peers
+    # Past the 2 of graz, within the 4 of linz; the nodes themselves are as large, so it is not the scheduler who says so.
+    vienna.api.create("pods", "shop", pinned("half", "graz", "1500m"))
+    wait_for(lambda: pod_is("Running", vienna, "shop", "half"), 60, "what fits into graz's quota to run")
+    vienna.api.create("pods", "shop", pinned("large", "linz", "3"))
+    wait_for(lambda: pod_is("Running", vienna, "shop", "large"), 60, "what fits into linz's quota to run")
+    shadow = {
+        "kind": "ShadowPod",
+        "metadata": {"name": "more", "labels": {"offloading.liqo.io/origin": "vienna"}},
+        "spec": {"pod": pinned("more", "", "1")["spec"] | {"nodeSelector": {}}},
+    }
+    # An administrator's ShadowPod counts for nobody: asked as the consumer's liqod does, by the label of its user.
+    user = next(quota["spec"]["user"] for quota in graz.api.list("quotas", "liqo-tenant-vienna"))
+    as_vienna = graz.cluster.as_user(graz.cluster.authority.issue("vienna-slice", user, ["vienna"]))
+    with pytest.raises(Refused, match="has not enough cpu: asked 1, used 1600m of 2"):
+        as_vienna.create("shadowpods", "shop-vienna", shadow)
+    vienna.api.delete("pods", "shop", "half")
+    vienna.api.delete("pods", "shop", "large")
+
+
+def test_slices_quotas_and_pods_survive_daemons_that_are_killed_meanwhile(three: Three) -> None:
+    """kill -9 on either side while slices are made, edited and deleted, and pods with them: the end is the same."""
+    vienna, linz = three.vienna, three.linz
+    dice = random.Random(SEED)
+    print(f"seed {SEED}")
+    home = vienna.home(linz)
+    names = [f"wave-{number}" for number in range(5)]
+
+    def kill_one() -> None:
+        time.sleep(dice.uniform(0.1, 1.0))
+        victim = dice.choice([vienna.daemon, linz.daemon])
+        if victim.running:
+            victim.kill()
+        time.sleep(dice.uniform(0, 0.3))
+        victim.start(0)
+
+    def insist(action: Any, *arguments: Any) -> None:
+        """Admission is away for a moment while its liqod is: the user tries again."""
+
+        def done() -> bool:
+            try:
+                action(*arguments)
+            except Refused as refusal:
+                assert refusal.code in (409, 500, 503), refusal
+                return refusal.code == 409
+            return True
+
+        wait_for(done, 60, "the API server to take it", interval=0.2)
+
+    def ensure() -> None:
+        vienna.daemon.ensure(), linz.daemon.ensure()
+
+    def sizes() -> dict[str, str]:
+        return {name: spec["resources"]["cpu"] for name, spec in quotas(linz, vienna).items() if name in names}
+
+    for name in names:
+        labels = {"liqo.io/remote-cluster-id": "linz"}
+        spec = {"class": "default", "providerClusterID": "linz", "resources": {"cpu": "1", "pods": "5"}}
+        body = {"kind": "ResourceSlice", "metadata": {"name": name, "labels": labels}, "spec": spec}
+        insist(vienna.api.create, "resourceslices", home, body)
+        kill_one()
+    ensure()
+    wait_for(lambda: sizes() == dict.fromkeys(names, "1"), 60, "a quota for each slice")
+    for name in names:
+        wait_for(lambda: vienna.node_ready(name), 60, f"node {name} to be ready")  # noqa: B023
+        insist(vienna.api.create, "pods", "shop", pinned(f"on-{name}", name))
+        insist(vienna.api.patch, "resourceslices", home, name, {"spec": {"resources": {"cpu": "2"}}})
+        kill_one()
+    ensure()
+    wait_for(lambda: sizes() == dict.fromkeys(names, "2"), 60, "each quota to follow its slice")
+    for name in names:
+        wait_for(lambda: pod_is("Running", vienna, "shop", f"on-{name}"), 60, f"the pod on {name} to run")  # noqa: B023
+    assert len(quotas(linz, vienna)) == len(names) + 1
+    for name in names:
+        vienna.api.delete("pods", "shop", f"on-{name}")
+        insist(vienna.api.delete, "resourceslices", home, name)
+        kill_one()
+    ensure()
+    gone = lambda: not any(vienna.api.find("resourceslices", home, name) for name in names)  # noqa: E731
+    wait_for(gone, 90, "the slices to be gone")
+    wait_for(lambda: not any(vienna.api.find("nodes", None, name) for name in names), SOON, "their nodes to be gone")
+    wait_for(lambda: quotas(linz, vienna).keys() == {"linz"}, SOON, "their quotas to be gone")
+    wait_for(lambda: len(linz.cluster.pods("shop-vienna")) == 1, SOON, "their pods to be gone")
+    assert untouched(three, "one") and untouched(three, "two")
+
+
+def untouched(three: Three, name: str) -> bool:
+    """Whether the pod is the one that it was, and its container has not been restarted."""
+    was, now = three.pods[name], three.vienna.cluster.pod("shop", name)
+    assert now, f"pod {name} is gone"
+    assert now["metadata"]["uid"] == was["metadata"]["uid"] and now["status"]["phase"] == "Running"
+    assert container(now).get("restartCount", 0) == 0
+    return container(now).get("containerID") == container(was).get("containerID")
+
+
+def test_a_provider_that_is_unpeered_leaves_the_other_alone(three: Three) -> None:
+    vienna, graz, linz = three.peers
+    there = graz.cluster.pod("shop-vienna", "one")
+    kept = {path for path in inventory.take(graz.cluster)}
+    vienna.unpeer_from(linz)
+    three.wait_as_before(linz)
+    assert not vienna.api.find("nodes", None, "linz") and not vienna.api.find("foreignclusters", None, "linz")
+    stays(lambda: untouched(three, "one") and vienna.node_ready("graz"), 2, "the pod in graz")
+    assert (graz.cluster.pod("shop-vienna", "one") or {})["metadata"]["uid"] == (there or {})["metadata"]["uid"]
+    assert kept == {path for path in inventory.take(graz.cluster)}
+    assert pod_is("Running", graz, "lab", "three")
+
+
+def ends(certificate: str) -> float:
+    """When a certificate (PEM) ends, in seconds since 1970."""
+    command = ["openssl", "x509", "-noout", "-enddate", "-dateopt", "iso_8601"]
+    done = subprocess.run(command, input=certificate, capture_output=True, text=True, check=True)
+    return datetime.fromisoformat(done.stdout.strip().removeprefix("notAfter=")).timestamp()
+
+
+def test_certificates_are_renewed_while_pods_run(three: Three) -> None:
+    """Those of the control plane and of the slice: what the pods began with has ended, and they do not notice."""
+    vienna, graz = three.vienna, three.graz
+
+    def renewed() -> bool:
+        now = {name: certificate_of(vienna, graz, name) for name in three.certificates}
+        return all(now[name] != was and time.time() > ends(was) for name, was in three.certificates.items())
+
+    wait_for(renewed, 120, "both certificates to be new ones, and the old ones to have ended", interval=0.5)
+    assert untouched(three, "one")
+    seconds = [int(line) for line in vienna.cluster.kubectl("-n", "shop", "logs", "one").split()]
+    gaps = [later - earlier for earlier, later in zip(seconds, seconds[1:], strict=False)]
+    assert max(gaps) <= 5, "the pod ran on all the while"
+    vienna.api.create("pods", "shop", pinned("late", "graz"))
+    wait_for(lambda: pod_is("Running", vienna, "shop", "late"), 60, "a new pod to run with the new certificate")
+    vienna.api.delete("pods", "shop", "late")
+    vienna.liqoctl("create", "resourceslice", "second", "--remote-cluster-id", "graz", "--cpu", "1")
+    assert quotas(graz, vienna)["second"]["resources"]["cpu"] == "1"
+    vienna.liqoctl("delete", "resourceslice", "second", "--skip-confirm")
+
+
+def test_one_direction_ends_and_the_other_goes_on(three: Three) -> None:
+    vienna, graz = three.vienna, three.graz
+    there = graz.cluster.pod("lab", "three")
+    vienna.api.delete_all("pods", "shop")
+    vienna.liqoctl("unoffload", "namespace", "shop", "--skip-confirm")
+    vienna.unpeer_from(graz)
+    assert not vienna.api.find("nodes", None, "graz") and graz.node_ready("vienna")
+    stays(lambda: pod_is("Running", graz, "lab", "three"), 2, "the pod of the other direction")
+    assert (graz.cluster.pod("lab", "three") or {})["metadata"]["uid"] == (there or {})["metadata"]["uid"]
+    assert not quotas(graz, vienna) and quotas(vienna, graz).keys() == {"vienna"}
+
+
+def test_nothing_is_left_in_any_of_them(three: Three) -> None:
+    """All objects, with all that is in them: labels, annotations and finalizers that were left behind would show."""
+    vienna, graz = three.vienna, three.graz
+    graz.api.delete_all("pods", "lab")
+    graz.liqoctl("unoffload", "namespace", "lab", "--skip-confirm")
+    graz.unpeer_from(vienna)
+    for peer in three.peers:
+        three.wait_as_before(peer)
+    stays(lambda: not any(three.unlike_before(peer) for peer in three.peers), 2, "all as they were", interval=0.5)
