@@ -103,6 +103,17 @@ def create(api: Api, name: str, requests: dict[str, str], dry_run: bool = False,
     return api.request("POST", path("shadowpods", TWIN), shadow, query=query)
 
 
+def create_pod(api: Api, name: str, spec: dict[str, Any], dry_run: bool = False, **resources: Any) -> dict[str, Any]:
+    """A ShadowPod of one container with these requests and limits, and of what `spec` adds."""
+    shadow = {
+        "apiVersion": "offloading.liqo.io/v1beta1",
+        "kind": "ShadowPod",
+        "metadata": {"name": name, "labels": {"offloading.liqo.io/origin": "rome"}},
+        "spec": {"pod": {"containers": [{"name": "main", "image": "busybox", "resources": resources}], **spec}},
+    }
+    return api.request("POST", path("shadowpods", TWIN), shadow, query={"dryRun": "All"} if dry_run else {})
+
+
 def clear(cluster: Cluster, api: Api) -> None:
     for shadow in cluster.api.list("shadowpods", TWIN):
         api.delete("shadowpods", TWIN, shadow["metadata"]["name"])
@@ -253,3 +264,84 @@ def test_a_quota_that_is_lowered_binds_at_once_and_evicts_nobody(lyon: Cluster, 
     quota(lyon, {"cpu": "2"})
     refused(lambda: create(rome, "b", {"cpu": "1"}), "asked 1, used 3 of 2, free 0")
     wait_for(lambda: lyon.pod(TWIN, "a"), 20, "the pod to be there")
+    assert not lyon.api.get("pods", TWIN, "a")["metadata"].get("deletionTimestamp")
+
+
+def test_the_overhead_of_a_runtime_counts(lyon: Cluster, rome: Api) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "1"})
+    sandbox = {"metadata": {"name": "sandbox"}, "handler": "sandbox", "overhead": {"podFixed": {"cpu": "500m"}}}
+    lyon.api.apply("runtimeclasses", None, {"kind": "RuntimeClass", **sandbox})
+    spec = {"runtimeClassName": "sandbox"}
+
+    def refused_for(cpu: str, *words: str) -> bool:
+        refused(lambda: create_pod(rome, "a", spec, dry_run=True, requests={"cpu": cpu}), *words)
+        return True
+
+    wait_for(lambda: refused_for("600m", "asked 1100m"), 10, "the RuntimeClass to be known")
+    create_pod(rome, "a", spec, requests={"cpu": "400m"})
+    wait_for(lambda: lyon.pod(TWIN, "a"), 20, "the pod")
+    assert lyon.api.get("pods", TWIN, "a")["spec"]["overhead"] == {"cpu": "500m"}
+    refused(lambda: create(rome, "b", {"cpu": "200m"}), "used 900m of 1, free 100m")
+
+
+def test_a_gpu_that_is_only_limited_is_requested(lyon: Cluster, rome: Api) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "4", "nvidia.com/gpu": "2"})
+    create_pod(rome, "a", {}, limits={"nvidia.com/gpu": "1"})
+    refused(
+        lambda: create_pod(rome, "b", {}, limits={"nvidia.com/gpu": "2"}),
+        "not enough nvidia.com/gpu: asked 2, used 1 of 2, free 1",
+    )
+    create_pod(rome, "b", {}, dry_run=True, limits={"nvidia.com/gpu": "1"})
+
+
+def test_what_a_pod_asks_for_as_a_whole_counts(lyon: Cluster, rome: Api) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "2", "memory": "1Gi"})
+    whole = {"resources": {"requests": {"cpu": "1500m"}, "limits": {"cpu": "2"}}}
+    create_pod(rome, "a", whole, requests={"cpu": "100m", "memory": "64Mi"})
+    refused(lambda: create(rome, "b", {"cpu": "600m"}), "asked 600m, used 1500m of 2, free 500m")
+    wait_for(lambda: lyon.pod(TWIN, "a"), 20, "the pod")
+    assert lyon.api.get("pods", TWIN, "a")["spec"]["resources"]["requests"]["cpu"] == "1500m"
+    refused(lambda: create(rome, "b", {"cpu": "600m"}), "asked 600m, used 1500m of 2, free 500m")
+
+
+def test_pods_are_counted_and_what_a_quota_does_not_name_is_not_granted(lyon: Cluster, rome: Api) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"pods": "2"})
+    refused(lambda: create(rome, "a", {"cpu": "1m"}), "grants no cpu", "not part of the slice")
+    create(rome, "a", {}), create(rome, "b", {})
+    refused(lambda: create(rome, "c", {}), "not enough pods: asked 1, used 2 of 2, free 0")
+    rome.delete("shadowpods", TWIN, "b")
+    wait_for(lambda: create(rome, "c", {}), 20, "a pod to be admitted for the one that is gone")
+
+
+def test_none_soft_and_hard_let_in_what_they_should(lyon: Cluster, rome: Api) -> None:
+    clear(lyon, rome)
+    bound = {"cpu": "4", "memory": "4Gi"}
+    some, other = {"cpu": "1", "memory": "1Gi"}, {"cpu": "2", "memory": "1Gi"}
+    # What a pod says of its resources, and which enforcements let it in.
+    table: list[tuple[dict[str, Any], str]] = [
+        ({}, "None"),
+        ({"requests": {"cpu": "1"}}, "None"),
+        ({"requests": some}, "None Soft"),
+        ({"limits": some}, "None Soft Hard"),
+        ({"requests": some, "limits": other}, "None Soft"),
+        ({"requests": some, "limits": some}, "None Soft Hard"),
+    ]
+    for enforcement in ("None", "Soft", "Hard"):
+        quota(lyon, bound, enforcement)
+        # The replicas see the change when they see it: what tells the three apart is asked until it is answered so.
+        for resources, lets_in in table:
+
+            def answered(resources: dict[str, Any] = resources, lets_in: str = lets_in) -> bool:
+                try:
+                    create_pod(rome, "a", {}, dry_run=True, **resources)
+                except Refused as refusal:
+                    assert refusal.code == 403 and enforcement not in lets_in.split(), refusal  # noqa: B023
+                    return True
+                assert enforcement in lets_in.split(), f"{resources} was let in"  # noqa: B023
+                return True
+
+            wait_for(answered, 10, f"{enforcement} to answer {resources}")
