@@ -173,7 +173,10 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
       stop_.set();
       co_return;
     }
-    if (webhooks_.ledger) group.spawn(webhooks_.ledger->run());
+    if (webhooks_.ledger) {
+      group.spawn(webhooks_.ledger->run());
+      group.spawn(webhooks_.display->run());
+    }
     group.spawn(webhooks_.webhook->run());
   }
   group.spawn(kubelet_->run());
@@ -200,6 +203,7 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   if (!co_await kube::async::with_timeout(clock_, cluster.stop(), stop_grace)) log_.error("did not stop in time");
   webhooks_.webhook.reset();
   webhooks_.gate.reset();
+  webhooks_.display.reset();
   webhooks_.ledger.reset();
   kubelet_.reset();
   process_.reset();

@@ -51,6 +51,7 @@ Webhooks make_webhooks(const boost::asio::any_io_executor& executor, liqo::contr
   if (options.enforce_resources) {
     made.ledger = std::make_unique<liqo::controllers::QuotaLedger>(executor, process.context(), process.open_api(),
                                                                    options.ledger);
+    made.display = std::make_unique<liqo::controllers::QuotaDisplay>(executor, process.context(), *made.ledger);
     made.gate = std::make_unique<LedgerGate>(*made.ledger);
   } else {
     made.gate = std::make_unique<OpenGate>();

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "liqo/controllers/process.hpp"
+#include "liqo/controllers/quota_display.hpp"
 #include "liqo/controllers/quota_ledger.hpp"
 #include "liqo/webhook/quota_gate.hpp"
 #include "liqo/webhook/webhook.hpp"
@@ -13,7 +14,8 @@ namespace liqod {
 
 /// The webhooks, the gate that they ask, and what it decides with.
 struct Webhooks {
-  std::unique_ptr<liqo::controllers::QuotaLedger> ledger;  ///< none where quotas are not enforced
+  std::unique_ptr<liqo::controllers::QuotaLedger> ledger;    ///< none where quotas are not enforced
+  std::unique_ptr<liqo::controllers::QuotaDisplay> display;  ///< of what the ledger counts
   std::unique_ptr<liqo::webhook::QuotaGate> gate;
   std::unique_ptr<liqo::webhook::Webhook> webhook;
 };

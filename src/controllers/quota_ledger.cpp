@@ -124,7 +124,10 @@ QuotaLedger::QuotaLedger(const asio::any_io_executor& executor, Context context,
   quotas_.subscribe([this](const kube::ObjectKey& key) {
     if (!quotas_->store().contains(key)) quota_gone_.set();
   });
-  records_.subscribe([this](const kube::ObjectKey& key) { open_desk_of(key); });
+  records_.subscribe([this](const kube::ObjectKey& key) {
+    open_desk_of(key);
+    tell_usage();
+  });
   limit_ranges_.subscribe([this](const kube::ObjectKey& key) { recount_namespace(key.ns); });
   for (const kube::ObjectKey& key : shadows_->store().keys()) recount(key);
   for (const kube::ObjectKey& key : pods_->store().keys()) recount(key);
@@ -208,6 +211,7 @@ void QuotaLedger::recount(const kube::ObjectKey& key) {
     unconfirmed_more_.set();
   }
   progress_.set();
+  tell_usage();
 }
 
 void QuotaLedger::recount_namespace(const std::string& ns) {
@@ -229,6 +233,7 @@ asio::awaitable<void> QuotaLedger::confirm() {
       if (!read) unconfirmed_.insert(keys.begin(), keys.end());
       complete = complete && read;
     }
+    tell_usage();
     co_await context_.clock.sleep(complete ? confirm_interval : 1s);
     if (!unconfirmed_.empty()) unconfirmed_more_.set();
   }
@@ -270,14 +275,16 @@ void QuotaLedger::confirmed(const kube::ObjectKey& key, std::optional<kube::Obje
   account_.confirm_gone(key);
 }
 
-QuotaUsage QuotaLedger::usage(const kube::ObjectKey& quota) const {
-  QuotaUsage usage;
+core::QuotaUsage QuotaLedger::usage(const kube::ObjectKey& quota) const {
+  core::QuotaUsage usage;
   const auto object = quotas_->find(quota);
   if (!object) return usage;
   const std::string user = core::admission::escape_user(api::Quota(*object).user());
   usage.used = account_.used(user);
-  usage.pods = account_.pods(user);
-  if (const auto desk = desks_.find(quota); desk != desks_.end()) usage.reserved = reserved(desk->second->record);
+  usage.pods = static_cast<std::int64_t>(account_.pods(user));
+  // The cache and not the desk: it has what other replicas have admitted.
+  if (const auto config_map = records_->find({context_.settings.liqo_namespace, core::ledger_name(quota)}))
+    if (const auto record = core::LedgerRecord::read(*config_map)) usage.reserved = reserved(*record);
   return usage;
 }
 

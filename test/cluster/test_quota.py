@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,8 @@ pytestmark = pytest.mark.refusals("refusals are what these stories are about")
 
 USER, TENANT, TWIN = "pool-1f00", "liqo-tenant-rome", "shop-rome"
 FIRST, SECOND = 9443, 9444
+ROOT = Path(__file__).parents[2]
+CRDS = {"go": ROOT / "test" / "fixtures" / "liqo-crds", "ours": ROOT / "charts" / "liqo" / "crds"}
 
 
 @pytest.fixture(scope="module")
@@ -345,3 +348,85 @@ def test_none_soft_and_hard_let_in_what_they_should(lyon: Cluster, rome: Api) ->
                 return True
 
             wait_for(answered, 10, f"{enforcement} to answer {resources}")
+
+
+def used(cluster: Cluster) -> dict[str, Any]:
+    return cluster.api.get("quotas", TENANT, USER).get("status", {})
+
+
+def test_people_see_what_is_used(lyon: Cluster, rome: Api) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "4", "memory": "4Gi"})
+    for name in ("a", "b"):
+        create(rome, name, {"cpu": "1", "memory": "512Mi"})
+    wait_for(
+        lambda: used(lyon) == {"used": {"cpu": "2", "memory": "1Gi"}, "reserved": {}, "pods": 2},
+        60,
+        "the Quota to show its use",
+    )
+    row = lyon.kubectl("get", "quotas", "-n", TENANT, USER, "--no-headers").split()
+    assert row[:2] == [USER, "None"]
+    wide = lyon.kubectl("get", "quotas", "-n", TENANT, USER, "--no-headers", "-o", "wide").split()
+    assert wide[-6:] == [USER, "4", "2", "4Gi", "1Gi", "2"]
+    clear(lyon, rome)
+    wait_for(lambda: used(lyon)["pods"] == 0 and used(lyon)["used"]["cpu"] == "0", 60, "the Quota to show it is free")
+
+
+def test_the_crd_of_the_go_version_stops_the_display_and_nothing_else(
+    lyon: Cluster, rome: Api, replicas: list[Liqod]
+) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "3"})
+    go, ours = (
+        (CRDS[version] / "offloading.liqo.io_quotas.yaml").read_text(encoding="utf-8") for version in ("go", "ours")
+    )
+    words = "so what is used is not shown"
+    before = sum(replica.log().count(words) for replica in replicas)
+    begun, swapped, paused = threading.Event(), threading.Event(), threading.Event()
+
+    def ask(number: int) -> int:
+        if number == 20:
+            begun.set()
+        if number >= 30:
+            swapped.wait(60)
+        for _ in range(60):
+            try:
+                create(rome, f"pod-{number}", {"cpu": "100m"})
+                return 201
+            except Refused as refusal:
+                if refusal.code == 403:
+                    return 403
+                paused.wait(0.2)
+        return 0
+
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            answers = pool.map(ask, range(60))
+            assert begun.wait(60)
+            lyon.apply(go)
+            swapped.set()
+            outcomes = list(answers)
+        assert outcomes.count(0) == 0
+        assert (outcomes.count(201), outcomes.count(403)) == (30, 30)
+        wait_for(lambda: sum(replica.log().count(words) for replica in replicas) > before, 60, "the one line about it")
+        wait_for(
+            lambda: "UseNotShown" in [event["reason"] for event in lyon.events(TENANT, USER)], 30, "the Event about it"
+        )
+        # It is exact without the display, also after a change.
+        refused(lambda: create(rome, "one-more", {"cpu": "100m"}), "asked 100m, used 3 of 3, free 0")
+        rome.delete("shadowpods", TWIN, "pod-0" if outcomes[0] == 201 else "pod-1")
+        wait_for(lambda: admitted(rome, "late"), 60, "its share to be free")
+        refused(lambda: create(rome, "one-more", {"cpu": "100m"}), "asked 100m, used 3 of 3, free 0")
+        assert sum(replica.log().count(words) for replica in replicas) == before + 1
+    finally:
+        lyon.apply(ours)
+    # Tried again a minute later, if anything changes.
+    quota(lyon, {"cpu": "4"})
+    wait_for(lambda: used(lyon).get("used", {}).get("cpu") == "3", 150, "the display to be back")
+
+
+def admitted(api: Api, name: str) -> bool:
+    try:
+        return bool(create(api, name, {"cpu": "100m"}))
+    except Refused:
+        return False

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -12,6 +13,7 @@
 #include "liqo/core/quota/account.hpp"
 #include "liqo/core/quota/demand.hpp"
 #include "liqo/core/quota/ledger.hpp"
+#include "liqo/core/slice/quota.hpp"
 
 namespace liqo::controllers {
 
@@ -32,13 +34,6 @@ struct Judgement {
   enum class Ruling { admitted, refused, unavailable };
   Ruling ruling = Ruling::admitted;
   std::string text;  ///< of a refusal, or why there is no decision yet
-};
-
-/// What the pods of one Quota take, for people to see.
-struct QuotaUsage {
-  core::Resources used;      ///< stored pods
-  core::Resources reserved;  ///< admitted, not seen stored yet
-  std::size_t pods = 0;      ///< stored
 };
 
 /// Every replica has one and decides alone; what they must agree on is in one ConfigMap per Quota, written with
@@ -62,7 +57,10 @@ class QuotaLedger {
   /// about again. Cancellable.
   asio::awaitable<Judgement> admit(const kube::Object& shadow_pod, bool dry_run);
 
-  QuotaUsage usage(const kube::ObjectKey& quota) const;
+  /// What the pods of a Quota hold, for people to see: stored ones, and those that any replica has admitted.
+  core::QuotaUsage usage(const kube::ObjectKey& quota) const;
+  /// Called, and often, when what usage() answers may have changed for any Quota. Must not suspend. One reader.
+  void on_usage_change(std::function<void()> handler) { usage_changed_ = std::move(handler); }
 
  private:
   /// One admission on its way through a desk.
@@ -114,6 +112,9 @@ class QuotaLedger {
   core::PodSurroundings surroundings(const std::string& ns, const kube::json::object& pod_spec) const;
   void recount(const kube::ObjectKey& key);
   void recount_namespace(const std::string& ns);
+  void tell_usage() const {
+    if (usage_changed_) usage_changed_();
+  }
   void adopt(Desk& desk, core::LedgerRecord record, std::string version);
   static void answer(Asked& asked, Judgement judgement);
 
@@ -128,6 +129,7 @@ class QuotaLedger {
   std::set<kube::ObjectKey> unconfirmed_;                   ///< keys whose Pod has to be read live
   kube::async::Event progress_, unconfirmed_more_, quota_gone_;
   kube::async::TaskGroup group_;
+  std::function<void()> usage_changed_;
   bool running_ = false;
   kube::Counter admitted_, refused_, unavailable_, commits_, conflicts_;
   kube::Log log_;

@@ -61,11 +61,22 @@ bool is_quota_of_another(const kube::Object& quota, const kube::Object& slice) {
 }
 
 std::optional<json::object> plan_quota_status(const kube::Object& quota, const QuotaUsage& usage) {
+  const json::object& bounds = api::Quota(quota).resources();
+  Resources used, reserved;
+  for (const auto& [name, bound] : bounds) used.emplace(name, kube::Quantity());
+  // `pods` is a number of its own where the Quota does not bound it. What it bounds no longer may be in use yet.
+  const auto shown = [&bounds](const auto& entry) {
+    return bounds.contains(entry.first) || (!entry.second.is_zero() && entry.first != "pods");
+  };
+  for (const auto& entry : usage.used)
+    if (shown(entry)) used[entry.first] = entry.second;
+  for (const auto& entry : usage.reserved)
+    if (shown(entry) && !entry.second.is_zero()) reserved.insert(entry);
   const json::object wanted{
-      {"used", write_resources(usage.used)}, {"reserved", write_resources(usage.reserved)}, {"pods", usage.pods}};
+      {"used", write_resources(used)}, {"reserved", write_resources(reserved)}, {"pods", usage.pods}};
   json::object patch = merge_patch(quota.status(), wanted);
   if (patch.empty()) return std::nullopt;
-  return json::object{{"status", std::move(patch)}};
+  return json::object{{"metadata", json::object{{"uid", quota.uid()}}}, {"status", std::move(patch)}};
 }
 
 }  // namespace liqo::core

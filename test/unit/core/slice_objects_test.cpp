@@ -115,12 +115,37 @@ TEST_CASE("a Quota that nobody owns is taken over, one of another slice is not o
 
 TEST_CASE("a Quota's use is shown, and written only when it changes") {
   kube::Object quota = forge_quota(slice(), wish());
-  const QuotaUsage usage{.used = amounts(R"({"cpu": "2"})"), .reserved = amounts(R"({"cpu": "500m"})"), .pods = 3};
-  const auto patch = plan_quota_status(quota, usage);
-  REQUIRE(patch.has_value());
-  CHECK(text(*patch) == R"({"status":{"used":{"cpu":"2"},"reserved":{"cpu":"500m"},"pods":3}})");
-  apply(quota.tree(), *patch);
-  CHECK_FALSE(plan_quota_status(quota, usage).has_value());
+  quota.mutable_metadata()["uid"] = "q1";
+  quota.mutable_spec()["resources"] = *kube::parse_json(R"({"cpu": "8", "memory": "4Gi"})");
+  struct Case {
+    const char* title;
+    QuotaUsage usage;
+    const char* status;
+  };
+  const Case cases[] = {
+      {"nothing runs: what is bounded is shown as zero",
+       {},
+       R"({"cpu": "0", "memory": "0"}, "reserved": {}, "pods": 0)"},
+      {"some of it is in use, some is on its way",
+       {.used = amounts(R"({"cpu": "2", "pods": "3"})"),
+        .reserved = amounts(R"({"cpu": "500m", "pods": "1"})"),
+        .pods = 3},
+       R"({"cpu": "2", "memory": "0"}, "reserved": {"cpu": "500m"}, "pods": 3)"},
+      {"what is reserved no more goes, and what is bounded no more stays while it is used",
+       {.used = amounts(R"({"cpu": "9", "memory": "1Gi", "nvidia.com/gpu": "1"})"),
+        .reserved = amounts(R"({"cpu": "0"})"),
+        .pods = 3},
+       R"({"cpu": "9", "memory": "1Gi", "nvidia.com/gpu": "1"}, "reserved": {}, "pods": 3)"},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.title);
+    const auto patch = plan_quota_status(quota, one.usage);
+    REQUIRE(patch.has_value());
+    CHECK(kube::string_at(*patch, {"metadata", "uid"}) == "q1");
+    apply(quota.tree(), *patch);
+    CHECK(json::value(quota.status()) == parse_value("{\"used\": " + std::string(one.status) + "}"));
+    CHECK_FALSE(plan_quota_status(quota, one.usage).has_value());
+  }
 }
 
 TEST_CASE("an accepted slice shows what is granted and offered; a denied one keeps what was granted") {

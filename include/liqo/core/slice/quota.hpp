@@ -35,7 +35,8 @@ struct QuotaUsage {
   std::int64_t pods = 0;
 };
 
-/// The merge patch of the Quota's status, or nothing where it shows this already.
+/// The merge patch of the Quota's status, for this very Quota (its UID), or nothing where it shows this already. Used
+/// is shown of everything that the Quota bounds, also where it is zero; reserved only while there is something.
 std::optional<kube::json::object> plan_quota_status(const kube::Object& quota, const QuotaUsage& usage);
 
 }  // namespace liqo::core
