@@ -86,8 +86,18 @@ bool may_release(const kube::Object& local, const ReplicationPeer& peer) {
   return has_finalizer(local) && (destination.empty() || destination == peer.remote);
 }
 
-ReplicationPlan plan_end(const ReplicationView& view, const ReplicationPeer& peer) {
+/// Whether pods at the provider still live by what the replica stands for: with it goes the Quota, and the identity
+/// that they are removed with.
+bool is_drained(const kube::Resource& kind, const kube::Object& local) {
+  return kind != api::kinds::resource_slices || !local.has_finalizer(api::finalizers::resource_slice);
+}
+
+ReplicationPlan plan_end(const kube::Resource& kind, const ReplicationView& view, const ReplicationPeer& peer) {
   ReplicationPlan plan;
+  if (view.local && !view.peer_lost && is_for_peer(*view.local, peer) && !is_drained(kind, *view.local)) {
+    plan.waiting_for = "its virtual nodes are being drained";
+    return plan;
+  }
   const bool release = view.local && may_release(*view.local, peer);
   if (view.peer_lost) {
     if (release) plan.finalizer = Finalizer::remove;
@@ -179,7 +189,7 @@ ReplicationPlan plan_replication(const kube::Resource& kind, const ReplicationVi
     plan.waiting_for = "the objects at home are not known yet";
     return plan;
   }
-  if (!view.local || view.local->is_deleting() || !is_for_peer(*view.local, peer)) return plan_end(view, peer);
+  if (!view.local || view.local->is_deleting() || !is_for_peer(*view.local, peer)) return plan_end(kind, view, peer);
 
   const kube::Object& local = *view.local;
   const bool ready = is_ready_to_replicate(kind, local);

@@ -127,6 +127,39 @@ def test_two_slices_become_two_quotas_and_two_nodes(slices: Slices) -> None:
     )  # fmt: skip
 
 
+def test_a_deleted_slice_is_drained_before_its_quota_goes(slices: Slices, namespace: str) -> None:
+    slices.create("pool", {"cpu": "8"})
+    slices.wait_size("pool", {"cpu": "8", "memory": "8Gi", "pods": "110", "ephemeral-storage": "20Gi"})
+    home, away = slices.consumer.api, slices.provider.api
+    slices.consumer.namespace(namespace)
+    twin = f"{namespace}-{slices.consumer.name}"
+    offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
+    home.apply("namespaceoffloadings", namespace, offloading)
+    wait_for(lambda: away.find("namespaces", None, twin), SOON, "the twin namespace")
+    pod = busybox("slow", nodeSelector={"kubernetes.io/hostname": "pool"}, tolerations=[{"operator": "Exists"}])
+    home.create("pods", namespace, pod)
+    remote = lambda: away.find("pods", twin, "slow")  # noqa: E731
+    wait_for(lambda: (remote() or {}).get("status", {}).get("phase") == "Running", 60, "the pod to run at the provider")
+
+    # Its end at the provider takes as long as we want.
+    away.patch("pods", twin, "slow", {"metadata": {"finalizers": ["example.com/wait"]}})
+    home.delete("resourceslices", slices.home, "pool")
+    wait_for(lambda: home.get("nodes", None, "pool")["spec"].get("unschedulable"), SOON, "the node to be cordoned")
+    wait_for(lambda: "deletionTimestamp" in remote()["metadata"], SOON, "the pod to be evicted")
+
+    def held() -> bool:
+        replica = away.find("resourceslices", slices.away, "pool")
+        return bool(replica and "deletionTimestamp" not in replica["metadata"] and slices.quota("pool"))
+
+    stays(held, 3, "the replica and its Quota")
+    assert slices.capacity("pool") and home.find("pods", namespace, "slow")
+    away.patch("pods", twin, "slow", {"metadata": {"finalizers": None}})
+    wait_for(lambda: not slices.capacity("pool") and not slices.quota("pool"), 60, "the node and the Quota to go")
+    assert remote() is None
+    home.delete("namespaceoffloadings", namespace, "offloading")
+    wait_for(lambda: away.find("namespaces", None, twin) is None, 60, "the twin namespace to go")
+
+
 def test_new_defaults_leave_what_is_accepted_alone(slices: Slices) -> None:
     slices.create("pool", {"cpu": "8"})
     before = {"cpu": "8", "memory": "8Gi", "pods": "110", "ephemeral-storage": "20Gi"}

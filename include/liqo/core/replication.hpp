@@ -42,7 +42,8 @@ struct ReplicationPlan {
 };
 
 /// Decides. Never trusts an incomplete cache; never touches a replica of another origin; a replica that was not
-/// evaluated yet does not wipe the status at home.
+/// evaluated yet does not wipe the status at home. The replica of a ResourceSlice that is being deleted stays until its
+/// virtual nodes are drained (`resourceslice-virtualnode.liqo.io/finalizer`), unless the provider is lost.
 ReplicationPlan plan_replication(const kube::Resource& kind, const ReplicationView& view, const ReplicationPeer& peer);
 
 /// Whether the labels of a local object ask for its replication to this peer. Copies are never copied on.

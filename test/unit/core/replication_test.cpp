@@ -72,6 +72,9 @@ TEST_CASE("each state of the two sides has its plan") {
   const kube::Object fresh = slice("");
   const kube::Object dying = slice(std::string(finalizer) + std::string(deleting));
   const kube::Object dying_unguarded = slice(deleting);
+  const kube::Object in_use =
+      slice(R"(, "finalizers": ["resourceslice-virtualnode.liqo.io/finalizer", "crdreplicator.liqo.io/resource"])" +
+            std::string(deleting));
   const kube::Object replica = replica_of(live);
   const kube::Object dying_replica =
       edited(replica, [](auto& o) { o.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z"; });
@@ -106,6 +109,10 @@ TEST_CASE("each state of the two sides has its plan") {
            Case{"deleting, never guarded", &dying_unguarded, nullptr, {}, ""},
            Case{"deleting, never guarded, with replica", &dying_unguarded, &replica, {}, "remove "},
            Case{"deleting, another's object of the name", &dying, &foreign, {}, "confirm release "},
+           Case{"deleting, its node not drained", &in_use, &replica, {}, "wait "},
+           Case{"deleting, its node not drained, no replica", &in_use, nullptr, {}, "wait "},
+           Case{"deleting, its node not drained, provider not known", &in_use, nullptr, away_unknown, "wait "},
+           Case{"deleting, its node not drained, provider lost", &in_use, &replica, lost, "release "},
            Case{"new", &fresh, nullptr, {}, "guard create "},
            Case{"new, provider not known yet", &fresh, nullptr, away_unknown, "guard wait "},
            Case{"guarded", &live, nullptr, {}, "create "},
