@@ -140,7 +140,7 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
 }
 
 asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, kube::Object local) {
-  const auto plan = core::plan_unmapped_pod(local);
+  const auto plan = core::plan_unmapped_pod(local, mapping_.is_troubled(key.ns));
   if (plan == core::UnmappedPodAction::nothing) co_return Outcome::done();
   if (plan == core::UnmappedPodAction::remove_local) {
     auto removed = co_await remove_local(key, std::string(local.uid()));

@@ -66,7 +66,8 @@ void ProviderSession::read_mapping() {
   if (!map && !keys.empty())
     log_.warn("several NamespaceMaps, and none is named after the cluster: none is used", {{"maps", keys.size()}});
 
-  auto mapping = map ? core::NamespaceMapping::from(api::NamespaceMap(*map)) : core::NamespaceMapping();
+  auto mapping =
+      map ? core::NamespaceMapping::from(api::NamespaceMap(*map), &pods_.mapping()) : core::NamespaceMapping();
   for (const std::string& refusal : mapping.refused()) {
     log_.warn("a namespace mapping is refused", {{"reason", refusal}});
     context_.events.warning(*map, api::kinds::namespace_maps, api::reasons::failed_reflection, refusal);

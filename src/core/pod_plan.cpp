@@ -135,12 +135,13 @@ PodPlan plan_pod(const kube::Object* local, const kube::Object* shadow, const ku
   return sight.shadow ? plan_sent(sight, memory) : plan_unsent(sight, memory);
 }
 
-UnmappedPodAction plan_unmapped_pod(const kube::Object& local) {
+UnmappedPodAction plan_unmapped_pod(const kube::Object& local, bool troubled) {
   if (local.is_deleting()) return UnmappedPodAction::remove_local;
   const std::string_view phase = phase_of(local);
   if (api::is_final_phase(phase)) return UnmappedPodAction::nothing;
   const bool pending = phase.empty() || phase == "Pending";
-  if (!pending || !kube::array_at(local.status(), {"containerStatuses"}).empty()) return UnmappedPodAction::abort;
+  if (!pending || !kube::array_at(local.status(), {"containerStatuses"}).empty())
+    return troubled ? UnmappedPodAction::nothing : UnmappedPodAction::abort;
   return kube::string_at(local.status(), {"reason"}) == api::reasons::offloading_back_off ? UnmappedPodAction::nothing
                                                                                           : UnmappedPodAction::back_off;
 }

@@ -79,7 +79,8 @@ enum class UnmappedPodAction {
   back_off,      ///< `forge_rejection` Pending, OffloadingBackOff: it may start once the namespace is mapped
   abort,         ///< `forge_rejection` Failed, OffloadingAborted: it ran and cannot any more
 };
-UnmappedPodAction plan_unmapped_pod(const kube::Object& local);
+/// `troubled`: the provider reports trouble with the twin, where the pod may go on running; nothing is aborted then.
+UnmappedPodAction plan_unmapped_pod(const kube::Object& local, bool troubled);
 
 /// Whether a container of the pod was ever started, as far as its status tells.
 bool has_started(const kube::Object& pod);

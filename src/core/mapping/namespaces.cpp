@@ -4,14 +4,22 @@
 
 namespace liqo::core {
 
-NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map) {
+NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map, const NamespaceMapping* before) {
   NamespaceMapping made;
   std::map<std::string, int, std::less<>> uses;
   std::vector<api::MappedNamespace> usable;
   for (api::MappedNamespace& entry : map.current_mapping()) {
     // What was not asked for is none of the provider's business: it could otherwise have the objects of any namespace
     // sent to it. This also ends the work in a twin as soon as it is no longer wanted, before the provider removes it.
-    if (!entry.accepted() || map.desired_twin(entry.local) != entry.remote) continue;
+    if (map.desired_twin(entry.local) != entry.remote) continue;
+    if (!entry.accepted()) {
+      if (entry.phase != "CreationLoopBackOff") continue;
+      const std::string* used = before ? before->to_remote(entry.local) : nullptr;
+      if (!used || *used != entry.remote) {
+        made.troubled_.insert(std::move(entry.local));
+        continue;
+      }
+    }
     if (!is_dns_label(entry.local) || !is_dns_label(entry.remote)) {
       made.refused_.push_back("the mapping of namespace \"" + entry.local.substr(0, 63) + "\" to \"" +
                               entry.remote.substr(0, 63) + "\" is not used: not the names of namespaces");

@@ -7,14 +7,15 @@ namespace liqo::core {
 namespace {
 
 /// The table of a map that asks for what it has, unless told otherwise.
-NamespaceMapping mapping_of(std::string_view current, std::string_view desired = "") {
+NamespaceMapping mapping_of(std::string_view current, std::string_view desired = "",
+                            const NamespaceMapping* before = nullptr) {
   kube::Object map =
       testing::parse(R"({"metadata": {"name": "milan"}, "status": {"currentMapping": )" + std::string(current) + "}}");
   kube::json::object& wanted = kube::ensure_object(map.mutable_spec(), "desiredMapping");
   for (const auto& [local, entry] : kube::object_at(map.status(), {"currentMapping"}))
     wanted[local] = kube::string_at(entry, {"remoteNamespace"});
   if (!desired.empty()) map.mutable_spec()["desiredMapping"] = testing::parse_value(desired);
-  return NamespaceMapping::from(api::NamespaceMap(map));
+  return NamespaceMapping::from(api::NamespaceMap(map), before);
 }
 
 }  // namespace
@@ -31,6 +32,34 @@ TEST_CASE("only accepted entries are used, in both directions") {
   CHECK_FALSE(mapping.to_remote("new"));
   CHECK_FALSE(mapping.to_local("old-rome"));
   CHECK(mapping.refused().empty());
+}
+
+TEST_CASE("trouble with a twin that is in use does not end its use") {
+  const auto used = mapping_of(R"({"shop": {"remoteNamespace": "shop-rome", "phase": "Accepted"}})");
+  struct Case {
+    const char *title, *current, *desired;
+    const NamespaceMapping* before;
+    bool mapped, troubled;
+  };
+  const char* const failing = R"({"shop": {"remoteNamespace": "shop-rome", "phase": "CreationLoopBackOff"}})";
+  const Case cases[] = {
+      {"in use", failing, "", &used, true, false},
+      {"never in use, as far as is known", failing, "", nullptr, false, true},
+      {"in use, and no longer wanted", failing, "{}", &used, false, false},
+      {"in use under another name", failing, R"({"shop": "shop-2"})", &used, false, false},
+      {"of another twin than the one in use",
+       R"({"shop": {"remoteNamespace": "shop-2", "phase": "CreationLoopBackOff"}})", "", &used, false, true},
+      {"the twin is going", R"({"shop": {"remoteNamespace": "shop-rome", "phase": "Terminating"}})", "", &used, false,
+       false},
+      {"the provider knows nothing of it", "{}", R"({"shop": "shop-rome"})", &used, false, false},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.title);
+    const auto mapping = mapping_of(one.current, one.desired, one.before);
+    CHECK((mapping.to_remote("shop") != nullptr) == one.mapped);
+    CHECK((mapping.to_local("shop-rome") != nullptr) == one.mapped);
+    CHECK(mapping.is_troubled("shop") == one.troubled);
+  }
 }
 
 TEST_CASE("what a provider maps without having been asked is not used") {

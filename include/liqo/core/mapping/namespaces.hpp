@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,13 +17,17 @@ class NamespaceMapping {
   NamespaceMapping() = default;
   /// Takes the entries that this cluster asks for and the provider has accepted under that name. Entries with names
   /// that are no DNS labels, and all entries that share one remote namespace (a provider could otherwise make two
-  /// namespaces see each other's objects), are left out and told in `refused`, one sentence each.
-  static NamespaceMapping from(const api::NamespaceMap& map);
+  /// namespaces see each other's objects), are left out and told in `refused`, one sentence each. What was in use
+  /// `before` stays so while the provider reports trouble with it: it has not taken the twin away.
+  static NamespaceMapping from(const api::NamespaceMap& map, const NamespaceMapping* before = nullptr);
 
   /// The twin of a namespace at home, or nullptr.
   const std::string* to_remote(std::string_view local) const;
   /// The namespace at home that has this twin, or nullptr.
   const std::string* to_local(std::string_view remote) const;
+  /// Whether the provider reports trouble with the twin of a namespace that is not mapped. It may have been in use
+  /// before this process knew: pods may run there.
+  bool is_troubled(std::string_view local) const { return troubled_.contains(local); }
   /// Local to remote, sorted.
   const std::map<std::string, std::string, std::less<>>& entries() const { return forward_; }
   const std::vector<std::string>& refused() const { return refused_; }
@@ -30,6 +35,7 @@ class NamespaceMapping {
 
  private:
   std::map<std::string, std::string, std::less<>> forward_, backward_;
+  std::set<std::string, std::less<>> troubled_;
   std::vector<std::string> refused_;
 };
 
