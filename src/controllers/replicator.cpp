@@ -335,7 +335,11 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
                                   key.name + " too; delete one of them");
     }
   }
-  if (!secret.is_deleting()) {
+  if (!secret.is_deleting() && !secret.has_finalizer(api::finalizers::replication_credentials) &&
+      !tenants_.is_ending(key.ns)) {
+    // The rights first: nobody could let go of it without them.
+    auto held = co_await tenants_.hold_rights(key.ns);
+    if (!held) co_return Outcome::retry(std::move(held.error()));
     auto guarded = co_await set_finalizer(secret, true);
     if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
   }

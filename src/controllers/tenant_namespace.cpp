@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/controllers/guarded_write.hpp"
 #include "liqo/core/authentication/forge.hpp"
 #include "liqo/core/authentication/names.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/replication.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -19,6 +21,10 @@ namespace json = kube::json;
 /// A new binding is known to the authorizer of the API server within some 100 ms.
 /// A role that was bound a moment ago takes effect a few milliseconds later.
 constexpr kube::Duration first_pause = 10ms, longest_pause = 250ms;
+/// Between two looks at what is left in a namespace that is being deleted.
+constexpr kube::Duration ending_pause = 1s;
+
+kube::ObjectKey own_binding(std::string_view ns) { return {std::string(ns), std::string(core::own_tenant_role)}; }
 
 json::object make_review(const kube::Resource& resource) {
   json::object review;
@@ -106,17 +112,94 @@ asio::awaitable<kube::Result<bool>> TenantNamespaces::may_read_secrets(std::stri
   co_return kube::bool_at(*answer, {"status", "allowed"});
 }
 
+bool TenantNamespaces::has_credentials(std::string_view ns) const {
+  const kube::Informer* known = secrets(ns);
+  if (!known) return true;
+  return std::ranges::any_of(known->store().keys(), [known](const kube::ObjectKey& key) {
+    const auto secret = known->find(key);
+    return secret && secret->label(api::labels::identity_type) == api::control_plane_identity;
+  });
+}
+
+bool TenantNamespaces::has_guarded(std::string_view ns) const {
+  const kube::Informer* known = secrets(ns);
+  return known && std::ranges::any_of(known->store().keys(), [known](const kube::ObjectKey& key) {
+           const auto secret = known->find(key);
+           return secret && secret->has_finalizer(api::finalizers::replication_credentials);
+         });
+}
+
+void TenantNamespaces::see_secrets(const kube::ObjectKey& key) {
+  tell(key);
+  const auto binding = bindings_->find(own_binding(key.ns));
+  if (!binding) return;
+  const bool held = binding->has_finalizer(api::finalizers::tenant_namespace);
+  if (held ? !has_credentials(key.ns) : has_guarded(key.ns)) controller_.enqueue({.object = {"", key.ns}});
+}
+
+asio::awaitable<kube::Result<void>> TenantNamespaces::hold_rights(std::string ns) {
+  const auto binding = bindings_->find(own_binding(ns));
+  if (!binding) co_return kube::fail(kube::Errc::missing, "our rights in tenant namespace " + ns + " are not there");
+  // What is being deleted takes no finalizer.
+  if (binding->is_deleting()) co_return kube::Result<void>();
+  co_return co_await set_finalizer(context_.home.api(), *bindings_, *binding, api::finalizers::tenant_namespace, true);
+}
+
+asio::awaitable<kube::Result<bool>> TenantNamespaces::release_rights(std::string ns) {
+  const auto binding = bindings_->find(own_binding(ns));
+  if (!binding || !binding->has_finalizer(api::finalizers::tenant_namespace)) co_return true;
+  const kube::ListOptions credentials{.selection = {.label_selector = std::string(api::labels::identity_type) + "=" +
+                                                                      std::string(api::control_plane_identity)}};
+  auto page = co_await context_.home.api().list(kube::resources::secrets, ns, credentials);
+  // Whoever may not read them cannot let go of them either.
+  if (!page && !page.error().is_forbidden() && !page.error().is_not_found())
+    co_return kube::fail(std::move(page.error()), "looking for credentials");
+  json::array left;
+  if (page) left = std::move(page->items);
+  const bool ending = is_ending(ns);
+  for (json::value& item : left) {
+    const auto secret = kube::Object::from(std::move(item));
+    if (!secret) continue;
+    // One that is not guarded yet may be in a moment, unless the namespace is going.
+    if (secret->has_finalizer(api::finalizers::replication_credentials) || (!ending && !secret->is_deleting()))
+      co_return false;
+  }
+  const auto patch = core::finalizer_patch(*binding, api::finalizers::tenant_namespace, false);
+  auto patched = co_await context_.home.api().patch(api::kinds::role_bindings, binding->key(), kube::PatchType::merge,
+                                                    kube::json::serialize(*patch));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "letting go of the rights in a tenant namespace");
+  // Where it was being deleted it is gone, which the watch tells.
+  if (patched && !patched->is_deleting()) bindings_->observe(std::move(*patched));
+  co_return true;
+}
+
 asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
   const std::string ns = work.object.name;
   if (peer_of(ns).empty()) {
     entries_.erase(ns);
     tell({ns, ""});
-    co_return Outcome::done();
+    if (!is_ending(ns)) co_return Outcome::done();
+    auto released = co_await release_rights(ns);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+    co_return *released ? Outcome::done() : Outcome::again_after(ending_pause);
+  }
+  const auto binding = bindings_->find(own_binding(ns));
+  if (binding && (binding->is_deleting() || !has_credentials(ns))) {
+    auto released = co_await release_rights(ns);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+    // Its end brings the namespace back here. While it waits for that it gives the rights that it gave before.
+    if (binding->is_deleting() && *released) co_return Outcome::done();
   }
   auto user = co_await own_user();
   if (!user) co_return Outcome::retry(std::move(user.error()));
   auto bound = co_await ensure_binding(context_.home.api(), *bindings_, core::forge_own_binding(ns, *user));
   if (!bound) co_return Outcome::retry(std::move(bound.error()).in("entering the tenant namespace"));
+  // Somebody has taken the finalizer, or the binding with it.
+  if (has_guarded(ns)) {
+    auto held = co_await hold_rights(ns);
+    if (!held) co_return Outcome::retry(std::move(held.error()));
+  }
   if (!entries_[ns].allowed) {
     auto allowed = co_await may_read_secrets(ns);
     if (!allowed) co_return Outcome::retry(std::move(allowed.error()));
@@ -132,7 +215,7 @@ asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
   kube::InformerHandle& secrets = entries_[ns].secrets;
   if (!secrets) {
     secrets = context_.home.acquire({.resource = kube::resources::secrets, .ns = ns});
-    secrets.subscribe([this](const kube::ObjectKey& key) { tell(key); }, [this, ns] { tell({ns, ""}); });
+    secrets.subscribe([this](const kube::ObjectKey& key) { see_secrets(key); }, [this, ns] { see_secrets({ns, ""}); });
   }
   tell({ns, ""});
   co_return Outcome::done();

@@ -165,6 +165,23 @@ def test_the_consumer_may_ask_and_nothing_else(handshake: Handshake) -> None:
     assert answered == {(verb, where): code for verb, where, _, code in TRIES}
 
 
+def test_a_tenant_namespace_is_deleted_with_credentials_in_it(handshake: Handshake) -> None:
+    handshake.complete()
+    milan, home = handshake.consumer.api, handshake.home
+    name = f"kubeconfig-controlplane-{handshake.provider.name}"
+    guard = "crdreplicator.liqo.io/operator"
+    wait_for(
+        lambda: guard in milan.get("secrets", home, name)["metadata"].get("finalizers", []), SOON, "the guarded Secret"
+    )
+    held = milan.get("rolebindings", home, "liqo-liqod-tenant")["metadata"]["finalizers"]
+    assert held == ["tenantnamespace-controller.liqo.io/finalizer"]
+    # The worst order: the rights before what they are needed for.
+    milan.delete("rolebindings", home, "liqo-liqod-tenant")
+    milan.delete("namespaces", None, home)
+    wait_for(lambda: milan.find("namespaces", None, home) is None, 60, "the tenant namespace to go")
+    handshake.open_namespaces()
+
+
 def test_unauthenticated_leaves_nothing_at_the_provider(handshake: Handshake) -> None:
     handshake.complete()
     rome, away = handshake.provider, handshake.away

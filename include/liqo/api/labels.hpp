@@ -91,6 +91,9 @@ inline constexpr std::string_view keep_pods = "liqo.io/keep-pods";
 inline constexpr std::string_view certificate_received = "liqo.io/certificate-received";
 /// On a ShadowPod and its pod: UID of the consumer's pod. Absent on objects made by the Go version.
 inline constexpr std::string_view local_pod_uid = "offloading.liqo.io/local-pod-uid";
+/// On a ShadowPod: when the consumer sent it, or its creationTimestamp once the consumer has said that it still wants
+/// it (core/order.hpp). Absent on objects made by the Go version, which ignores it.
+inline constexpr std::string_view ordered_at = "offloading.liqo.io/ordered-at";
 /// On reflected objects: the keys of labels and annotations that reflection set, so that removals can follow.
 inline constexpr std::string_view reflected_keys = "offloading.liqo.io/reflected-keys";
 /// On a reflected object: digest of what was applied, so that an equal wish is not applied again.
@@ -143,6 +146,8 @@ inline constexpr std::string_view tenant = "tenant.liqo.io/finalizer";
 inline constexpr std::string_view virtual_node = "virtualnode-controller.liqo.io/finalizer";
 /// On a consumer's ResourceSlice: holds it, and so its identity, until its virtual nodes are drained.
 inline constexpr std::string_view resource_slice = "resourceslice-virtualnode.liqo.io/finalizer";
+/// On the RoleBinding by which liqod reads the Secrets of a tenant namespace: holds it while credentials are guarded.
+inline constexpr std::string_view tenant_namespace = "tenantnamespace-controller.liqo.io/finalizer";
 inline constexpr std::string_view namespace_map = "namespacemap-controller.liqo.io/finalizer";
 inline constexpr std::string_view namespace_offloading = "namespaceoffloading-controller.liqo.io/finalizer";
 inline constexpr std::string_view replicated_object = "crdreplicator.liqo.io/resource";

@@ -14,7 +14,8 @@ namespace liqo::controllers {
 
 /// Lets this process into each namespace that is labelled as a tenant namespace (RoleBinding `liqo-liqod-tenant`),
 /// waits until the API server knows, and watches the Secrets there from then on: a watch that came earlier would be
-/// refused. Other controllers ask here. A namespace that is being deleted is left at once. One thread.
+/// refused. Other controllers ask here. A namespace that is being deleted is left at once, but the rights in it stay
+/// until no Secret is guarded there any more: a deleted namespace takes no new RoleBinding. One thread.
 class TenantNamespaces final : public Runnable {
  public:
   /// Called with the key of a Secret that changed, and with {namespace, ""} when that namespace appeared, became
@@ -33,6 +34,9 @@ class TenantNamespaces final : public Runnable {
   bool is_ending(std::string_view ns) const;
   /// The Secrets of a tenant namespace, all of them; null until they may be read and the first list is complete.
   kube::Informer* secrets(std::string_view ns) const;
+  /// To be called before a Secret there gets a finalizer of replication: from then on our rights last as long as it
+  /// does. Released by this class. Errors: Errc::missing where the rights are not there.
+  asio::awaitable<kube::Result<void>> hold_rights(std::string ns);
   /// The tenant namespaces whose Secrets are known.
   std::vector<std::string> readable() const;
   /// Adds a reader, for the life of this object.
@@ -51,6 +55,12 @@ class TenantNamespaces final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Result<std::string>> own_user();
   asio::awaitable<kube::Result<bool>> may_read_secrets(std::string ns);
+  /// Lets go of the rights, unless credentials still need them; answers whether nothing holds them (any more).
+  asio::awaitable<kube::Result<bool>> release_rights(std::string ns);
+  /// Whether there may be Secrets that replication works with, or surely are some that it guards.
+  bool has_credentials(std::string_view ns) const;
+  bool has_guarded(std::string_view ns) const;
+  void see_secrets(const kube::ObjectKey& key);
   void tell(const kube::ObjectKey& key) const;
 
   Context context_;
