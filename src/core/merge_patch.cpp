@@ -1,21 +1,45 @@
 #include "liqo/core/merge_patch.hpp"
 
+#include "kube/base/quantity.hpp"
+
 namespace liqo::core {
 namespace json = kube::json;
+namespace {
 
-json::object merge_patch(const json::object& have, const json::object& want) {
+bool is_same_amount(const json::value& have, const json::value& want) {
+  if (have == want) return true;
+  const auto left = kube::Quantity::from_json(have);
+  const auto right = kube::Quantity::from_json(want);
+  return left && right && *left == *right;
+}
+
+json::object difference(const json::object& have, const json::object& want, bool amounts) {
   json::object patch;
   for (const auto& [key, value] : want) {
-    const json::value* old = have.if_contains(key);
-    if (old && *old == value) continue;
-    if (old && old->is_object() && value.is_object())
-      patch[key] = merge_patch(old->get_object(), value.get_object());
-    else
+    if (value.is_null()) continue;
+    const json::value* present = have.if_contains(key);
+    if (!present) {
       patch[key] = value;
+      continue;
+    }
+    if (amounts ? is_same_amount(*present, value) : *present == value) continue;
+    if (!value.is_object() || !present->is_object()) {
+      patch[key] = value;
+      continue;
+    }
+    if (auto inner = difference(present->get_object(), value.get_object(), key == "resources"); !inner.empty())
+      patch[key] = std::move(inner);
   }
-  for (const auto& [key, value] : have)
-    if (!want.contains(key)) patch[key] = nullptr;
+  for (const auto& [key, value] : have) {
+    if (value.is_null()) continue;
+    const json::value* wanted = want.if_contains(key);
+    if (!wanted || wanted->is_null()) patch[key] = nullptr;
+  }
   return patch;
 }
+
+}  // namespace
+
+json::object merge_patch(const json::object& have, const json::object& want) { return difference(have, want, false); }
 
 }  // namespace liqo::core

@@ -1,14 +1,16 @@
 #include "liqo/core/order.hpp"
 
+#include "liqo/api/labels.hpp"
+
 namespace liqo::core {
 
 void stamp_order(kube::Object& shadow, kube::WallTime now) {
-  shadow.set_annotation(ordered_at_annotation, kube::format_time(now));
+  shadow.set_annotation(api::annotations::ordered_at, kube::format_time(now));
 }
 
 bool is_timely(const kube::Object& shadow) {
-  if (!shadow.has_annotation(ordered_at_annotation)) return true;
-  const auto ordered = kube::parse_time(shadow.annotation(ordered_at_annotation));
+  if (!shadow.has_annotation(api::annotations::ordered_at)) return true;
+  const auto ordered = kube::parse_time(shadow.annotation(api::annotations::ordered_at));
   const auto created = kube::parse_time(kube::string_at(shadow.tree(), {"metadata", "creationTimestamp"}));
   if (!ordered || !created) return false;
   const auto lag = *created - *ordered;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "kube/base/quantity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/forge/meta.hpp"
+#include "liqo/core/merge_patch.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -24,39 +24,6 @@ constexpr std::string_view not_replicated[] = {annotations::cordon, annotations:
                                                "kubectl.kubernetes.io/last-applied-configuration"};
 
 bool is_kept_back(std::string_view key) { return std::ranges::find(not_replicated, key) != std::end(not_replicated); }
-
-bool is_same_amount(const json::value& have, const json::value& want) {
-  if (have == want) return true;
-  const auto left = kube::Quantity::from_json(have);
-  const auto right = kube::Quantity::from_json(want);
-  return left && right && *left == *right;
-}
-
-json::object difference(const json::object& have, const json::object& want, bool amounts) {
-  json::object patch;
-  for (const auto& [key, value] : want) {
-    // In a merge patch null means removal, and an API server drops nulls anyway.
-    if (value.is_null()) continue;
-    const json::value* present = have.if_contains(key);
-    if (!present) {
-      patch[key] = value;
-      continue;
-    }
-    if (amounts ? is_same_amount(*present, value) : *present == value) continue;
-    if (!value.is_object() || !present->is_object()) {
-      patch[key] = value;
-      continue;
-    }
-    if (auto inner = difference(present->get_object(), value.get_object(), key == "resources"); !inner.empty())
-      patch[key] = std::move(inner);
-  }
-  for (const auto& [key, value] : have) {
-    if (value.is_null()) continue;
-    const json::value* wanted = want.if_contains(key);
-    if (!wanted || wanted->is_null()) patch[key] = nullptr;
-  }
-  return patch;
-}
 
 json::object replica_labels(const kube::Object& local, const ReplicationPeer& peer) {
   json::object kept;
@@ -121,10 +88,6 @@ ReplicationPlan plan_end(const kube::Resource& kind, const ReplicationView& view
 
 std::span<const kube::Resource> replicated_kinds() { return kinds; }
 
-json::object merge_difference(const json::object& have, const json::object& want) {
-  return difference(have, want, false);
-}
-
 bool is_for_peer(const kube::Object& local, const ReplicationPeer& peer) {
   return peer.local != peer.remote && local.label(labels::replication) == "true" &&
          local.label(labels::replication_destination) == peer.remote && local.label(labels::replicated) != "true" &&
@@ -163,7 +126,7 @@ std::optional<json::object> update_replica(const kube::Object& local, const kube
                                            const ReplicationPeer& peer) {
   const json::object label_map = replica_labels(local, peer);
   json::object metadata = metadata_patch(remote, label_map, replica_annotations(local, label_map), false);
-  json::object spec = merge_difference(remote.spec(), local.spec());
+  json::object spec = merge_patch(remote.spec(), local.spec());
   if (metadata.empty() && spec.empty()) return std::nullopt;
   metadata["uid"] = remote.uid();
   metadata["resourceVersion"] = remote.resource_version();
@@ -213,7 +176,7 @@ ReplicationPlan plan_replication(const kube::Resource& kind, const ReplicationVi
     plan.update = update_replica(local, *view.remote, peer);
   }
   if (!is_evaluated(kind, *view.remote)) return plan;
-  if (json::object status = merge_difference(local.status(), view.remote->status()); !status.empty())
+  if (json::object status = merge_patch(local.status(), view.remote->status()); !status.empty())
     plan.status =
         json::object{{"metadata", json::object{{"uid", local.uid()}, {"resourceVersion", local.resource_version()}}},
                      {"status", std::move(status)}};

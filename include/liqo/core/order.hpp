@@ -8,16 +8,11 @@
 #pragma once
 
 #include <chrono>
-#include <string_view>
 
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {
-
-/// On a ShadowPod: when the consumer sent it, or its creationTimestamp once the consumer has said that it still wants
-/// it. Absent on objects made by the Go version, which ignores it.
-inline constexpr std::string_view ordered_at_annotation = "offloading.liqo.io/ordered-at";
 
 /// An order that is carried out within this time of its sending needs no second word.
 inline constexpr std::chrono::seconds order_lag{5};

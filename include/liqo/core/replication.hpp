@@ -65,8 +65,4 @@ std::optional<kube::json::object> update_replica(const kube::Object& local, cons
 /// A merge patch of `metadata.finalizers` with the object's resourceVersion, or nothing if it is so already.
 std::optional<kube::json::object> finalizer_patch(const kube::Object& object, std::string_view finalizer, bool wanted);
 
-/// The merge patch (RFC 7386) that makes `have` equal to `want`; empty if they are equal. Quantities in members
-/// called `resources` are equal if their values are.
-kube::json::object merge_difference(const kube::json::object& have, const kube::json::object& want);
-
 }  // namespace liqo::core

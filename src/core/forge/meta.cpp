@@ -4,7 +4,6 @@
 #include <set>
 
 #include "liqo/api/labels.hpp"
-#include "liqo/core/order.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -21,7 +20,7 @@ constexpr std::string_view home_annotations[] = {
     annotations::remote_pod_uid, annotations::restart_offset,
     annotations::reflected_keys, annotations::reflected_digest,
     annotations::applied_spec,   annotations::local_pod_uid,
-    ordered_at_annotation,       "kubectl.kubernetes.io/last-applied-configuration"};
+    annotations::ordered_at,     "kubectl.kubernetes.io/last-applied-configuration"};
 
 bool contains(std::span<const std::string_view> keys, std::string_view key) {
   return std::ranges::find(keys, key) != keys.end();

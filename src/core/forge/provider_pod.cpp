@@ -6,7 +6,6 @@
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/forge/meta.hpp"
 #include "liqo/core/mapping/names.hpp"
-#include "liqo/core/order.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -42,7 +41,7 @@ json::object pod_labels(const kube::Object& shadow) {
 json::object pod_annotations(const kube::Object& shadow) {
   json::object annotations = shadow.annotations();
   annotations.erase("kubectl.kubernetes.io/last-applied-configuration");
-  annotations.erase(ordered_at_annotation);
+  annotations.erase(api::annotations::ordered_at);
   annotations[api::annotations::applied_spec] = mutable_digest(api::ShadowPod(shadow));
   return annotations;
 }

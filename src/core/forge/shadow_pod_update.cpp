@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "liqo/api/labels.hpp"
 #include "liqo/core/forge/meta.hpp"
 #include "liqo/core/order.hpp"
 #include "shadow_metadata.hpp"
@@ -39,7 +40,7 @@ std::optional<json::object> plan_shadow_pod_update(const kube::Object& local_pod
   json::object annotations = shadow_annotations(local_pod, labels, ctx);
   // It came late: the provider waits to be told that it is still wanted.
   if (!is_timely(shadow))
-    annotations[ordered_at_annotation] = kube::string_at(shadow.tree(), {"metadata", "creationTimestamp"});
+    annotations[api::annotations::ordered_at] = kube::string_at(shadow.tree(), {"metadata", "creationTimestamp"});
   json::object metadata = metadata_patch(shadow, labels, annotations, true);
 
   const json::object& local_spec = local_pod.spec();

@@ -2,6 +2,7 @@
 #include "liqo/core/replication.hpp"
 
 #include "liqo/api/kinds.hpp"
+#include "liqo/core/merge_patch.hpp"
 #include "objects.hpp"
 
 namespace liqo::core {
@@ -274,7 +275,7 @@ TEST_CASE("the spec follows exactly, quantities by their value") {
            Case{"null is absent there", R"({})", R"({"a": null})", "{}"},
        }) {
     CAPTURE(c.title);
-    CHECK(json::value(merge_difference(parse_value(c.away).get_object(), parse_value(c.home).get_object())) ==
+    CHECK(json::value(merge_patch(parse_value(c.away).get_object(), parse_value(c.home).get_object())) ==
           parse_value(c.expected));
   }
   const kube::Object local = slice();
