@@ -418,6 +418,7 @@ def test_a_tenant_writes_replicas_of_its_own_and_nothing_of_the_provider(oslo: C
     for label in ("originID", "replicated", "remote-cluster-id", "replication"):
         refused(change({"metadata": {"labels": {f"liqo.io/{label}": None}}}), f"liqo.io/{label} cannot be removed")
     refused(change({"status": {"resources": {"cpu": "1000"}}}, "status"), "is the provider's answer")
+    refused(change({"metadata": {"finalizers": ["example.com/wait"]}}), "finalizers of resourceslices")
     change({"spec": {"resources": {"cpu": "8"}}})()
     control_plane.request("DELETE", path("resourceslices", TENANT, "pool"))
 
@@ -442,6 +443,17 @@ def test_a_peering_user_sets_no_policy(oslo: Cluster, liqod: Liqod) -> None:
     oslo.api.patch("tenants", TENANT, "rome", {"spec": {"tenantCondition": "Drained"}})
     refused(lambda: peer.patch("tenants", TENANT, "rome", {"spec": {"tenantCondition": "Active"}}), "tenantCondition")
     peer.patch("tenants", TENANT, "rome", {"spec": {"proxyURL": "http://proxy"}})
+    marks = {"liqo.io/sharing-percentage": "50", "liqo.io/keep-pods": "true"}
+    for mark, value in marks.items():
+        set_mark = {"metadata": {"annotations": {mark: value}}}
+        refused(lambda body=set_mark: peer.patch("tenants", TENANT, "rome", body), f"{mark} cannot be set")
+    oslo.api.patch("tenants", TENANT, "rome", {"metadata": {"annotations": marks}})
+    for mark in marks:
+        for value in ("100", None):
+            change = {"metadata": {"annotations": {mark: value}}}
+            refused(lambda body=change: peer.patch("tenants", TENANT, "rome", body), f"{mark} cannot be set")
+    refused(lambda: peer.patch("tenants", TENANT, "rome", {"metadata": {"finalizers": None}}), "finalizer")
+    peer.patch("tenants", TENANT, "rome", {"spec": {"proxyURL": "http://other"}})
 
 
 # -- the port ---------------------------------------------------------------------------------------------------------

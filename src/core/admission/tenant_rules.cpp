@@ -1,5 +1,6 @@
 #include "liqo/core/admission/tenant_rules.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "liqo/api/labels.hpp"
@@ -27,6 +28,12 @@ std::string_view change_of(const json::object& before, const json::object& after
   if (!had) return "added";
   if (!has) return "removed";
   return *had == *has ? "" : "changed";
+}
+
+/// Whether a label or annotation is one of Liqo's, whatever its part.
+bool is_of_liqo(std::string_view key) {
+  const std::string_view domain = key.substr(0, std::min(key.find('/'), key.size()));
+  return domain == "liqo.io" || domain.ends_with(".liqo.io");
 }
 
 /// Finalizers hold an object until somebody has cleared up after it. At the provider that is nobody but the provider: a
@@ -109,7 +116,7 @@ Answer check_tenant_writer(const Request& request, std::string_view decisions) {
     return Answer::deny("the label " + std::string(labels::webhook_skip) + " cannot be set by " + who);
   for (const json::object* annotations : {&before.annotations(), &after.annotations()})
     for (const auto& [key, value] : *annotations)
-      if (std::string_view(key).starts_with("liqo.io/")) keys.insert(key);
+      if (is_of_liqo(key)) keys.insert(key);
   for (std::string_view key : keys)
     if (!change_of(before.annotations(), after.annotations(), key).empty())
       return Answer::deny("the annotation " + std::string(key) + " cannot be set by " + who +

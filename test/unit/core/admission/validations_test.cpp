@@ -228,6 +228,20 @@ TEST_CASE("a peering user sets no policy") {
       tenant(R"(,"annotations":{"liqo.io/keep-pods":"true"})", R"(,"tenantCondition":"Drained")");
   check(check_tenant_writer(updating(drained, drained, peer, tenants)), "");
   check(check_tenant_writer(updating(drained, plain, peer, tenants)), "liqo.io/keep-pods");
+  // Every mark of the provider, whatever becomes of it.
+  for (const char* mark : {"liqo.io/sharing-percentage", "liqo.io/keep-pods", "liqo.io/cordon", "liqo.io/cordon-tenant",
+                           "liqo.io/cordoned-resource", "liqo.io/pod-policy", "offloading.liqo.io/twin-pod-security"}) {
+    CAPTURE(mark);
+    const auto marked = [&](const char* value) {
+      return tenant(R"(,"annotations":{")" + std::string(mark) + R"(":")" + value + R"("})", "");
+    };
+    check(check_tenant_writer(creating(marked("50"), peer, tenants)), mark);
+    check(check_tenant_writer(updating(plain, marked("50"), peer, tenants)), mark);
+    check(check_tenant_writer(updating(marked("50"), marked("99"), peer, tenants)), mark);
+    check(check_tenant_writer(updating(marked("50"), plain, peer, tenants)), mark);
+    check(check_tenant_writer(updating(marked("50"), marked("50"), peer, tenants)), "");
+    check(check_tenant_writer(updating(plain, marked("50"), "admin")), "");
+  }
 
   // Made anew it is what it was, whatever the peering user would like it to be; an administrator decides anew.
   const std::string kept = R"({"tenantCondition":"Drained","annotations":{"liqo.io/keep-pods":"true"}})";
