@@ -80,7 +80,8 @@ kube::Result<kube::Object> IdentityController::forge_secret(const kube::Object& 
   if (!params) return std::unexpected(std::move(params.error()));
   if (params->has_aws)
     return kube::fail(kube::Errc::unsupported,
-                      "credentials of an EKS cluster (awsConfig) are not supported: a client certificate is needed");
+                      "spec.authParams.awsConfig: credentials of an EKS cluster are not supported. The provider has to "
+                      "issue a client certificate: run its Liqo without the --aws flags, and authenticate anew");
   const auto certificate = core::read_certificate(params->certificate_pem);
   if (!certificate) return kube::fail(certificate.error(), "spec.authParams.signedCRT");
   const core::PrivateKey& key = *keys_.key();
@@ -120,7 +121,9 @@ asio::awaitable<Outcome> IdentityController::reconcile(kube::WorkKey work) {
   }
   auto secret = forge_secret(identity);
   if (!secret) {
-    context_.events.warning(identity, api::kinds::identities, "InvalidAuthParams", secret.error().text());
+    const bool aws = kube::find(view.auth_params(), {"awsConfig"}) != nullptr;
+    context_.events.warning(identity, api::kinds::identities, aws ? "AWSNotSupported" : "InvalidAuthParams",
+                            secret.error().text());
     co_return Outcome::done();
   }
   const std::string name(secret->name());

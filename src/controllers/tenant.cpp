@@ -23,6 +23,8 @@ constexpr std::size_t deletions_at_once = 200;
 constexpr kube::Duration longest_wait = 24h;
 /// Index of Tenants that are drained, by their cluster.
 constexpr std::string_view drained_cluster = "drained-cluster";
+/// Bindings of others are not watched: whether one has gone is looked at so often.
+constexpr kube::Duration namesake_pause = 30s;
 
 /// Whether an object is the copy of one of `peer`'s: both marks are the replicator's and checked by admission.
 bool is_replica_of(const kube::Object& object, std::string_view peer) {
@@ -164,6 +166,20 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
     pods_left = *left;
   }
 
+  // Whoever was let in once has its name.
+  const kube::ObjectKey wide{"", core::cluster_role_binding_name(core::remote_cluster_wide_role, peer)};
+  if (!core::was_admitted(view) && !cluster_bindings_->find(wide)) {
+    auto namesake = co_await find_namesake(peer);
+    if (!namesake) co_return Outcome::retry(std::move(namesake.error()));
+    if (!namesake->empty()) {
+      refuse(tenant, "ClusterIDTaken",
+             "in this cluster a user or group is called " + peer + " already (" + *namesake +
+                 "), and the consumer would inherit its rights: rename either, or, where the binding is meant for this "
+                 "consumer, give it the label liqo.io/remote-cluster-id=" +
+                 peer);
+      co_return Outcome::again_after(namesake_pause);
+    }
+  }
   std::optional<kube::WallTime> renewal;
   if (view.needs_handshake()) {
     auto admitted = co_await admit(tenant);
@@ -227,6 +243,22 @@ asio::awaitable<kube::Result<std::optional<kube::WallTime>>> TenantController::a
         tenant, api::kinds::tenants, "CertificateIssued",
         "the consumer has a certificate; it will be renewed at " + kube::format_time(issued->renew_at));
   co_return issued->renew_at;
+}
+
+asio::awaitable<kube::Result<std::string>> TenantController::find_namesake(std::string consumer) {
+  for (const kube::Resource& kind : {api::kinds::cluster_role_bindings, api::kinds::role_bindings}) {
+    const kube::ListOptions all;
+    auto page = co_await context_.home.api().list(kind, "", all);
+    if (!page) co_return kube::fail(std::move(page.error()), "looking whether the consumer's name is free");
+    for (json::value& item : page->items) {
+      const auto binding = kube::Object::from(std::move(item));
+      if (!binding || !core::is_for_namesake(*binding, consumer)) continue;
+      const auto ns = consumer_namespaces_->find({"", std::string(binding->ns())});
+      if (ns && ns->label(labels::remote_cluster_id) == consumer) continue;
+      co_return std::string(kind.kind) + " " + binding->key().text();
+    }
+  }
+  co_return std::string();
 }
 
 asio::awaitable<kube::Result<void>> TenantController::write_status(const kube::ObjectKey& key,

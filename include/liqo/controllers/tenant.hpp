@@ -32,6 +32,9 @@ class TenantController final : public Runnable {
   asio::awaitable<kube::Outcome> tear_down(kube::Object tenant, std::string peer);
   /// Answers when to renew; nothing where the Tenant was refused, or has to wait for something that will be told.
   asio::awaitable<kube::Result<std::optional<kube::WallTime>>> admit(kube::Object tenant);
+  /// The binding by which somebody of this cluster has the consumer's name already, for an Event; "" where there is
+  /// none. What is bound in namespaces of the consumer is the consumer's.
+  asio::awaitable<kube::Result<std::string>> find_namesake(std::string consumer);
   asio::awaitable<kube::Result<void>> write_status(const kube::ObjectKey& key,
                                                    std::optional<kube::json::object> params);
   asio::awaitable<kube::Result<void>> mark_slices(std::string ns, std::string peer, bool cordoned);

@@ -71,6 +71,17 @@ kube::Object forge_own_binding(std::string_view tenant_namespace, std::string_vi
   return binding;
 }
 
+bool is_for_namesake(const kube::Object& binding, std::string_view consumer) {
+  if (binding.label(api::labels::app_managed_by) == api::labels::app_managed_by_liqo ||
+      binding.label(api::labels::remote_cluster_id) == consumer)
+    return false;
+  for (const json::value& subject : kube::array_at(binding.tree(), {"subjects"})) {
+    const std::string_view kind = kube::string_at(subject, {"kind"});
+    if ((kind == "User" || kind == "Group") && kube::string_at(subject, {"name"}) == consumer) return true;
+  }
+  return false;
+}
+
 bool has_same_subjects(const kube::Object& live, const kube::Object& wanted) {
   const json::array& have = kube::array_at(live.tree(), {"subjects"});
   const json::array& want = kube::array_at(wanted.tree(), {"subjects"});

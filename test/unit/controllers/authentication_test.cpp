@@ -166,6 +166,42 @@ TEST_CASE("a Tenant that asks for more than it may have is refused with an Event
   }
 }
 
+TEST_CASE("a consumer whose name somebody of this cluster has is not let in before that is settled") {
+  Provider milan;
+  kube::Object binding = kube::Object::make(kinds::role_bindings, {"default", "of-a-person"});
+  binding.tree()["subjects"] = json::array{json::object{{"kind", "User"}, {"name", "rome"}}};
+  milan.apply(kinds::role_bindings, binding);
+  milan.start();
+  milan.apply(kinds::tenants, milan.make_tenant());
+  REQUIRE(milan.reaches([&] { return !milan.events("ClusterIDTaken").empty(); }));
+  CHECK(milan.events("ClusterIDTaken").front().find("RoleBinding default/of-a-person") != std::string::npos);
+  milan.pass(1min);
+  CHECK(!milan.is_admitted());
+  CHECK(milan.signer.signed_requests == 0);
+  binding.set_label(api::labels::remote_cluster_id, "rome");
+  milan.apply(kinds::role_bindings, binding);
+  CHECK(milan.reaches([&] { return milan.is_admitted(); }));
+}
+
+TEST_CASE("whose name a binding gives rights to") {
+  const auto binding = [](std::string_view kind, std::string_view name, std::string_view label,
+                          std::string_view value) {
+    kube::Object made = kube::Object::make(kinds::role_bindings, {"default", "one"});
+    if (!label.empty()) made.set_label(label, value);
+    made.tree()["subjects"] =
+        json::array{json::object{{"kind", "Group"}, {"name", "others"}}, json::object{{"kind", kind}, {"name", name}}};
+    return made;
+  };
+  CHECK(core::is_for_namesake(binding("User", "rome", "", ""), "rome"));
+  CHECK(core::is_for_namesake(binding("Group", "rome", "", ""), "rome"));
+  CHECK_FALSE(core::is_for_namesake(binding("ServiceAccount", "rome", "", ""), "rome"));
+  CHECK_FALSE(core::is_for_namesake(binding("User", "rome-2", "", ""), "rome"));
+  CHECK_FALSE(core::is_for_namesake(binding("User", "rome", "app.kubernetes.io/managed-by", "liqo"), "rome"));
+  CHECK_FALSE(core::is_for_namesake(binding("User", "rome", "liqo.io/remote-cluster-id", "rome"), "rome"));
+  CHECK(core::is_for_namesake(binding("User", "rome", "liqo.io/remote-cluster-id", "turin"), "rome"));
+  CHECK_FALSE(core::is_for_namesake(kube::Object(json::object{{"subjects", "many"}}), "rome"));
+}
+
 TEST_CASE("a Tenant in a namespace of another cluster, and a second one, are told so") {
   Provider milan;
   milan.start();

@@ -100,18 +100,22 @@ TEST_CASE("credentials that are not usable are refused with an Event and leave n
   injected["apiServer"] = "https://milan:6443\"\n    insecure-skip-tls-verify: true\n#";
   json::object proxied = rome.answer(rome.key());
   proxied["proxyURL"] = "http://proxy:8118";
+  json::object aws = rome.answer(rome.key());
+  aws["awsConfig"] = json::object{{"awsRegion", "eu-west-1"}};
   struct Case {
     const char* title;
     json::object params;
+    const char* reason = "InvalidAuthParams";
   };
   for (const Case& c : {Case{"a certificate for another key", rome.answer(other)}, Case{"no TLS", plain},
-                        Case{"a server that is no URL", injected}, Case{"a proxy", proxied}, Case{"nothing", {}}}) {
+                        Case{"a server that is no URL", injected}, Case{"a proxy", proxied}, Case{"nothing", {}},
+                        Case{"of an EKS cluster", aws, "AWSNotSupported"}}) {
     CAPTURE(c.title);
-    const std::size_t events = rome.events("InvalidAuthParams").size();
+    const std::size_t events = rome.events(c.reason).size();
     static_cast<void>(rome.server.remove(kinds::identities, rome.identity_key, {}, "operator"));
     rome.pass(10s);
     rome.add_identity(c.params);
-    CHECK(rome.reaches([&] { return rome.events("InvalidAuthParams").size() > events; }));
+    CHECK(rome.reaches([&] { return rome.events(c.reason).size() > events; }));
     CHECK(!rome.has(resources::secrets, rome.secret_key));
   }
 }

@@ -54,6 +54,9 @@ kube::Object forge_role_binding(const kube::Object& tenant, std::string_view rol
 kube::Object forge_cluster_role_binding(std::string_view consumer, std::string_view role);
 /// Lets `user`, under which liqod itself runs, work in a tenant namespace.
 kube::Object forge_own_binding(std::string_view tenant_namespace, std::string_view user);
+/// Whether somebody else than Liqo has made a binding for a user or group named as a consumer, whose certificates would
+/// inherit its rights. One with the label `liqo.io/remote-cluster-id: <consumer>` is meant for that consumer.
+bool is_for_namesake(const kube::Object& binding, std::string_view consumer);
 /// Whether a live binding gives the same role to the same subjects. Only the subjects can be changed in place.
 bool has_same_subjects(const kube::Object& live, const kube::Object& wanted);
 bool has_same_role(const kube::Object& live, const kube::Object& wanted);
