@@ -15,7 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 using kube::Outcome;
 
-constexpr kube::Duration closing_pause = 2s;
+/// Between two looks at what a deleted Secret is still needed for.
+constexpr kube::Duration closing_pause = 300ms;
 /// As in a session: a provider that refuses for so long has taken our rights away.
 constexpr kube::Duration refusal_patience = 15s;
 /// Between the end of a Secret and the letting go of its objects: a Secret that is applied anew comes in time.

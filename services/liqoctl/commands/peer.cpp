@@ -120,27 +120,31 @@ asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, con
   co_return Result<void>();
 }
 
-/// The tenant namespace, where it may go: asked for, or made by liqoctl and of no use to the other direction.
-asio::awaitable<Result<void>> remove_namespace(Session& session, const UnpeerFlags& flags, Cluster& cluster,
-                                               std::string peer) {
+/// Deletes the tenant namespace, where it may go: asked for, or made by liqoctl and of no use to the other direction.
+/// Answers its name, "" where it stays or is not there.
+asio::awaitable<Result<std::string>> delete_namespace(Session& session, const UnpeerFlags& flags, Cluster& cluster,
+                                                      std::string peer) {
   auto found = co_await cluster.tenant_namespace(peer);
   if (!found) co_return kube::fail(std::move(found.error()), cluster.scope());
-  if (!found->exists || (flags.delete_namespaces && !*flags.delete_namespaces)) co_return Result<void>();
+  if (!found->exists || (flags.delete_namespaces && !*flags.delete_namespaces)) co_return std::string();
   auto ns = co_await cluster.find(kube::resources::namespaces, {"", found->name});
   if (!ns) co_return kube::fail(std::move(ns.error()), cluster.scope());
-  if (!*ns) co_return Result<void>();
+  if (!*ns) co_return std::string();
   if (!flags.delete_namespaces && (*ns)->annotation(made_by) != made_by_liqoctl) {
     session.output().info(cluster.scope(), "tenant namespace " + found->name +
                                                " was not made by liqoctl and stays (--delete-namespaces deletes it)");
-    co_return Result<void>();
+    co_return std::string();
   }
   auto removed = co_await cluster.remove(kube::resources::namespaces, {"", found->name});
   if (!removed && removed.error().is_forbidden()) {
     session.output().info(cluster.scope(), "tenant namespace " + found->name + " stays: this user may not delete it");
-    co_return Result<void>();
+    co_return std::string();
   }
   if (!removed) co_return kube::fail(std::move(removed.error()), cluster.scope());
-  if (session.flags().dry_run || !flags.wait) co_return Result<void>();
+  co_return found->name;
+}
+
+asio::awaitable<Result<void>> wait_for_namespace_to_go(Session& session, Cluster& cluster, std::string name) {
   const std::function<Look<bool>(const Object*)> gone = [](const Object* there) -> Look<bool> {
     if (!there) return {.value = true};
     for (const auto& condition : kube::array_at(there->status(), {"conditions"}))
@@ -148,10 +152,10 @@ asio::awaitable<Result<void>> remove_namespace(Session& session, const UnpeerFla
         return {.seen = std::string(kube::string_at(condition, {"message"}).substr(0, 512))};
     return {.seen = "it is ending"};
   };
-  auto done = co_await wait_for_object<bool>(cluster, session.deadline(), kube::resources::namespaces,
-                                             {"", found->name}, "tenant namespace " + found->name + " to go", gone);
+  auto done = co_await wait_for_object<bool>(cluster, session.deadline(), kube::resources::namespaces, {"", name},
+                                             "tenant namespace " + name + " to go", gone);
   if (!done) co_return kube::fail(std::move(done.error()), cluster.scope());
-  session.output().success(cluster.scope(), "tenant namespace " + found->name + " deleted");
+  session.output().success(cluster.scope(), "tenant namespace " + name + " deleted");
   co_return Result<void>();
 }
 
@@ -175,9 +179,15 @@ Answer unpeer(Session& session, const UnpeerFlags& flags) {
   done = co_await unauthenticate(session, *pair);
   if (!done) co_return kube::fail(std::move(done.error()), "authentication");
   if (!both_ways) {
-    for (const auto& [cluster, id] :
-         {std::pair{pair->consumer, pair->provider_id}, std::pair{pair->provider, pair->consumer_id}}) {
-      done = co_await remove_namespace(session, flags, *cluster, id);
+    // Kubernetes looks at a deleted namespace five seconds later: both clusters wait at the same time.
+    auto home = co_await delete_namespace(session, flags, *pair->consumer, pair->provider_id);
+    if (!home) co_return std::unexpected(std::move(home.error()));
+    auto away = co_await delete_namespace(session, flags, *pair->provider, pair->consumer_id);
+    if (!away) co_return std::unexpected(std::move(away.error()));
+    const bool waits = flags.wait && !session.flags().dry_run;
+    for (const auto& [cluster, name] : {std::pair{pair->consumer, *home}, std::pair{pair->provider, *away}}) {
+      if (!waits || name.empty()) continue;
+      done = co_await wait_for_namespace_to_go(session, *cluster, name);
       if (!done) co_return done;
     }
   }
