@@ -131,6 +131,33 @@ def test_a_namespace_is_extended_runs_pods_and_is_withdrawn(extension: Extension
     assert extension.namespace not in (peering.carry() or {}).get("status", {}).get("currentMapping", {})
 
 
+def test_trouble_of_the_provider_with_a_twin_ends_no_pod_in_it(extension: Extension, daemons: Daemons) -> None:
+    peering, namespace = extension.peering, extension.namespace
+    extension.offload()
+    extension.wait_phase("Ready")
+    extension.home.create("pods", namespace, peering.pinned(busybox("one")))
+    pod = lambda: peering.consumer.pod(namespace, "one")  # noqa: E731
+    wait_for(lambda: is_ready(pod() or {"status": {}}), 60, "the pod to run")
+
+    def report(phase: str) -> None:
+        status = {"currentMapping": {namespace: {"phase": phase}}}
+        extension.home.patch("namespacemaps", "liqo-tenant-parma", "parma", {"status": status}, "status")
+
+    def runs() -> bool:
+        return pod()["status"]["phase"] == "Running"
+
+    report("CreationLoopBackOff")
+    wait_for(lambda: extension.status()["offloadingPhase"] == "AllFailed", 30, "the trouble to be told")
+    stays(runs, 3, "the pod")
+    # A process that has never seen the twin in use knows no better.
+    daemons.of(peering.consumer).restart()
+    stays(runs, 5, "the pod after a restart")
+    report("Accepted")
+    extension.home.delete("pods", namespace, "one")
+    wait_for(lambda: pod() is None, 60, "the pod to be gone")
+    assert peering.provider.pod(extension.twin, "one") is None
+
+
 def test_a_name_that_is_taken_is_told_and_gets_nobody_any_rights(extension: Extension) -> None:
     """The provider has a namespace of that name for itself; when it is removed, the twin takes its place."""
     name = extension.peering.provider.namespace(extension.namespace)
