@@ -14,7 +14,10 @@ using namespace std::chrono_literals;
 using api::VirtualNode;
 using kube::Outcome;
 
-constexpr kube::Duration drain_pause = 2s;
+/// Between two looks at a node that is being drained, each of which lists its pods: in general, and while only a few
+/// are left that are ending.
+constexpr kube::Duration drain_pause = 2s, ending_pause = 400ms;
+constexpr std::size_t few_pods = 50;
 /// kube-controller-manager expects a node's status at least this often besides its lease.
 constexpr kube::Duration node_refresh = 5min;
 constexpr kube::Resource evictions{"policy", "v1", "evictions", "Eviction"};
@@ -385,7 +388,7 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
     if (!told) co_return Outcome::retry(std::move(told.error()));
     auto drained = co_await drain(*node, is_lost(VirtualNode(virtual_node).cluster_id()));
     if (!drained) co_return Outcome::retry(std::move(drained.error()));
-    if (!*drained) co_return Outcome::again_after(drain_pause);
+    if (*drained > kube::Duration::zero()) co_return Outcome::again_after(*drained);
     auto removed =
         co_await context_.home.api().remove(kube::resources::nodes, node_key, {.uid = std::string(node->uid())});
     if (!removed && !removed.error().is_not_found())
@@ -399,7 +402,7 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
   co_return Outcome::done();
 }
 
-asio::awaitable<kube::Result<bool>> VirtualNodeController::drain(const kube::Object& node, bool force) {
+asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::drain(const kube::Object& node, bool force) {
   kube::Api& home = context_.home.api();
   if (!kube::bool_at(node.tree(), {"spec", "unschedulable"})) {
     const kube::json::object patch{{"spec", kube::json::object{{"unschedulable", true}}}};
@@ -412,11 +415,12 @@ asio::awaitable<kube::Result<bool>> VirtualNodeController::drain(const kube::Obj
   const kube::ListOptions options{.selection = {.field_selector = "spec.nodeName=" + std::string(node.name())}};
   auto page = co_await home.list(kube::resources::pods, "", options);
   if (!page) co_return kube::fail(std::move(page.error()), "listing the pods of the Node");
-  bool empty = true;
+  std::size_t left = 0;
+  bool all_end = true;
   for (kube::json::value& item : page->items) {
     auto pod = kube::Object::from(std::move(item));
     if (!pod) continue;
-    empty = false;
+    ++left;
     if (force) {
       // Nobody will ever tell of its end: no budget and no grace period can be waited for.
       auto removed = co_await home.remove(kube::resources::pods, pod->key(),
@@ -433,11 +437,13 @@ asio::awaitable<kube::Result<bool>> VirtualNodeController::drain(const kube::Obj
         {"deleteOptions", kube::json::object{{"preconditions", kube::json::object{{"uid", pod->uid()}}}}}};
     auto evicted = co_await home.post(kube::resources::pods, pod->key(), "eviction", std::move(eviction));
     // 429: a disruption budget asks for patience; 404 and 409: gone, or another pod by now.
+    all_end = all_end && evicted;
     if (!evicted && evicted.error().http_code() != 429 && evicted.error().http_code() != 404 &&
         evicted.error().http_code() != 409)
       co_return kube::fail(std::move(evicted.error()), "evicting a pod");
   }
-  co_return empty;
+  if (left == 0) co_return kube::Duration::zero();
+  co_return all_end&& left <= few_pods ? ending_pause : drain_pause;
 }
 
 bool VirtualNodeController::is_lost(std::string_view cluster) const {

@@ -43,8 +43,8 @@ class VirtualNodeController {
   /// Deletes a Node of ours that has no VirtualNode: its creation was carried out late, and nobody else looks for it.
   asio::awaitable<kube::Outcome> remove_orphan(kube::ObjectKey node_key);
   asio::awaitable<kube::Outcome> tear_down(kube::Object virtual_node);
-  /// `force`: the provider is gone for good, and the pods with it.
-  asio::awaitable<kube::Result<bool>> drain(const kube::Object& node, bool force);
+  /// Answers when to look again; zero: no pod is left. `force`: the provider is gone for good, and the pods with it.
+  asio::awaitable<kube::Result<kube::Duration>> drain(const kube::Object& node, bool force);
   bool is_lost(std::string_view cluster) const;
   asio::awaitable<kube::Result<void>> set_condition(const kube::ObjectKey& key, std::string_view type,
                                                     std::string_view status, std::string_view reason,
