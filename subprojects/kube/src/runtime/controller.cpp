@@ -93,7 +93,9 @@ asio::awaitable<void> Controller::process(WorkKey key) {
   }
   work_time_.observe(seconds(clock_.now() - start));
   if (thrown && async::is_cancellation(thrown)) {
-    schedule_.done(key, clock_.now());
+    // Its work is half done. Whoever runs this controller again (another term of leadership) does the rest: no event
+    // would bring the key back.
+    schedule_.done_until(key, clock_.now(), clock_.now());
     std::rethrow_exception(thrown);
   }
   if (thrown) {

@@ -113,3 +113,24 @@ TEST_CASE("a stopping controller lets the running reconcile finish") {
     CHECK(finished);
   }());
 }
+
+TEST_CASE("a reconcile that was cancelled when the controller stopped is done when it runs again") {
+  run([]() -> asio::awaitable<void> {
+    World world;
+    auto executor = co_await asio::this_coro::executor;
+    async::Event started(executor);
+    async::Event finished(executor);
+    Controller controller(executor, world.clock, world.random, world.metrics, {.name = "test", .grace = 1ms},
+                          [&](WorkKey key) -> asio::awaitable<Outcome> {
+                            started.set();
+                            if (++world.runs[key.object.name] == 1) co_await world.clock.sleep(1h);
+                            finished.set();
+                            co_return Outcome::done();
+                          });
+    controller.enqueue({"milan", {"ns", "pod"}});
+    co_await until(controller, started, world.clock);
+    CHECK(!finished.is_set());
+    co_await until(controller, finished, world.clock);
+    CHECK(world.runs["pod"] == 2);
+  }());
+}
