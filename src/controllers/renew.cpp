@@ -10,6 +10,7 @@
 #include "liqo/core/authentication/forge.hpp"
 #include "liqo/core/authentication/names.hpp"
 #include "liqo/core/authentication/renewal.hpp"
+#include "liqo/core/mapping/names.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -89,10 +90,14 @@ asio::awaitable<Outcome> LocalRenewer::reconcile(kube::WorkKey work) {
 
 asio::awaitable<kube::Result<void>> LocalRenewer::take_answer(const kube::Object& identity, const kube::Object& renew) {
   const json::object& answer = api::Renew(renew).auth_params();
-  if (answer.empty() || answer == api::Identity(identity).auth_params() || !keys_.key()) co_return kube::Result<void>();
+  if (answer.empty() || !keys_.key()) co_return kube::Result<void>();
+  // A Renew shows its last answer for ever. Taken again and again it would undo what an operator has changed since.
+  const std::string digest = core::sha256_hex(json::serialize(answer));
+  if (identity.annotation(core::taken_answer_annotation) == digest) co_return kube::Result<void>();
+  const bool is_news = answer != api::Identity(identity).auth_params();
   const auto params = api::read_auth_params(answer);
   const auto certificate = core::read_certificate(params ? params->certificate_pem : "");
-  if (!certificate || certificate->key != keys_.key()->public_key()) {
+  if (is_news && (!certificate || certificate->key != keys_.key()->public_key())) {
     context_.events.warning(
         identity, api::kinds::identities, "InvalidRenewal",
         "the provider sent credentials that are not for the key of this cluster; the old ones stay");
@@ -100,11 +105,13 @@ asio::awaitable<kube::Result<void>> LocalRenewer::take_answer(const kube::Object
   }
   kube::Object next = identity;
   next.mutable_spec()["authParams"] = answer;
+  next.set_annotation(core::taken_answer_annotation, digest);
   auto replaced = co_await context_.home.api().replace(api::kinds::identities, next);
   if (!replaced) co_return std::unexpected(std::move(replaced.error()));
   identities_->observe(std::move(*replaced));
-  context_.events.normal(identity, api::kinds::identities, "AuthParamsUpdated",
-                         "the provider has renewed the credentials");
+  if (is_news)
+    context_.events.normal(identity, api::kinds::identities, "AuthParamsUpdated",
+                           "the provider has renewed the credentials");
   co_return kube::Result<void>();
 }
 

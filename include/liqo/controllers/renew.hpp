@@ -9,8 +9,8 @@
 namespace liqo::controllers {
 
 /// At the consumer: keeps a Renew for each ControlPlane Identity, and takes into the Identity what the provider
-/// answers, the whole of it: certificate, CA, address and proxy. Answers that are not for this cluster's key are not
-/// taken. One thread.
+/// answers, the whole of it: certificate, CA, address and proxy. Each answer is taken once, so that what an operator
+/// changes afterwards stays until the next. Answers that are not for this cluster's key are not taken. One thread.
 class LocalRenewer final : public Runnable {
  public:
   LocalRenewer(const asio::any_io_executor& executor, TenantNamespaces& namespaces, ClusterKeys& keys, Context context);

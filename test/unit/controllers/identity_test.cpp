@@ -145,6 +145,40 @@ TEST_CASE("a renewed certificate, and a changed address, go through the Renew in
   CHECK(rome.reaches([&] { return rome.kubeconfig().find("milan.example") != std::string::npos; }));
 }
 
+TEST_CASE("what an operator changes in an Identity stays until the provider's next answer") {
+  struct Case {
+    const char* title;
+    std::chrono::seconds answered;  ///< life of the certificate that is answered first
+  };
+  for (const Case& c : {Case{"after a renewal", 5h}, Case{"after an answer that says what is there", 3h}}) {
+    CAPTURE(c.title);
+    Consumer rome;
+    const json::object given = rome.answer(rome.key(), 3h);
+    json::object answered = c.answered == 3h ? given : rome.answer(rome.key(), c.answered);
+    rome.add_identity(given);
+    const auto answer = [&] {
+      rome.change(kinds::renews, rome.identity_key, "status",
+                  [&](json::object& renew) { kube::ensure_object(renew, "status")["authParams"] = answered; });
+    };
+    const auto server = [&] {
+      return std::string(
+          kube::string_at(rome.find(kinds::identities, rome.identity_key)->spec(), {"authParams", "apiServer"}));
+    };
+    REQUIRE(rome.reaches([&] { return !rome.kubeconfig().empty() && rome.has(kinds::renews, rome.identity_key); }));
+    answer();
+    rome.pass(10s);
+    rome.change(kinds::identities, rome.identity_key, "", [](json::object& identity) {
+      kube::ensure_object(kube::ensure_object(identity, "spec"), "authParams")["apiServer"] = "https://moved:6443";
+    });
+    CHECK(rome.reaches([&] { return rome.kubeconfig().find("moved") != std::string::npos; }));
+    rome.pass(10min);
+    CHECK(server() == "https://moved:6443");
+    answered["apiServer"] = "https://milan.example:443";
+    answer();
+    CHECK(rome.reaches([&] { return server() == "https://milan.example:443"; }));
+  }
+}
+
 TEST_CASE("a slice's Identity follows what its provider decides") {
   Consumer rome;
   kube::Object slice = kube::Object::make(kinds::resource_slices, {rome.ns, "pool"});

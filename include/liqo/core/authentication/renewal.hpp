@@ -9,6 +9,10 @@
 
 namespace liqo::core {
 
+/// On a ControlPlane Identity: digest of the provider's answer that was taken into it last, in hex. Ours alone; without
+/// it the answer is taken again.
+inline constexpr std::string_view taken_answer_annotation = "liqo.io/taken-answer";
+
 struct IssuedCertificate {
   kube::WallTime not_before, not_after;
   PublicKey key;
