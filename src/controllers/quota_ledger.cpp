@@ -619,11 +619,9 @@ void QuotaLedger::open_desk_of(const kube::ObjectKey& record) {
     if (!config_map) return;
     found = quota_of_record_.emplace(record.name, quota_of(*config_map)).first;
   }
-  if (quotas_->store().contains(found->second)) {
-    open_desk(found->second);
-  } else {
-    quota_gone_.set();
-  }
+  if (record.name != core::ledger_name(found->second)) return;
+  open_desk(found->second);
+  if (!quotas_->store().contains(found->second)) quota_gone_.set();
 }
 
 asio::awaitable<void> QuotaLedger::open_desks() {
@@ -640,8 +638,22 @@ asio::awaitable<void> QuotaLedger::sweep() {
     bool clean = true;
     for (const kube::ObjectKey& key : records_->store().keys()) {
       const auto config_map = records_->find(key);
-      if (!config_map || quotas_->store().contains(quota_of(*config_map))) continue;
-      auto removed = co_await api_.remove(kube::resources::config_maps, key, {.uid = std::string(config_map->uid())});
+      if (!config_map) continue;
+      const kube::ObjectKey quota = quota_of(*config_map);
+      if (key.name != core::ledger_name(quota) || quotas_->store().contains(quota)) continue;
+      // What was admitted last may still be on its way into storage, and counts if the slice comes back. Our desk
+      // lets it expire, and that wakes us again.
+      if (const auto record = core::LedgerRecord::read(*config_map); record && !record->reservations.empty()) continue;
+      // The watch of Quotas may be behind that of the records, and a slice may come back by its name meanwhile: what is
+      // admitted then is written down before the delete, which so comes to nothing.
+      const auto live = co_await api_.get(api::kinds::quotas, quota);
+      if (live || !live.error().is_not_found()) {
+        clean &= live.has_value();
+        continue;
+      }
+      auto removed = co_await api_.remove(
+          kube::resources::config_maps, key,
+          {.uid = std::string(config_map->uid()), .resource_version = std::string(config_map->resource_version())});
       clean &= removed || removed.error().is_not_found();
     }
     if (clean) {

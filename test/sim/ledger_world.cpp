@@ -117,6 +117,10 @@ void LedgerWorld::set_up() {
   };
   make_namespace(tenant, true);
   make_namespace(twin, false);
+  grant();
+}
+
+void LedgerWorld::grant() {
   (void)server_.create(
       api::kinds::quotas,
       {{"metadata", json::object{{"name", user}, {"namespace", tenant}}},
@@ -124,6 +128,15 @@ void LedgerWorld::set_up() {
                              {"limitsEnforcement", "None"},
                              {"resources", json::object{{"cpu", std::to_string(hard_)}, {"memory", "1Ti"}}}}}},
       "operator");
+}
+
+asio::awaitable<void> LedgerWorld::withdraw() {
+  withdrawn_ = true;
+  (void)server_.remove(api::kinds::quotas, {std::string(tenant), std::string(user)}, {}, "operator");
+  // Mostly so soon that the sweeper of the records is still at work.
+  co_await simulator_.clock().sleep(random_.chance(0.8) ? std::chrono::milliseconds(random_.between(0, 1000))
+                                                        : std::chrono::milliseconds(random_.between(0, 90'000)));
+  grant();
 }
 
 void LedgerWorld::set_hard(std::int64_t cores) {
@@ -194,7 +207,7 @@ asio::awaitable<void> LedgerWorld::ask(int number) {
     if (judgement.ruling == Judgement::Ruling::admitted && random_.chance(0.1)) {
       const Judgement again = co_await call(random_.next() % 2, shadow, dry_run);
       if (again.ruling == Judgement::Ruling::refused && !dry_run && simulator_.clock().now() - asked_at < 60s &&
-          hard_ >= 1 && !lowered_)
+          hard_ >= 1 && !lowered_ && !withdrawn_)
         violations_.push_back({"the same admission is admitted again", again.text});
     }
     if (dry_run) continue;
@@ -315,7 +328,7 @@ asio::awaitable<void> LedgerWorld::break_things() {
   faults.stalled = rate(0.1);
   if (random_.chance(0.5)) faults.watch_life = std::chrono::seconds(random_.between(1, 30));
   for (auto& link : links_) link->set_faults(faults);
-  const bool changes_quota = random_.chance(0.3);
+  const bool changes_quota = random_.chance(0.3), withdraws_quota = random_.chance(0.3);
   while (!done_) {
     co_await simulator_.clock().sleep(std::chrono::milliseconds(random_.between(1000, 15'000)));
     const std::size_t number = random_.next() % 2;
@@ -329,6 +342,8 @@ asio::awaitable<void> LedgerWorld::break_things() {
       links_[number]->heal();
     } else if (changes_quota && random_.chance(0.5)) {
       set_hard(random_.between(2, 12));
+    } else if (withdraws_quota) {
+      co_await withdraw();
     }
   }
   for (auto& link : links_) {

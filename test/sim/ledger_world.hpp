@@ -35,6 +35,9 @@ class LedgerWorld {
 
   void set_up();
   void set_hard(std::int64_t cores);
+  void grant();
+  /// The slice goes, and comes back by the same name.
+  asio::awaitable<void> withdraw();
   void start(std::size_t replica);
   asio::awaitable<void> stop(std::size_t replica, bool killed);
   asio::awaitable<void> consume();
@@ -56,7 +59,7 @@ class LedgerWorld {
   std::vector<Violation> violations_;
   std::map<std::string, std::int64_t> on_their_way_;  ///< cores of admitted ShadowPods by UID
   std::int64_t hard_ = 8;
-  bool lowered_ = false;
+  bool lowered_ = false, withdrawn_ = false;
   kube::TimePoint last_lowered_{};
   std::size_t admitted_ = 0, refused_ = 0;
   bool done_ = false;
