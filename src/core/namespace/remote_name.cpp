@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view system_namespaces[] = {"default", "kube-system", "kube-public", "kube-node-lease"};
 /// The default names of tenant namespaces begin so; a twin could otherwise take the place of one that is yet to come.
 constexpr std::string_view tenant_prefix = "liqo-tenant-";
+constexpr std::string_view kubernetes_prefix = "kube-";
 constexpr std::size_t longest_name = 63;
 
 }  // namespace
@@ -43,6 +44,13 @@ kube::Result<std::string> remote_namespace_name(const api::NamespaceOffloading& 
                       "\"" + name.substr(0, 100) +
                           "\" cannot be the name of a namespace, which has at most 63 characters of a-z, 0-9 and '-' "
                           "and begins and ends with a letter or digit");
+  // Admission takes no map with such a name, on neither side: one would hold up the twins of all other namespaces.
+  if (name.starts_with(kubernetes_prefix))
+    return kube::fail(
+        kube::Errc::invalid_input,
+        name + " begins with " + std::string(kubernetes_prefix) +
+            " as Kubernetes' own namespaces do; choose another name: delete the NamespaceOffloading and " +
+            "create it with SelectedName");
   return name;
 }
 

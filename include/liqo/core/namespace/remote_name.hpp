@@ -10,7 +10,7 @@ namespace liqo::core {
 
 /// The name of the twins that a NamespaceOffloading asks for. EnforceSameName: that of its namespace; DefaultName: that
 /// and `-<local cluster>`; SelectedName: the one in its spec. Errors: Errc::invalid_input where that is no name of a
-/// namespace (RFC 1123 label, 63 characters), with a sentence that says what to do.
+/// namespace (RFC 1123 label, 63 characters) or begins with `kube-`, with a sentence that says what to do.
 kube::Result<std::string> remote_namespace_name(const api::NamespaceOffloading& offloading,
                                                 std::string_view local_cluster);
 
