@@ -137,6 +137,26 @@ Answer generate(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
+/// The tenant namespace that liqoctl made for this peering, once nothing of a peering is in it any more.
+asio::awaitable<Result<void>> remove_namespace(Session& session, Cluster& cluster, std::string consumer) {
+  auto ns = co_await cluster.tenant_namespace(consumer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  if (!ns->exists) co_return Result<void>();
+  auto there = co_await cluster.find(kube::resources::namespaces, {"", ns->name});
+  if (!there) co_return std::unexpected(std::move(there.error()));
+  if (!*there || (*there)->annotation(made_by) != made_by_liqoctl) co_return Result<void>();
+  for (const kube::Resource& resource : {kinds::tenants, kinds::identities, kinds::resource_slices}) {
+    auto left = co_await cluster.list(resource, ns->name);
+    if (!left) co_return std::unexpected(std::move(left.error()));
+    if (!left->empty()) co_return Result<void>();
+  }
+  auto removed = co_await cluster.remove(kube::resources::namespaces, {"", ns->name});
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  if (*removed && !session.flags().dry_run)
+    session.output().success(cluster.scope(), "tenant namespace " + ns->name + " deleted");
+  co_return Result<void>();
+}
+
 Answer remove(Session& session, const Flags& flags) {
   auto opened = session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
@@ -152,14 +172,14 @@ Answer remove(Session& session, const Flags& flags) {
       ++count;
     }
   }
-  if (session.flags().dry_run) co_return Result<void>();
-  if (count > 0) {
+  if (count > 0 && !session.flags().dry_run) {
     session.output().success(cluster.scope(),
                              "peering user of " + flags.consumer + " deleted: its kubeconfig can do nothing more");
-  } else {
+  } else if (count == 0) {
     session.output().info(cluster.scope(), "there is no peering user of " + flags.consumer);
   }
-  co_return Result<void>();
+  // The peering user that ended the peering had no right to.
+  co_return co_await remove_namespace(session, cluster, flags.consumer);
 }
 
 }  // namespace
