@@ -46,7 +46,7 @@ def oslo(run: Run) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def liqod(oslo: Cluster, daemons: object) -> Liqod:
-    daemon = Liqod(oslo, chart.install(oslo), webhooks=True)
+    daemon = Liqod(oslo, chart.install(oslo))
     for twin in (TWIN, FOREIGN):
         grant(oslo, twin, "ClusterRole", chart.REMOTE_ROLE, "Group", "rome")
     rules = [
@@ -278,14 +278,25 @@ def test_of_a_shadowpod_only_some_fields_change(oslo: Cluster, rome: Api) -> Non
         rome.delete("shadowpods", TWIN, "kept")
 
 
-def test_deleting_works_while_liqod_is_away_and_creating_does_not(liqod: Liqod, rome: Api) -> None:
+def test_while_liqod_is_away_only_what_it_decides_about_is_refused(oslo: Cluster, liqod: Liqod, rome: Api) -> None:
     create(rome, "left")
+    offloaded = oslo.namespace("offloaded")
     liqod.stop()
     try:
+        # As if somebody had offloaded what the cluster itself stands on.
+        for name in ("kube-system", "liqo", offloaded):
+            oslo.api.patch("namespaces", None, name, {"metadata": {"labels": {"liqo.io/scheduling-enabled": "true"}}})
         refused(lambda: create(rome, "x"), "failed calling webhook", code=500)
         rome.request("DELETE", path("shadowpods", TWIN, "left"))
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone"}, "spec": POD}
+        refused(lambda: oslo.api.create("pods", offloaded, pod), "failed calling webhook", code=500)
+        for namespace in ("default", "kube-system", "liqo", TWIN):
+            oslo.api.create("pods", namespace, pod)
+            oslo.api.delete("pods", namespace, "alone", grace=0)
     finally:
         liqod.start()
+        for name in ("kube-system", "liqo", offloaded):
+            oslo.api.patch("namespaces", None, name, {"metadata": {"labels": {"liqo.io/scheduling-enabled": None}}})
     create(rome, "back", dry_run=True)
 
 
@@ -569,8 +580,8 @@ def test_two_replicas_that_start_at_once_share_one_authority(oslo: Cluster, liqo
     liqod.stop()
     oslo.api.delete(*SECRET)
     flags = ("--leader-elect",)
-    first = Liqod(oslo, liqod.command[2], flags=(*flags, "--identity", "one"), name="first", webhooks=True)
-    second = Liqod(oslo, liqod.command[2], flags=(*flags, "--identity", "two"), name="second", webhooks=True)
+    first = Liqod(oslo, liqod.command[2], flags=(*flags, "--identity", "one"), name="first")
+    second = Liqod(oslo, liqod.command[2], flags=(*flags, "--identity", "two"), name="second")
     moved = {"10250": "11250", f"{oslo.address}:9090": f"{oslo.address}:9091",
              f"https://{oslo.address}:{WEBHOOK_PORT}": f"https://{oslo.address}:9444"}  # fmt: skip
     second.command = [moved.get(str(word), word) for word in second.command] + ["--webhook-port", "9444"]

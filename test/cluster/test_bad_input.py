@@ -29,7 +29,7 @@ def ends_with(rome: Cluster, *flags: object, timeout: float = 30) -> tuple[int, 
 
 
 def usual(rome: Cluster, kubeconfig: object) -> list[object]:
-    own_ports = ["--listen-port", 20250, "--metrics-address", f"{rome.address}:29090"]
+    own_ports = ["--listen-port", 20250, "--metrics-address", f"{rome.address}:29090", "--webhook-port", 29443]
     return ["--kubeconfig", kubeconfig, "--cluster-id", "rome", "--node-ip", rome.address, *own_ports]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api import path
+from harness.api import Refused, path
 from harness.cluster import busybox
 from harness.peering import Peering
 from harness.run import Run
@@ -47,12 +47,15 @@ def test_what_happened_while_liqod_was_away_is_made_up_for(story: Story) -> None
         story.wait_ready(name)
     story.home.kill()
     story.consumer.api.delete("pods", story.namespace, "deleted")
-    story.create(busybox("new"))
+    # Without liqod nobody says where a pod of this namespace may run: whoever creates one has to try again.
+    with pytest.raises(Refused, match="failed calling webhook"):
+        story.create(busybox("refused"))
+    story.deployment("new", 1, busybox("new"))
     story.provider.kubectl("-n", story.twin, "exec", "ended", "--", "touch", "/tmp/end")
     remotely_ended = lambda: story.remote("ended")["status"]["phase"] == "Succeeded"  # noqa: E731
     wait_for(remotely_ended, 20, "the remote pod to end")
     story.home.start()
-    story.wait_ready("new")
+    story.wait_ready_replicas("new", 1, 60)
     story.wait_phase("ended", "Succeeded")
     wait_for(lambda: story.consumer.pod(story.namespace, "deleted") is None, 30, "the deleted pod to be gone at home")
     wait_for(lambda: story.provider.pod(story.twin, "deleted") is None, 30, "the deleted pod to be gone in milan")
@@ -83,13 +86,15 @@ def test_a_watch_that_is_answered_with_410_misses_nothing(fake_story: Story, sid
     for name in ("kept", "deleted"):
         story.create(busybox(name))
         story.wait_ready(name)
+    # Admission sleeps with the daemon: what is new then is a pod that may be scheduled then.
+    story.create(busybox("new", schedulingGates=[{"name": "example.com/later"}]))
     cluster = story.consumer if side == "consumer" else story.provider
     namespace = story.namespace if side == "consumer" else story.twin
     version = cluster.api.get("pods", namespace)["metadata"]["resourceVersion"]
     story.home.freeze()
     try:
         cluster.api.delete("pods", namespace, "deleted", grace=0)
-        story.create(busybox("new"))
+        story.consumer.api.patch("pods", story.namespace, "new", {"spec": {"schedulingGates": None}})
         # The memory of a server that restarts begins with what it finds: what a watch missed until then is gone.
         cluster.restart("kube-apiserver")
         where = path("pods", namespace) + f"?watch=true&resourceVersion={version}&timeoutSeconds=1"

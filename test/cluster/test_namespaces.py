@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from harness.api import Refused
 from harness.cluster import busybox
 from harness.components import Options
 from harness.daemons import Daemons
@@ -30,8 +31,10 @@ class Extension:
         self.namespace = peering.consumer.namespace(namespace)
         self.twin = f"{namespace}-{peering.consumer.name}"
 
-    def offload(self, **spec: Any) -> None:
-        body = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": spec}
+    def offload(self, unchecked: bool = False, **spec: Any) -> None:
+        """Applies it; `unchecked` goes past admission, as one did that is older than the webhooks."""
+        metadata = {"name": "offloading", "labels": {"liqo.io/webhook-skip": "true"} if unchecked else {}}
+        body = {"kind": "NamespaceOffloading", "metadata": metadata, "spec": spec}
         self.home.apply("namespaceoffloadings", self.namespace, body)
 
     def unoffload(self) -> None:
@@ -182,8 +185,10 @@ def test_the_name_of_the_twin_can_be_chosen_but_no_system_namespace(extension: E
     extension.unoffload()
     assert extension.away.find("namespaces", None, "chosen-by-siena") is None
 
+    with pytest.raises(Refused, match="Kubernetes keeps for itself"):
+        extension.offload(namespaceMappingStrategy="SelectedName", remoteNamespaceName="kube-system")
     for name in ("kube-system", "liqo", "liqo-tenant-turin"):
-        extension.offload(namespaceMappingStrategy="SelectedName", remoteNamespaceName=name)
+        extension.offload(unchecked=True, namespaceMappingStrategy="SelectedName", remoteNamespaceName=name)
         extension.wait_phase("AllFailed")
         assert "choose another name" in extension.conditions()["Ready"]["message"]
         extension.unoffload()
@@ -241,7 +246,9 @@ def test_the_cluster_selector_chooses_among_providers_and_follows_their_labels(e
 
 
 def test_an_invalid_selector_is_told_once_and_takes_nothing_away(extension: Extension) -> None:
-    extension.offload(clusterSelector=by_region("europe", operator="Exists"))
+    with pytest.raises(Refused, match="Exists takes no values"):
+        extension.offload(clusterSelector=by_region("europe", operator="Exists"))
+    extension.offload(unchecked=True, clusterSelector=by_region("europe", operator="Exists"))
 
     def told() -> list[dict]:
         events = extension.peering.consumer.events(extension.namespace, "offloading")
@@ -254,7 +261,7 @@ def test_an_invalid_selector_is_told_once_and_takes_nothing_away(extension: Exte
 
     extension.home.patch("namespaceoffloadings", extension.namespace, "offloading", {"spec": {"clusterSelector": None}})
     extension.wait_phase("Ready")
-    extension.offload(clusterSelector=by_region("europe", operator="Exists"))
+    extension.offload(unchecked=True, clusterSelector=by_region("europe", operator="Exists"))
     generation = (extension.find() or {})["metadata"]["generation"]
     extension.wait(lambda: extension.status().get("observedGeneration") == generation, "the new selector to be seen")
     stays(lambda: extension.away.find("namespaces", None, extension.twin), 2, "the twin")

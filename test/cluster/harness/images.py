@@ -10,6 +10,9 @@ from pathlib import Path
 
 PAUSE = "docker.io/liqo-test/pause:1"
 BUSYBOX_IMAGE = "docker.io/liqo-test/busybox:1"
+# Says hello, runs until it is asked to end, and ends at once then: a workload that needs no manifest.
+HELLO_IMAGE = "docker.io/liqo-test/hello:1"
+HELLO = "trap exit TERM; echo hello from $(hostname); sleep 2147483647 & wait"
 
 # The applets that test pods call by name; the rest is there as `busybox <applet>`.
 APPLETS = (
@@ -43,13 +46,18 @@ def _layer(busybox: bytes) -> bytes:
 
 
 def write(archive: Path, busybox: Path) -> None:
-    """Writes one archive that holds the pause and the busybox image; they share their only layer."""
+    """Writes one archive that holds all the images; they share their only layer."""
     layer = _layer(busybox.read_bytes())
     layer_id = hashlib.sha256(layer).hexdigest()
     files = {f"{layer_id}/layer.tar": layer}
     manifest = []
     # `sleep` is enough as a sandbox's process: pods of the tests share no process namespaces, so nothing needs reaping.
-    for name, command in ((PAUSE, ["/bin/sleep", "2147483647"]), (BUSYBOX_IMAGE, ["/bin/sh"])):
+    commands = {
+        PAUSE: ["/bin/sleep", "2147483647"],
+        BUSYBOX_IMAGE: ["/bin/sh"],
+        HELLO_IMAGE: ["/bin/sh", "-c", HELLO],
+    }
+    for name, command in commands.items():
         config = json.dumps(
             {
                 "architecture": "amd64",

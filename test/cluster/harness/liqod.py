@@ -19,7 +19,7 @@ WEBHOOK_PORT = 9443
 class Liqod:
     """One liqod of one cluster. `kubeconfig` is what chart.install returned; `flags` are added to its command line.
 
-    With `webhooks` the API server asks it by URL; with `service_port` it listens there, behind the Service of a story.
+    The API server asks its webhooks by URL, as in a user's installation; with `service_port` by the Service of a story.
     """
 
     def __init__(
@@ -29,19 +29,21 @@ class Liqod:
         listen_port: int = 10250,
         flags: tuple[str, ...] = (),
         name: str = "liqod",
-        webhooks: bool = False,
+        webhooks: bool = True,
         service_port: int = 0,
         metrics_port: int = METRICS_PORT,
     ):
         binary = settings.liqod()
         assert binary and binary.exists(), f"there is no liqod to run ({binary or 'none built, and $LIQOD is not set'})"
         self.cluster, self.name, self.listen_port, self.metrics_port = cluster, name, listen_port, metrics_port
-        url = ("--webhook-url", f"https://{cluster.address}:{WEBHOOK_PORT}")
+        webhook: tuple[object, ...] = ("--webhook-port", service_port)
+        if webhooks and not service_port:
+            webhook = ("--webhook-url", f"https://{cluster.address}:{WEBHOOK_PORT}")
         self.command = [
             binary, "--kubeconfig", kubeconfig, "--cluster-id", cluster.name, "--liqo-namespace", "liqo",
             "--node-ip", cluster.address, "--listen-port", listen_port,
             "--metrics-address", f"{cluster.address}:{metrics_port}",
-            *(url if webhooks else ("--webhook-port", service_port)),
+            *webhook,
             *flags,
         ]  # fmt: skip
         self.process: Process | None = None

@@ -113,11 +113,8 @@ class Peering:
         # With the finalizer that liqod would set: from then on the NamespaceMap is to ask for this twin.
         offloading = {"name": "offloading", "finalizers": ["namespaceoffloading-controller.liqo.io/finalizer"]}
         spec = {"namespaceMappingStrategy": "SelectedName", "remoteNamespaceName": twin}
-        self.consumer.api.apply(
-            "namespaceoffloadings",
-            namespace,
-            {"kind": "NamespaceOffloading", "metadata": offloading, "spec": {**spec, "podOffloadingStrategy": "Local"}},
-        )
+        body = {"kind": "NamespaceOffloading", "metadata": offloading, "spec": spec}
+        self.consumer.api.apply("namespaceoffloadings", namespace, body)
         self._map(namespace, twin, {"remoteNamespace": twin, "phase": "Accepted"})
         return twin
 
