@@ -1,0 +1,138 @@
+"""docs/sharing.md, tried: every command of it, in order, on two clusters that were installed as it says."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness import manual, settings
+from harness.cluster import Cluster
+from harness.components import Options
+from harness.console import Console, as_shown
+from harness.liqod import WEBHOOK_PORT, Liqod
+from harness.run import Run
+from harness.wait import wait_for
+
+PAGE = settings.TREE / "docs/sharing.md"
+SECTIONS = manual.read(PAGE)
+# How long what a command looks at may take to become what the page says.
+SOON = 40.0
+
+
+class Manual:
+    """Two clusters, and a user of each who works through the page."""
+
+    def __init__(self, clusters: dict[str, Cluster], home: Path):
+        self.clusters = clusters
+        self.consoles = {name: Console(cluster, home) for name, cluster in clusters.items()}
+        self.daemons: list[Liqod] = []
+        self.failed = ""
+
+    def try_step(self, step: manual.Step) -> None:
+        console = self.consoles[step.user]
+
+        until = time.monotonic() + (SOON if step.only_looks else 0)
+        while True:
+            shown = console.run(step.line, step.answers)
+            if step.matches(shown.text) and (shown.code != 0) == step.fails:
+                return
+            if time.monotonic() > until:
+                break
+            time.sleep(0.5)
+        pytest.fail(
+            f"{PAGE.name}:{step.number}: {step.user} $ {step.line}\nends with {shown.code} and shows\n{shown.text}\n"
+            f"and not\n" + "\n".join(step.shown),
+            pytrace=False,
+        )
+
+    def start_daemons(self) -> None:
+        """What the Deployment would start, by the command line that stands in it."""
+        for cluster in self.clusters.values():
+            # Its garbage collector looks for new kinds every 30 s only.
+            cluster.restart("kube-controller-manager")
+        for cluster in self.clusters.values():
+            deployment = cluster.api.get("deployments", "liqo", "liqod")
+            (container,) = deployment["spec"]["template"]["spec"]["containers"]
+            values = {"$(POD_NAMESPACE)": "liqo", "$(POD_IP)": cluster.address, "$(POD_NAME)": "liqod"}
+            arguments = [re.sub(r"\$\(\w+\)", lambda found: values[found[0]], word) for word in container["args"]]
+            if cluster.options.kubelet:
+                # It shares its address with a real kubelet, as no pod does.
+                arguments = ["--listen-port=10260" if "--listen-port" in word else word for word in arguments]
+            kubeconfig = cluster.service_account("liqo", "liqo")
+            daemon = Liqod(cluster, kubeconfig, metrics_port=8082)
+            url = f"--webhook-url=https://{cluster.address}:{WEBHOOK_PORT}"
+            daemon.command = [daemon.command[0], "--kubeconfig", kubeconfig, *arguments, url]
+            self.daemons.append(daemon.start())
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[Run]:
+    """A run of its own, so that the clusters have the names that they have on the page."""
+    if missing := settings.missing_requirements():
+        pytest.skip(f"real clusters need {', '.join(missing)}")
+    the_run = Run()
+    try:
+        yield the_run
+    finally:
+        the_run.close()
+
+
+@pytest.fixture(scope="module")
+def reader(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -> Manual:
+    clusters = run.start(rome=Options(), milan=Options(kubelet=True))
+    for cluster in clusters.values():
+        # There is no image of liqod: what the Deployment would run is started by start_daemons.
+        cluster.namespace("liqo")
+        cluster.kubectl("create", "quota", "no-pods", "-n", "liqo", "--hard", "pods=0")
+    return Manual(clusters, tmp_path_factory.mktemp("manual"))
+
+
+@pytest.mark.refusals("peering users are refused what they need not see, and pods what their quota has not")
+@pytest.mark.parametrize("section", SECTIONS, ids=[section.title for section in SECTIONS])
+def test_the_manual(reader: Manual, section: manual.Section) -> None:
+    if reader.failed:
+        pytest.skip(f"the section before it failed: {reader.failed}")
+    reader.failed = section.title
+    for step in section.steps:
+        reader.try_step(step)
+    if section.title == "Install":
+        reader.start_daemons()
+    reader.failed = ""
+
+
+def test_every_command_that_the_page_names_is_run_by_it() -> None:
+    typed = [step.line for section in SECTIONS for step in section.steps]
+    named = re.findall(r"`((?:liqoctl|kubectl) [a-z][^`]*)`", PAGE.read_text())
+    for words in named:
+        verb = " ".join(word for word in words.split()[:3] if not word.startswith("-") and word.islower())
+        assert any(verb in line for line in typed), f"`{words}` is named, but no command of the page is like it"
+
+
+def test_nothing_is_left_of_it(reader: Manual) -> None:
+    assert not reader.failed
+    for cluster in reader.clusters.values():
+        for kind in ("foreignclusters", "tenants", "identities", "resourceslices", "quotas", "virtualnodes"):
+            wait_for(lambda kind=kind: not cluster.api.list(kind), 30, f"the {kind} of {cluster.name} to go")  # noqa: B023
+
+
+def test_what_the_page_shows_is_compared_with_what_is_shown(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "## Look\n\n```console\nrome $ kubectl get \\\n    nodes\nNAME  AGE\nmilan …\n\nrome $ liqoctl drain tenant x\n"
+        "…\nSure? Go on? [y/N] y\n✖ no\n```\n"
+    )
+    ((looked, drained),) = [section.steps for section in manual.read(page)]
+    assert looked.line == "kubectl get nodes" and looked.only_looks and not looked.fails and not looked.answers
+    assert looked.matches("NAME    AGE\nmilan   21s\n") and looked.matches("NAME AGE\nmilan  1h, or so\n")
+    for other in ("NAME AGE\nturin 1s\n", "NAME AGE\n", "NAME AGE\nmilan 1s\nturin 1s\n", "x\nNAME AGE\nmilan 1s\n"):
+        assert not looked.matches(other)
+    assert drained.fails and not drained.only_looks and drained.answers == [("Go on? [y/N]", "y")]
+    assert drained.matches("a\nb\nSure? Go on? [y/N] y\n✖ no\n") and not drained.matches("Sure? Go on? [y/N] y\n")
+
+
+def test_a_console_shows_what_is_left_on_the_screen() -> None:
+    assert as_shown(b"\x1b[33mwaiting\x1b[0m 1s\r\x1b[2Kwaiting 2s\r\x1b[2K\x1b[32mok\x1b[0m\r\nnext\r\n") == "ok\nnext\n"
