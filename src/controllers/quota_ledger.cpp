@@ -23,6 +23,10 @@ constexpr kube::Resource runtime_class_kind{"node.k8s.io", "v1", "runtimeclasses
 constexpr kube::Duration expiry_slack = 10s;
 /// How often reservations that nobody has seen stored are looked at.
 constexpr kube::Duration expiry_interval = 5s;
+/// Where there was more to look at than so many and so long: admissions wait meanwhile.
+constexpr kube::Duration next_expiry_round = 1s;
+constexpr std::size_t most_expiry_reads = 16;
+constexpr kube::Duration most_expiry_time = 250ms;
 /// How long a decision waits for the cache to reach the floor.
 constexpr kube::Duration catch_up_time = 3s;
 /// Another replica's write is read and decided upon anew so often.
@@ -363,23 +367,24 @@ asio::awaitable<void> QuotaLedger::serve(Desk& desk) {
   // What a replica that is gone has left must be known before it can expire.
   (void)co_await read_record(desk);
   kube::TimePoint next_write = context_.clock.now();
+  kube::TimePoint expiry = next_write + expiry_interval;
   while (true) {
-    const bool woken = co_await kube::async::with_timeout(context_.clock, desk.wake.wait(), expiry_interval);
-    if (!woken) {
-      co_await expire(desk);
-      continue;
-    }
+    if (desk.queue.empty()) (void)co_await kube::async::with_deadline(context_.clock, desk.wake.wait(), {expiry});
     desk.wake.reset();
-    while (!desk.queue.empty()) {
-      if (next_write > context_.clock.now()) co_await context_.clock.sleep_until(next_write);
-      next_write = context_.clock.now() + settings_.gather;
-      std::vector<std::shared_ptr<Asked>> batch;
-      while (!desk.queue.empty() && batch.size() < most_batch) {
-        if (!desk.queue.front()->abandoned) batch.push_back(std::move(desk.queue.front()));
-        desk.queue.pop_front();
-      }
-      if (!batch.empty()) co_await decide(desk, std::move(batch));
+    // Also while there is always somebody to serve: a quota that looks full is what makes them ask again.
+    if (context_.clock.now() >= expiry) {
+      const bool complete = co_await expire(desk);
+      expiry = context_.clock.now() + (complete ? expiry_interval : next_expiry_round);
     }
+    if (desk.queue.empty()) continue;
+    if (next_write > context_.clock.now()) co_await context_.clock.sleep_until(next_write);
+    next_write = context_.clock.now() + settings_.gather;
+    std::vector<std::shared_ptr<Asked>> batch;
+    while (!desk.queue.empty() && batch.size() < most_batch) {
+      if (!desk.queue.front()->abandoned) batch.push_back(std::move(desk.queue.front()));
+      desk.queue.pop_front();
+    }
+    if (!batch.empty()) co_await decide(desk, std::move(batch));
   }
 }
 
@@ -583,22 +588,29 @@ asio::awaitable<bool> QuotaLedger::catch_up(std::uint64_t version) {
   co_return true;
 }
 
-asio::awaitable<void> QuotaLedger::expire(Desk& desk) {
+asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
   // Another replica's write may be newer than what is known here.
   const auto config_map = records_->find({context_.settings.liqo_namespace, core::ledger_name(desk.quota)});
-  if (!config_map) co_return;
-  if (const auto record = core::LedgerRecord::read(*config_map); record && record->reservations.empty()) co_return;
-  if (auto read = co_await read_record(desk); !read) co_return;
+  if (!config_map) co_return true;
+  if (const auto record = core::LedgerRecord::read(*config_map); record && record->reservations.empty()) co_return true;
+  if (auto read = co_await read_record(desk); !read) co_return true;
   const kube::TimePoint now = context_.clock.now();
   std::set<std::string> gone;
+  std::size_t reads = 0;
+  bool complete = true;
   for (const auto& [uid, reservation] : core::LedgerRecord(desk.record).reservations) {
     if (account_.seen_version(uid) != 0) continue;
     const auto since = desk.since.find(uid);
     if (since == desk.since.end() || now - since->second < settings_.request_timeout + expiry_slack) continue;
+    if (reads == most_expiry_reads || context_.clock.now() - now > most_expiry_time) {
+      complete = false;
+      break;
+    }
+    ++reads;
     auto live = co_await api_.get(api::kinds::shadow_pods, reservation.pod);
     if (live ? live->uid() != uid : live.error().is_not_found()) gone.insert(uid);
   }
-  if (!desk.known || !co_await catch_up(desk.record.floor)) co_return;
+  if (!desk.known || !co_await catch_up(desk.record.floor)) co_return true;
   core::LedgerRecord next = desk.record;
   std::size_t dropped = std::erase_if(next.reservations, [&](const auto& entry) { return gone.contains(entry.first); });
   if (dropped > 0)
@@ -609,6 +621,7 @@ asio::awaitable<void> QuotaLedger::expire(Desk& desk) {
     return seen != 0;
   });
   if (dropped > 0) (void)co_await write_record(desk, std::move(next));
+  co_return complete;
 }
 
 void QuotaLedger::open_desk_of(const kube::ObjectKey& record) {

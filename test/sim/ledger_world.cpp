@@ -372,7 +372,14 @@ asio::awaitable<void> LedgerWorld::consume() {
     for (const auto& object : server_.list(kind, twin))
       (void)server_.remove(kind, {std::string(twin), std::string(kube::string_at(*object, {"metadata", "name"}))},
                            {.grace_period_seconds = 0}, "operator");
-  co_await simulator_.clock().sleep(request_timeout + 60s);
+  const kube::TimePoint free_by = simulator_.clock().now() + request_timeout + 60s;
+  // Consumers that ask on and on for what there is not must not keep it so.
+  if (random_.chance(0.5))
+    for (std::size_t number = 0; simulator_.clock().now() < free_by; number = 1 - number) {
+      (void)co_await call(number, forge_shadow(2000, hard_ + 1), false);
+      co_await simulator_.clock().sleep(2s);
+    }
+  co_await simulator_.clock().sleep_until(free_by);
   for (std::size_t number = 0; number < 2; ++number) {
     const Judgement judgement = co_await call(number, forge_shadow(1000 + int(number), hard_), true);
     if (judgement.ruling != Judgement::Ruling::admitted)

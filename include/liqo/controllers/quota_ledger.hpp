@@ -95,7 +95,8 @@ class QuotaLedger {
                                                      std::optional<kube::Result<kube::Object>>& quota);
   asio::awaitable<void> read_quota(kube::ObjectKey key, std::optional<kube::Result<kube::Object>>& quota);
   asio::awaitable<bool> catch_up(std::uint64_t version);
-  asio::awaitable<void> expire(Desk& desk);
+  /// Drops reservations that nobody has stored in time. False: there are more to look at.
+  asio::awaitable<bool> expire(Desk& desk);
   asio::awaitable<void> confirm();
   /// Reads live whether there are Pods under these keys of one namespace. False: it could not be read.
   asio::awaitable<bool> confirm_each(std::vector<kube::ObjectKey> keys);
