@@ -129,7 +129,17 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
     // The completion of the caches brings every key back here, and the end of a replica its event.
     co_return Outcome::done();
   }
+  if (plan.confirm_absence) {
+    Memory& memory = memory_[work];
+    const kube::TimePoint now = context_.clock.now();
+    if (!memory.ending_seen) memory.ending_seen = now;
+    if (const kube::Duration waited = now - *memory.ending_seen; waited < look_again && !memory.refused_since)
+      co_return Outcome::again_after(look_again - waited);
+    memory.ending_seen = now;
+    co_return co_await end(kind, key, std::move(plan));
+  }
   memory_[work].refused_since.reset();
+  memory_[work].ending_seen.reset();
   if (plan.finalizer == ReplicationPlan::Finalizer::add) {
     // Its answer comes back through the cache, and with it this key.
     auto guarded = co_await set_finalizer(kind, *local, true);
@@ -188,7 +198,10 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
     }
   }
   // Its finalizers may hold it there for a time; its last event, or another look, tells of its end.
-  if (replica && !failure) co_return Outcome::again_after(plan.confirm_absence ? 1s : look_again);
+  if (replica && !failure) {
+    memory_[work].refused_since.reset();
+    co_return Outcome::again_after(plan.confirm_absence ? 1s : look_again);
+  }
 
   const auto local = kind.home->find(key);
   if (failure) {

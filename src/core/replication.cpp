@@ -72,7 +72,10 @@ ReplicationPlan plan_end(const kube::Resource& kind, const ReplicationView& view
   }
   if (view.remote && is_replica(*view.remote, peer)) {
     plan.remove = !view.remote->is_deleting();
-    if (view.remote->is_deleting()) plan.waiting_for = "the replica is being deleted";
+    if (view.remote->is_deleting()) {
+      plan.waiting_for = "the replica is being deleted";
+      plan.confirm_absence = release;
+    }
     return plan;
   }
   if (release) {

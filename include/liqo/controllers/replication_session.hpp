@@ -48,6 +48,7 @@ class ReplicationSession {
   /// What is remembered of one object. Losing it costs time only.
   struct Memory {
     std::optional<kube::TimePoint> refused_since;  ///< when the provider began to refuse what ending it takes
+    std::optional<kube::TimePoint> ending_seen;    ///< when the replica was last known to be on its way out
     std::string futile_update, futile_status;      ///< patches that changed nothing when they were sent
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);

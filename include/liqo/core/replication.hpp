@@ -32,6 +32,8 @@ struct ReplicationPlan {
   /// `crdreplicator.liqo.io/resource` of the local object. Without it nothing is made at the provider.
   Finalizer finalizer = Finalizer::keep;
   /// Before the finalizer is removed: the provider itself must say that there is no replica (a cache may be late).
+  /// Without `Finalizer::remove`: from time to time, as the cache shows a replica that goes, and may show it for ever
+  /// where we may not read there any more; what is confirmed then removes the finalizer.
   bool confirm_absence = false;
   std::optional<kube::Object> create;        ///< POST this replica
   std::optional<kube::json::object> update;  ///< merge patch of the replica, with its resourceVersion
