@@ -231,6 +231,9 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_node(kube::WorkKey wor
   const auto object = virtual_nodes_->find(key);
   if (!object) {
     leases_.erase(key.name);
+    // Made by a write whose answer came when its VirtualNode had gone, it is nobody's now.
+    if (const kube::ObjectKey node{"", key.name}; nodes_->store().contains(node))
+      node_controller_.enqueue({node.name, node});
     co_return Outcome::done();
   }
   if (object->is_deleting()) co_return co_await tear_down(*object);
@@ -355,7 +358,9 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::set_condition(const k
 
 asio::awaitable<Outcome> VirtualNodeController::remove_orphan(kube::ObjectKey node_key) {
   const auto node = nodes_->find(node_key);
-  if (!node || !node->has_annotation(api::annotations::applied_node) || !virtual_nodes_->has_synced() ||
+  // Told once: nothing but the Node's own events brings it here, and the VirtualNodes may come later.
+  if (!virtual_nodes_->has_synced()) co_return Outcome::again_after(100ms);
+  if (!node || !node->has_annotation(api::annotations::applied_node) ||
       !virtual_nodes_->store().keys("name", node_key.name).empty())
     co_return Outcome::done();
   // A consistent read: the cache may be behind another replica, which has made the Node.
@@ -367,6 +372,7 @@ asio::awaitable<Outcome> VirtualNodeController::remove_orphan(kube::ObjectKey no
       co_await context_.home.api().remove(kube::resources::nodes, node_key, {.uid = std::string(node->uid())});
   if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
     co_return Outcome::retry(std::move(removed.error()).in("deleting a Node without VirtualNode"));
+  if (!removed) co_return Outcome::done();
   log_.warn("Node deleted that came into being when its VirtualNode was gone", {{"node", node_key}});
   co_return Outcome::done();
 }
