@@ -63,7 +63,13 @@ Replicator::Replicator(const asio::any_io_executor& executor, ConnectProvider co
     locals_.back().subscribe([this, &kind](const kube::ObjectKey& key) { see_object(kind, key); },
                              [this] { enqueue_everything(); });
   }
-  namespaces_.subscribe([this](const kube::ObjectKey&) { read_namespaces(); }, [this] { read_namespaces(); });
+  namespaces_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        read_namespaces();
+        // Its label says whose credentials are taken there; one that was corrected makes refused ones good.
+        enqueue_namespace(key.name);
+      },
+      [this] { read_namespaces(); });
   tenants_.subscribe([this](const kube::ObjectKey& key) {
     if (key.name.empty()) read_namespaces();
   });
