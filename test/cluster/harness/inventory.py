@@ -18,9 +18,9 @@ RESTLESS = {
     "leases",
     "replicasets",
 }
-# What Kubernetes keeps up to date by itself in objects that nobody touches.
+# What Kubernetes keeps up to date by itself in objects that nobody touches; of Quotas it is ours, and for people only.
 _MOVING_METADATA = ("resourceVersion", "managedFields", "generation")
-_MOVING_STATUS = {"nodes", "apiservices", "flowschemas", "prioritylevelconfigurations"}
+_MOVING_STATUS = {"nodes", "apiservices", "flowschemas", "prioritylevelconfigurations", "quotas"}
 
 Inventory = dict[str, dict[str, Any]]
 
