@@ -1,5 +1,7 @@
 #include "unauthenticate.hpp"
 
+#include <algorithm>
+
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/authentication/names.hpp"
@@ -79,10 +81,12 @@ asio::awaitable<Result<void>> unauthenticate(Session& session, Session::Pair pai
                                 std::string(labels::replication_destination) + "=" + pair.provider_id;
     auto slices = co_await pair.consumer->list(kinds::resource_slices, "", towards);
     if (!slices) co_return kube::fail(std::move(slices.error()), pair.consumer->scope());
-    if (!slices->empty() && !session.flags().dry_run)
-      co_return kube::fail(Errc::invalid_input, "there are still " + std::to_string(slices->size()) +
-                                                    " ResourceSlices towards " + pair.provider_id + " in cluster " +
-                                                    pair.consumer_id + ": delete them first, or use liqoctl unpeer");
+    // Those that are ending already do so with the credentials, which stay until then.
+    const auto left = std::ranges::count_if(*slices, [](const Object& slice) { return !slice.is_deleting(); });
+    if (left > 0 && !session.flags().dry_run)
+      co_return kube::fail(Errc::invalid_input, "there are still " + std::to_string(left) + " ResourceSlices towards " +
+                                                    pair.provider_id + " in cluster " + pair.consumer_id +
+                                                    ": delete them first, or use liqoctl unpeer");
     auto done = co_await forget_identity(session, *pair.consumer, pair.provider_id, home->name);
     if (!done) co_return done;
   }
