@@ -24,6 +24,15 @@ std::string denial(const ResourceSlice& slice, std::string_view type) {
   return std::string(type) + " denied" + (why.empty() ? "" : ": " + why);
 }
 
+/// How long an answer to what was asked before may stand on a slice that was changed: the provider has to see the
+/// change, and its answer to come back.
+constexpr kube::Duration old_answer_patience = std::chrono::seconds(3);
+
+/// Everything that tells two answers apart, with the times of the conditions.
+std::string answer_text(const ResourceSlice& slice) {
+  return json::serialize(kube::array_at(slice.object().status(), {"conditions"})) + json::serialize(slice.granted());
+}
+
 /// Whether the grant is the answer to this request. Classes other than the default one may grant other amounts.
 bool answers(const ResourceSlice& slice) {
   if (slice.slice_class() != "default") return !slice.granted().empty();
@@ -37,7 +46,8 @@ bool answers(const ResourceSlice& slice) {
 
 struct Answered {
   json::object granted;
-  std::string denial;  ///< "" = accepted
+  std::string denial;       ///< "" = accepted
+  bool shows_what = false;  ///< it says itself what it answers to
 };
 
 Look<Answered> look_at(const Object* object) {
@@ -50,7 +60,7 @@ Look<Answered> look_at(const Object* object) {
   if (!answers(slice))
     return {.seen = "granted is still " + model::in_words(slice.granted()) +
                     "; a provider that has cordoned the tenant or the slice does not look at changes"};
-  return {.value = Answered{.granted = slice.granted()}};
+  return {.value = Answered{.granted = slice.granted(), .shows_what = slice.slice_class() == "default"}};
 }
 
 Look<bool> look_at_node(const Object* node) {
@@ -66,14 +76,17 @@ Look<bool> look_at_node(const Object* node) {
 
 }  // namespace
 
-asio::awaitable<Result<Ensured>> ensure_slice(Session& session, Cluster& cluster, model::SliceRequest request,
-                                              bool keep_others) {
+asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cluster, model::SliceRequest request,
+                                                   bool keep_others) {
   const kube::ObjectKey key{request.ns, request.name};
-  std::string before;
+  std::string before, old_answer;
   if (!cluster.would_be_new(kube::resources::namespaces, {"", request.ns})) {
     auto old = co_await cluster.find(kinds::resource_slices, key);
     if (!old) co_return std::unexpected(std::move(old.error()));
-    if (*old) before = model::in_words(ResourceSlice(**old).requested());
+    if (*old) {
+      before = model::in_words(ResourceSlice(**old).requested());
+      old_answer = answer_text(ResourceSlice(**old));
+    }
   }
   const Object wanted = model::resource_slice(request);
   const std::vector<std::string> replaced =
@@ -86,11 +99,18 @@ asio::awaitable<Result<Ensured>> ensure_slice(Session& session, Cluster& cluster
   if (*done == Ensured::created && request.resources.empty())
     line = "ResourceSlice " + request.name + " created, asking for what the provider gives by default";
   session.output().success(cluster.scope(), line);
-  co_return *done;
+  co_return EnsuredSlice{.done = *done, .old_answer = *done == Ensured::changed ? std::move(old_answer) : ""};
 }
 
-asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster, kube::ObjectKey key) {
-  const std::function<Look<Answered>(const Object*)> look = look_at;
+asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster, kube::ObjectKey key,
+                                             std::string old_answer) {
+  const kube::TimePoint started = cluster.clock().now();
+  const std::function<Look<Answered>(const Object*)> look = [&](const Object* object) -> Look<Answered> {
+    auto seen = look_at(object);
+    if (!seen.value || seen.value->shows_what || cluster.clock().now() - started >= old_answer_patience) return seen;
+    if (answer_text(ResourceSlice(*object)) == old_answer) return {.seen = "the provider has not answered the change"};
+    return seen;
+  };
   auto answer = co_await wait_for_object<Answered>(cluster, session.deadline(), kinds::resource_slices, key,
                                                    "the provider to answer to ResourceSlice " + key.name, look);
   if (!answer) co_return std::unexpected(std::move(answer.error()));

@@ -6,14 +6,23 @@
 
 namespace liqoctl {
 
+/// What ensure_slice() has done.
+struct EnsuredSlice {
+  Ensured done;
+  /// Where a slice was changed: how the provider had answered before, for wait_for_slice(); else "".
+  std::string old_answer;
+};
+
 /// Makes the slice, or gives an existing one what the request names. `keep_others`: resources that are not named stay
 /// as they are; otherwise they go. Tells what it did.
-asio::awaitable<Result<Ensured>> ensure_slice(Session& session, Cluster& cluster, model::SliceRequest request,
-                                              bool keep_others);
+asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cluster, model::SliceRequest request,
+                                                   bool keep_others);
 
-/// Waits until the provider has answered to the slice as it is now, and tells how. Errors: a denial, with the
-/// provider's words; Errc::timeout.
-asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster, kube::ObjectKey key);
+/// Waits until the provider has answered to the slice as it is now, and tells how. An answer that reads as
+/// `old_answer`, and does not show by itself that it is to the changed slice, is believed only after three seconds.
+/// Errors: a denial, with the provider's words; Errc::timeout.
+asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster, kube::ObjectKey key,
+                                             std::string old_answer);
 
 /// Waits until the virtual node of that name has its Node, and that is Ready.
 asio::awaitable<Result<void>> wait_for_node(Session& session, Cluster& cluster, kube::ObjectKey virtual_node);

@@ -62,8 +62,8 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
   const kube::ObjectKey key{request.ns, request.name};
   auto done = co_await ensure_slice(session, consumer, std::move(request), true);
   if (!done) co_return std::unexpected(std::move(done.error()));
-  if (*done == Ensured::dry_run || session.flags().dry_run || flags.wait == "none") co_return Result<void>();
-  auto accepted = co_await wait_for_slice(session, consumer, key);
+  if (done->done == Ensured::dry_run || session.flags().dry_run || flags.wait == "none") co_return Result<void>();
+  auto accepted = co_await wait_for_slice(session, consumer, key, std::move(done->old_answer));
   if (!accepted) co_return accepted;
   if (flags.wait != "node" || !wants_node) co_return Result<void>();
   auto node = co_await wait_for_virtual_node(session, consumer, key);

@@ -43,8 +43,8 @@ Answer create_slice(Session& session, const SliceFlags& flags) {
   }
   auto done = co_await ensure_slice(session, **cluster, *request, false);
   if (!done) co_return std::unexpected(std::move(done.error()));
-  if (*done == Ensured::dry_run || !flags.wait) co_return Result<void>();
-  co_return co_await wait_for_slice(session, **cluster, {request->ns, request->name});
+  if (done->done == Ensured::dry_run || !flags.wait) co_return Result<void>();
+  co_return co_await wait_for_slice(session, **cluster, {request->ns, request->name}, std::move(done->old_answer));
 }
 
 Answer generate_slice(Session& session, const SliceFlags& flags) {
