@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import chart, settings
+from harness import chart, inventory, settings
 from harness.cluster import Cluster, busybox
 from harness.components import Options
 from harness.liqod import Liqod
@@ -19,23 +19,6 @@ from harness.wait import stays, wait_for
 
 GRANTED = {"cpu": "8", "memory": "16Gi", "pods": "200", "ephemeral-storage": "20Gi"}
 
-# Kinds whose objects come and go by themselves, whatever happens to a peering.
-RESTLESS = {"events", "leases", "endpointslices", "certificatesigningrequests", "replicasets"}
-
-
-def everything(cluster: Cluster) -> set[str]:
-    """Every object of the cluster, by its path."""
-    found = set()
-    for group in ["/api/v1", *(f"/apis/{g['preferredVersion']['groupVersion']}" for g in cluster.api.request("GET", "/apis")["groups"])]:
-        for resource in cluster.api.request("GET", group)["resources"]:
-            name = resource["name"]
-            if "/" in name or "list" not in resource["verbs"] or name in RESTLESS or "metrics" in group:
-                continue
-            for item in cluster.api.request("GET", f"{group}/{name}")["items"]:
-                metadata = item["metadata"]
-                found.add(f"{group}/{metadata.get('namespace', '')}/{name}/{metadata['name']}")
-    return found
-
 
 class Pair:
     """Two clusters that know nothing of each other, each with its liqod, and a user with both kubeconfigs."""
@@ -44,7 +27,7 @@ class Pair:
         self.consumer, self.provider = consumer, provider
         self.daemons = daemons
         self.at_home, self.away = Liqoctl(consumer), Liqoctl(provider)
-        self.before = {cluster.name: everything(cluster) for cluster in (consumer, provider)}
+        self.before = {cluster.name: inventory.take(cluster) for cluster in (consumer, provider)}
 
     def both(self, command: str, *arguments: object, remote: Path | None = None) -> str:
         """A command on two clusters, by the consumer's user."""
@@ -60,8 +43,9 @@ class Pair:
     def node(self, name: str) -> dict | None:
         return self.consumer.api.find("nodes", None, name)
 
-    def new(self, cluster: Cluster) -> set[str]:
-        return everything(cluster) - self.before[cluster.name]
+    def new(self, cluster: Cluster) -> list[str]:
+        """What is new in the cluster, gone, or changed in any part that does not change by itself."""
+        return inventory.differences(self.before[cluster.name], inventory.take(cluster))
 
 
 @pytest.fixture(scope="module")
