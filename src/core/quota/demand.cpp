@@ -63,6 +63,13 @@ std::optional<std::string> check_enforcement(const PodNeeds& needs, Enforcement 
 Resources pod_demand(const PodNeeds& needs, Counting counting) {
   if (counting == Counting::exact) {
     Resources demand = pod_requests(needs);
+    if (needs.pod) {
+      // A cluster without pod-level resources (off by default before Kubernetes 1.34) drops them, and reserves what the
+      // containers request. Where it has them they are at least as much, so that counting the larger changes nothing.
+      PodNeeds containers_only = needs;
+      containers_only.pod.reset();
+      raise(demand, pod_requests(containers_only));
+    }
     demand["pods"] = kube::Quantity(1);
     return demand;
   }

@@ -28,7 +28,8 @@ enum class Counting {
 /// that limits but does not request counts as requesting its limits, and pod-level requests stand for the containers'.
 std::optional<std::string> check_enforcement(const PodNeeds& needs, Enforcement enforcement, Counting counting);
 
-/// The amounts that a pod takes from its Quota, `pods` included. The needs have been settled for exact counting, and
+/// The amounts that a pod takes from its Quota, `pods` included; never less than its containers request, whatever is
+/// written at the level of the pod. The needs have been settled for exact counting, and
 /// are as written for the other.
 Resources pod_demand(const PodNeeds& needs, Counting counting);
 
