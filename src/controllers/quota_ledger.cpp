@@ -133,6 +133,7 @@ QuotaLedger::QuotaLedger(const asio::any_io_executor& executor, Context context,
     tell_usage();
   });
   limit_ranges_.subscribe([this](const kube::ObjectKey& key) { recount_namespace(key.ns); });
+  runtime_classes_.subscribe([this](const kube::ObjectKey& key) { recount_runtime_class(key.name); });
   for (const kube::ObjectKey& key : shadows_->store().keys()) recount(key);
   for (const kube::ObjectKey& key : pods_->store().keys()) recount(key);
 }
@@ -221,6 +222,13 @@ void QuotaLedger::recount(const kube::ObjectKey& key) {
 void QuotaLedger::recount_namespace(const std::string& ns) {
   for (const kube::ObjectKey& key : shadows_->store().keys())
     if (key.ns == ns) recount(key);
+}
+
+void QuotaLedger::recount_runtime_class(const std::string& name) {
+  for (const kube::ObjectKey& key : shadows_->store().keys()) {
+    const auto shadow = shadows_->find(key);
+    if (shadow && kube::string_at(api::ShadowPod(*shadow).pod_spec(), {"runtimeClassName"}) == name) recount(key);
+  }
 }
 
 asio::awaitable<void> QuotaLedger::confirm() {

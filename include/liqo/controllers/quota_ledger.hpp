@@ -113,6 +113,7 @@ class QuotaLedger {
   core::PodSurroundings surroundings(const std::string& ns, const kube::json::object& pod_spec) const;
   void recount(const kube::ObjectKey& key);
   void recount_namespace(const std::string& ns);
+  void recount_runtime_class(const std::string& name);
   void tell_usage() const {
     if (usage_changed_) usage_changed_();
   }

@@ -1,0 +1,121 @@
+// The quota ledger of one replica: what it counts. That no replica ever admits too much is for its simulation.
+#include "liqo/controllers/quota_ledger.hpp"
+
+#include <doctest/doctest.h>
+
+#include "kube/testing/fake_api_server.hpp"
+#include "kube/testing/sim_link.hpp"
+#include "kube/testing/simulator.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+namespace json = kube::json;
+
+constexpr kube::Resource runtime_classes{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
+const kube::ObjectKey quota_key{"liqo-tenant-rome", "pool"};
+
+/// One ledger over a fake API server with a Quota of 8 cores for "pool" of cluster rome. stop() before the end.
+class LedgerFixture {
+ public:
+  LedgerFixture()
+      : server(simulator.clock()),
+        link_(simulator, server, "liqod"),
+        transport_(link_),
+        api_(transport_, simulator.clock(), random_, metrics_, {.cluster = "milan"}),
+        home_(simulator.executor(), api_, metrics_),
+        events_(simulator.executor(), api_, metrics_, "liqo"),
+        leadership_(simulator.executor()),
+        group_(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others),
+        ledger(simulator.executor(),
+               Context{.home = home_,
+                       .events = events_,
+                       .leadership = leadership_,
+                       .clock = simulator.clock(),
+                       .random = random_,
+                       .metrics = metrics_,
+                       .settings = settings_},
+               api_, LedgerSettings{}) {
+    for (const kube::Resource& kind : {api::kinds::shadow_pods, api::kinds::quotas, runtime_classes,
+                                       kube::Resource{"", "v1", "limitranges", "LimitRange"}})
+      server.serve(kind);
+    apply(kube::resources::namespaces,
+          {{"metadata", json::object{{"name", "liqo-tenant-rome"},
+                                     {"labels", json::object{{api::labels::remote_cluster_id, "rome"},
+                                                             {api::labels::tenant_namespace, "true"}}}}}});
+    grant();
+  }
+
+  void grant() {
+    apply(api::kinds::quotas,
+          {{"metadata", json::object{{"name", "pool"}, {"namespace", "liqo-tenant-rome"}}},
+           {"spec",
+            json::object{{"user", "pool"}, {"limitsEnforcement", "None"}, {"resources", json::object{{"cpu", "8"}}}}}});
+  }
+  void apply(const kube::Resource& resource, json::object tree) {
+    static_cast<void>(server.create(resource, std::move(tree), "operator"));
+  }
+  static json::object shadow(std::string_view name, std::string_view cpu, std::string_view runtime_class = "") {
+    json::object pod{
+        {"containers", json::array{json::object{
+                           {"name", "main"}, {"resources", json::object{{"requests", json::object{{"cpu", cpu}}}}}}}}};
+    if (!runtime_class.empty()) pod["runtimeClassName"] = runtime_class;
+    return {{"apiVersion", "offloading.liqo.io/v1beta1"},
+            {"kind", "ShadowPod"},
+            {"metadata", json::object{{"name", name},
+                                      {"namespace", "shop"},
+                                      {"labels", json::object{{api::labels::creator_user, "pool"},
+                                                              {api::labels::reflection_origin, "rome"}}}}},
+            {"spec", json::object{{"pod", std::move(pod)}}}};
+  }
+  void start() {
+    group_.spawn(home_.run());
+    group_.spawn(ledger.run());
+    REQUIRE(reaches([&] { return ledger.has_synced(); }));
+  }
+  void stop() { simulator.run(group_.stop()); }
+  bool reaches(const std::function<bool()>& holds) {
+    return simulator.run_until(holds, 1min) == kube::testing::Simulator::End::reached;
+  }
+  std::string used_cpu() const { return core::amount(ledger.usage(quota_key).used, "cpu").text(); }
+
+  kube::testing::Simulator simulator{1};
+  kube::testing::FakeApiServer server;
+
+ private:
+  kube::testing::SimLink link_;
+  kube::testing::SimTransport transport_;
+  kube::Random random_{1};
+  kube::Metrics metrics_;
+  Settings settings_{.cluster_id = "milan"};
+  kube::Api api_;
+  kube::InformerSet home_;
+  kube::EventRecorder events_;
+  kube::SoleLeader leadership_;
+  kube::async::TaskGroup group_;
+
+ public:
+  QuotaLedger ledger;
+};
+
+TEST_CASE("what stored ShadowPods hold follows the overhead of their RuntimeClass") {
+  LedgerFixture fixture;
+  fixture.apply(api::kinds::shadow_pods, LedgerFixture::shadow("web", "1", "kata"));
+  fixture.apply(api::kinds::shadow_pods, LedgerFixture::shadow("db", "1"));
+  fixture.start();
+  CHECK(fixture.reaches([&] { return fixture.used_cpu() == "2"; }));
+  fixture.apply(runtime_classes,
+                {{"metadata", json::object{{"name", "kata"}}},
+                 {"handler", "kata"},
+                 {"overhead", json::object{{"podFixed", json::object{{"cpu", "250m"}, {"memory", "64Mi"}}}}}});
+  CHECK(fixture.reaches([&] { return fixture.used_cpu() == "2250m"; }));
+  static_cast<void>(fixture.server.remove(runtime_classes, {"", "kata"}, {}, "operator"));
+  CHECK(fixture.reaches([&] { return fixture.used_cpu() == "2"; }));
+  fixture.stop();
+}
+
+}  // namespace
+}  // namespace liqo::controllers
