@@ -22,7 +22,7 @@ namespace labels = api::labels;
 constexpr std::size_t deletions_at_once = 200;
 constexpr kube::Duration longest_wait = 24h;
 /// Index of Tenants that are drained, by their cluster.
-constexpr std::string_view drained_cluster = "drained-cluster";
+constexpr std::string_view drained_cluster = "drained-cluster", any_cluster = "*";
 /// Bindings of others are not watched: whether one has gone is looked at so often.
 constexpr kube::Duration namesake_pause = 30s;
 
@@ -54,7 +54,9 @@ TenantController::TenantController(const asio::any_io_executor& executor, Tenant
   const auto in_namespace = [this](const kube::ObjectKey& key) { enqueue_namespace(key.ns); };
   tenants_->add_index(std::string(drained_cluster), [](const kube::Object& tenant, std::vector<std::string>& values) {
     const api::Tenant view(tenant);
-    if (view.condition() == api::TenantCondition::drained) values.emplace_back(view.cluster_id());
+    if (view.condition() != api::TenantCondition::drained) return;
+    values.emplace_back(view.cluster_id());
+    values.emplace_back(any_cluster);
   });
   tenants_.subscribe(in_namespace, all);
   slices_.subscribe([this](const kube::ObjectKey& key) { see_slice(key); }, all);
@@ -94,6 +96,7 @@ void TenantController::see_slice(const kube::ObjectKey& key) {
 }
 
 void TenantController::see_shadow_pod(const kube::ObjectKey& shadow_key) {
+  if (tenants_->store().keys(drained_cluster, any_cluster).empty()) return;
   const auto ns = consumer_namespaces_->find({"", shadow_key.ns});
   if (!ns) return;
   const auto drained = tenants_->store().keys(drained_cluster, ns->label(labels::remote_cluster_id));
