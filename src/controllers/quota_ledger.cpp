@@ -432,7 +432,7 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
         co_return;
       }
     }
-    if (!co_await catch_up(desk.record.floor)) {
+    if (!co_await catch_up(desk)) {
       answer_all(unavailable("the cache of ShadowPods is behind; ask again"));
       co_return;
     }
@@ -586,12 +586,12 @@ asio::awaitable<kube::Result<bool>> QuotaLedger::write_record(Desk& desk, core::
   co_return false;
 }
 
-asio::awaitable<bool> QuotaLedger::catch_up(std::uint64_t version) {
+asio::awaitable<bool> QuotaLedger::catch_up(const Desk& desk) {
   const kube::Deadline deadline = context_.clock.deadline_in(catch_up_time);
-  while (shadows_->version() < version) {
+  while (shadows_->version() < desk.record.floor) {
     progress_.reset();
     if (!co_await kube::async::with_deadline(context_.clock, progress_.wait(), deadline))
-      co_return shadows_->version() >= version;
+      co_return shadows_->version() >= desk.record.floor;
   }
   co_return true;
 }
@@ -618,7 +618,7 @@ asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
     auto live = co_await api_.get(api::kinds::shadow_pods, reservation.pod);
     if (live ? live->uid() != uid : live.error().is_not_found()) gone.insert(uid);
   }
-  if (!desk.known || !co_await catch_up(desk.record.floor)) co_return true;
+  if (!desk.known || !co_await catch_up(desk)) co_return true;
   core::LedgerRecord next = desk.record;
   std::size_t dropped = std::erase_if(next.reservations, [&](const auto& entry) { return gone.contains(entry.first); });
   if (dropped > 0)
@@ -641,8 +641,17 @@ void QuotaLedger::open_desk_of(const kube::ObjectKey& record) {
     found = quota_of_record_.emplace(record.name, quota_of(*config_map)).first;
   }
   if (record.name != core::ledger_name(found->second)) return;
-  open_desk(found->second);
+  take_over(open_desk(found->second), record);
   if (!quotas_->store().contains(found->second)) quota_gone_.set();
+}
+
+void QuotaLedger::take_over(Desk& desk, const kube::ObjectKey& record) {
+  // A write or a read of ours that is under way knows better.
+  if (!desk.known) return;
+  const auto config_map = records_->find(record);
+  if (!config_map || version_of(*config_map) <= kube::Store::version_number(desk.version)) return;
+  if (auto read = core::LedgerRecord::read(*config_map))
+    adopt(desk, std::move(*read), std::string(config_map->resource_version()));
 }
 
 asio::awaitable<void> QuotaLedger::open_desks() {

@@ -94,7 +94,8 @@ class QuotaLedger {
   asio::awaitable<kube::Result<bool>> write_and_read(Desk& desk, core::LedgerRecord next,
                                                      std::optional<kube::Result<kube::Object>>& quota);
   asio::awaitable<void> read_quota(kube::ObjectKey key, std::optional<kube::Result<kube::Object>>& quota);
-  asio::awaitable<bool> catch_up(std::uint64_t version);
+  /// Waits until the cache has reached the floor of the record, which may be taken over meanwhile.
+  asio::awaitable<bool> catch_up(const Desk& desk);
   /// Drops reservations that nobody has stored in time. False: there are more to look at.
   asio::awaitable<bool> expire(Desk& desk);
   asio::awaitable<void> confirm();
@@ -106,6 +107,8 @@ class QuotaLedger {
   /// Opens the desks of all records: what a replica that is gone has left in them must expire.
   asio::awaitable<void> open_desks();
   void open_desk_of(const kube::ObjectKey& record);
+  /// Takes what another replica has written, as the watch tells it: without it the next write would be refused.
+  void take_over(Desk& desk, const kube::ObjectKey& record);
 
   Desk* find_desk(const std::string& user, std::string_view origin, std::string& problem);
   Desk& open_desk(const kube::ObjectKey& quota);
