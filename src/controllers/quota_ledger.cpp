@@ -383,6 +383,7 @@ asio::awaitable<void> QuotaLedger::serve(Desk& desk) {
     if (context_.clock.now() >= expiry) {
       const bool complete = co_await expire(desk);
       expiry = context_.clock.now() + (complete ? expiry_interval : next_expiry_round);
+      if (is_over(desk)) break;
     }
     if (desk.queue.empty()) continue;
     if (next_write > context_.clock.now()) co_await context_.clock.sleep_until(next_write);
@@ -394,6 +395,13 @@ asio::awaitable<void> QuotaLedger::serve(Desk& desk) {
     }
     if (!batch.empty()) co_await decide(desk, std::move(batch));
   }
+  const kube::ObjectKey quota = desk.quota;
+  desks_.erase(quota);
+}
+
+bool QuotaLedger::is_over(const Desk& desk) const {
+  return desk.queue.empty() && !quotas_->store().contains(desk.quota) &&
+         !records_->store().contains({context_.settings.liqo_namespace, core::ledger_name(desk.quota)});
 }
 
 core::Resources QuotaLedger::reserved(const core::LedgerRecord& record) const {
@@ -633,6 +641,7 @@ asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
 }
 
 void QuotaLedger::open_desk_of(const kube::ObjectKey& record) {
+  if (!records_->store().contains(record)) quota_of_record_.erase(record.name);
   if (!records_->store().contains(record) || !has_synced()) return;
   auto found = quota_of_record_.find(record.name);
   if (found == quota_of_record_.end()) {

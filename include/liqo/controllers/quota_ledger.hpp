@@ -59,6 +59,8 @@ class QuotaLedger {
 
   /// What the pods of a Quota hold, for people to see: stored ones, and those that any replica has admitted.
   core::QuotaUsage usage(const kube::ObjectKey& quota) const;
+  /// Of how many Quotas something is kept here.
+  std::size_t desks() const { return desks_.size(); }
   /// Called, and often, when what usage() answers may have changed for any Quota. Must not suspend. One reader.
   void on_usage_change(std::function<void()> handler) { usage_changed_ = std::move(handler); }
 
@@ -86,7 +88,9 @@ class QuotaLedger {
     explicit Desk(const asio::any_io_executor& executor) : wake(executor) {}
   };
 
+  /// Ends, and takes the desk away, where neither its Quota nor the record is there any more.
   asio::awaitable<void> serve(Desk& desk);
+  bool is_over(const Desk& desk) const;
   asio::awaitable<void> decide(Desk& desk, std::vector<std::shared_ptr<Asked>> batch);
   asio::awaitable<kube::Result<void>> read_record(Desk& desk);
   asio::awaitable<kube::Result<bool>> write_record(Desk& desk, core::LedgerRecord next);

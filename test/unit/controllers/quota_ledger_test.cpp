@@ -80,12 +80,26 @@ class LedgerFixture {
   bool reaches(const std::function<bool()>& holds) {
     return simulator.run_until(holds, 1min) == kube::testing::Simulator::End::reached;
   }
+  bool admits(json::object shadow) {
+    shadow["metadata"].get_object()["uid"] = "uid-" + std::to_string(++asked_);
+    std::optional<Judgement> judgement;
+    group_.spawn(ask(ledger, kube::Object(std::move(shadow)), judgement));
+    REQUIRE(reaches([&] { return judgement.has_value(); }));
+    return judgement->ruling == Judgement::Ruling::admitted;
+  }
+  std::size_t records() { return server.list(kube::resources::config_maps, "liqo").size(); }
   std::string used_cpu() const { return core::amount(ledger.usage(quota_key).used, "cpu").text(); }
 
   kube::testing::Simulator simulator{1};
   kube::testing::FakeApiServer server;
 
  private:
+  static boost::asio::awaitable<void> ask(QuotaLedger& ledger, kube::Object shadow,
+                                          std::optional<Judgement>& judgement) {
+    judgement = co_await ledger.admit(shadow, false);
+  }
+
+  int asked_ = 0;
   kube::testing::SimLink link_;
   kube::testing::SimTransport transport_;
   kube::Random random_{1};
@@ -114,6 +128,40 @@ TEST_CASE("what stored ShadowPods hold follows the overhead of their RuntimeClas
   CHECK(fixture.reaches([&] { return fixture.used_cpu() == "2250m"; }));
   static_cast<void>(fixture.server.remove(runtime_classes, {"", "kata"}, {}, "operator"));
   CHECK(fixture.reaches([&] { return fixture.used_cpu() == "2"; }));
+  fixture.stop();
+}
+
+TEST_CASE("of a Quota that went nothing is kept once its last admission has expired, and it may come back") {
+  LedgerFixture fixture;
+  fixture.start();
+  for (int round = 0; round < 2; ++round) {
+    CAPTURE(round);
+    CHECK(fixture.admits(LedgerFixture::shadow("web", "5")));
+    CHECK(fixture.records() == 1);
+    static_cast<void>(fixture.server.remove(api::kinds::quotas, quota_key, {}, "operator"));
+    // It may still be on its way into storage.
+    static_cast<void>(fixture.simulator.run_for(60s));
+    CHECK(fixture.records() == 1);
+    CHECK_FALSE(fixture.admits(LedgerFixture::shadow("web", "5")));
+    CHECK(fixture.reaches([&] { return fixture.records() == 0; }));
+    CHECK(fixture.reaches([&] { return fixture.ledger.desks() == 0; }));
+    fixture.grant();
+    static_cast<void>(fixture.simulator.run_for(1s));
+  }
+  CHECK(fixture.admits(LedgerFixture::shadow("web", "8")));
+  fixture.stop();
+}
+
+TEST_CASE("what was admitted by a Quota that went counts against the one that comes by its name") {
+  LedgerFixture fixture;
+  fixture.start();
+  CHECK(fixture.admits(LedgerFixture::shadow("web", "5")));
+  static_cast<void>(fixture.server.remove(api::kinds::quotas, quota_key, {}, "operator"));
+  static_cast<void>(fixture.simulator.run_for(10s));
+  fixture.grant();
+  static_cast<void>(fixture.simulator.run_for(1s));
+  CHECK_FALSE(fixture.admits(LedgerFixture::shadow("db", "5")));
+  CHECK(fixture.admits(LedgerFixture::shadow("db", "3")));
   fixture.stop();
 }
 
