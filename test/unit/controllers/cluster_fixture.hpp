@@ -43,19 +43,16 @@ class ClusterFixture {
     if (settings.ca_pem.empty()) settings.ca_pem = "CA of " + id_;
     process_ = std::make_unique<controllers::Process>(
         simulator.executor(),
-        controllers::ProcessContext{
-            .home = transport_,
-            .connect = [](const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
-              return kube::fail(kube::Errc::connect, "there is no other cluster here");
-            },
-            .clock = simulator.clock(),
-            .random = random_,
-            .metrics = metrics_,
-            .settings = std::move(settings),
-            .election = std::nullopt,
-            .entropy = [this](std::size_t size) -> kube::Result<std::string> {
-              return std::string(size, static_cast<char>(++seed_));
-            }});
+        controllers::ProcessContext{.home = transport_,
+                                    .connect = connect,
+                                    .clock = simulator.clock(),
+                                    .random = random_,
+                                    .metrics = metrics_,
+                                    .settings = std::move(settings),
+                                    .election = std::nullopt,
+                                    .entropy = [this](std::size_t size) -> kube::Result<std::string> {
+                                      return std::string(size, static_cast<char>(++seed_));
+                                    }});
     group_.spawn(run(*process_));
   }
   void stop() {
@@ -119,6 +116,11 @@ class ClusterFixture {
   kube::testing::FakeGarbageCollector collector;
   FakeSigner signer;
   kube::testing::SimLink link;
+  /// How liqod reaches providers; to be set before start().
+  controllers::ConnectProvider connect =
+      [](const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
+    return kube::fail(kube::Errc::connect, "there is no other cluster here");
+  };
 
  private:
   kube::testing::SimTransport transport_;

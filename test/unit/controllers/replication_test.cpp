@@ -1,0 +1,120 @@
+// Replication towards a provider that takes our rights away while an object ends.
+#include <doctest/doctest.h>
+
+#include "cluster_fixture.hpp"
+#include "liqo/api/identity.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/authentication/forge.hpp"
+
+namespace liqo::testing {
+namespace {
+
+using namespace std::chrono_literals;
+namespace kinds = api::kinds;
+namespace labels = api::labels;
+namespace resources = kube::resources;
+
+enum class Rights { all, one_object, none };
+
+kube::net::Response forbidden() {
+  class Text final : public kube::net::Body {
+   public:
+    asio::awaitable<kube::Result<std::string>> read() override { co_return std::exchange(text_, ""); }
+
+   private:
+    std::string text_ = R"({"kind": "Status", "status": "Failure", "reason": "Forbidden", "code": 403})";
+  };
+  return {.head = {.status = 403, .headers = {{"content-type", "application/json"}}}, .body = std::make_unique<Text>()};
+}
+
+/// A link over which reads of several objects, or all requests, are refused.
+class GuardedLink final : public controllers::ProviderLink, public kube::net::Transport {
+ public:
+  GuardedLink(kube::testing::SimLink& link, const Rights& rights) : transport_(link), rights_(rights) {}
+  kube::net::Transport& transport() override { return *this; }
+  kube::net::Upgrader* upgrader() override { return nullptr; }
+  asio::awaitable<void> stop() override { co_return; }
+  asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
+    const bool is_list = request.verb == "list" || request.verb == "watch";
+    if (rights_ == Rights::none || (rights_ == Rights::one_object && is_list)) co_return forbidden();
+    co_return co_await transport_.send(std::move(request), deadline);
+  }
+
+ private:
+  kube::testing::SimTransport transport_;
+  const Rights& rights_;
+};
+
+/// Consumer rome with a slice that is replicated to provider milan.
+struct Consumer : ClusterFixture {
+  Consumer() : ClusterFixture("rome"), milan(simulator.clock()), to_milan(simulator, milan, "rome") {
+    for (const kube::Resource& kind : {kinds::namespace_maps, kinds::resource_slices, kinds::renews}) milan.serve(kind);
+    connect = [this](const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
+      return std::make_unique<GuardedLink>(to_milan, rights);
+    };
+    apply(resources::namespaces, core::forge_tenant_namespace("milan"));
+    kube::Object secret = kube::Object::make(resources::secrets, {slice_key.ns, "kubeconfig-controlplane-milan"});
+    secret.set_label(labels::remote_cluster_id, "milan");
+    secret.set_label(labels::identity_type, api::control_plane_identity);
+    secret.set_annotation(api::annotations::remote_tenant_namespace, replica_key.ns);
+    apply(resources::secrets, secret);
+    kube::Object slice = kube::Object::make(kinds::resource_slices, slice_key);
+    slice.set_label(labels::replication, "true");
+    slice.set_label(labels::replication_destination, "milan");
+    slice.set_label(labels::remote_cluster_id, "milan");
+    slice.mutable_spec() = json::object{
+        {"class", "custom"}, {"consumerClusterID", "rome"}, {"providerClusterID", "milan"}, {"csr", "Q1NS"}};
+    apply(kinds::resource_slices, slice);
+    start();
+  }
+  ~Consumer() { stop(); }
+
+  std::optional<kube::Object> replica() {
+    const auto tree = milan.get(kinds::resource_slices, replica_key);
+    return tree ? std::optional(kube::Object(*tree)) : std::nullopt;
+  }
+  /// A finalizer of the provider's own.
+  void hold_replica(bool held) {
+    static_cast<void>(milan.update(
+        kinds::resource_slices, replica_key, "",
+        [&](json::object& next) {
+          kube::ensure_object(next, "metadata")["finalizers"] =
+              held ? json::array{"milan.example/clean-up"} : json::array{};
+        },
+        "milan"));
+  }
+
+  const kube::ObjectKey slice_key{"liqo-tenant-milan", "pool"}, replica_key{"liqo-tenant-rome", "pool"};
+  kube::testing::FakeApiServer milan;
+  kube::testing::SimLink to_milan;
+  Rights rights = Rights::all;
+};
+
+}  // namespace
+
+TEST_CASE("an object is let go whose replica was last seen going, before the provider took our rights away") {
+  struct Case {
+    const char* title;
+    Rights left;
+    bool ends;  ///< the replica goes, unseen
+  };
+  for (const Case& c :
+       {Case{"nothing may be read any more", Rights::none, false}, Case{"no watch", Rights::one_object, true}}) {
+    CAPTURE(c.title);
+    Consumer rome;
+    REQUIRE(rome.reaches([&] { return rome.replica().has_value(); }));
+    rome.hold_replica(true);
+    static_cast<void>(rome.server.remove(kinds::resource_slices, rome.slice_key, {}, "operator"));
+    REQUIRE(rome.reaches([&] { return rome.replica()->is_deleting(); }));
+    rome.pass(2min);
+    CHECK(rome.has(kinds::resource_slices, rome.slice_key));
+    rome.rights = c.left;
+    rome.to_milan.cut_watches();
+    rome.pass(5s);
+    if (c.ends) rome.hold_replica(false);
+    CHECK(rome.reaches([&] { return !rome.has(kinds::resource_slices, rome.slice_key); }, 2min));
+    CHECK(rome.replica().has_value() != c.ends);
+  }
+}
+
+}  // namespace liqo::testing
