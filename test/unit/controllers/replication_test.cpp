@@ -1,4 +1,4 @@
-// Replication towards a provider that takes our rights away while an object ends.
+// Replication from one consumer to one provider: rights that go while an object ends, and a namespace of somebody else.
 #include <doctest/doctest.h>
 
 #include "cluster_fixture.hpp"
@@ -47,12 +47,14 @@ class GuardedLink final : public controllers::ProviderLink, public kube::net::Tr
 
 /// Consumer rome with a slice that is replicated to provider milan.
 struct Consumer : ClusterFixture {
-  Consumer() : ClusterFixture("rome"), milan(simulator.clock()), to_milan(simulator, milan, "rome") {
+  /// `owner`: whose the namespace says to be.
+  explicit Consumer(std::string_view owner = "milan")
+      : ClusterFixture("rome"), milan(simulator.clock()), to_milan(simulator, milan, "rome") {
     for (const kube::Resource& kind : {kinds::namespace_maps, kinds::resource_slices, kinds::renews}) milan.serve(kind);
     connect = [this](const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
       return std::make_unique<GuardedLink>(to_milan, rights);
     };
-    apply(resources::namespaces, core::forge_tenant_namespace("milan"));
+    give_namespace(owner);
     kube::Object secret = kube::Object::make(resources::secrets, {slice_key.ns, "kubeconfig-controlplane-milan"});
     secret.set_label(labels::remote_cluster_id, "milan");
     secret.set_label(labels::identity_type, api::control_plane_identity);
@@ -69,6 +71,11 @@ struct Consumer : ClusterFixture {
   }
   ~Consumer() { stop(); }
 
+  void give_namespace(std::string_view owner) {
+    kube::Object ns = core::forge_tenant_namespace("milan");
+    ns.set_label(labels::remote_cluster_id, owner);
+    apply(resources::namespaces, ns);
+  }
   std::optional<kube::Object> replica() {
     const auto tree = milan.get(kinds::resource_slices, replica_key);
     return tree ? std::optional(kube::Object(*tree)) : std::nullopt;
@@ -115,6 +122,15 @@ TEST_CASE("an object is let go whose replica was last seen going, before the pro
     CHECK(rome.reaches([&] { return !rome.has(kinds::resource_slices, rome.slice_key); }, 2min));
     CHECK(rome.replica().has_value() != c.ends);
   }
+}
+
+TEST_CASE("credentials in a namespace of another cluster are taken once its label is corrected") {
+  Consumer rome("turin");
+  REQUIRE(rome.reaches([&] { return !rome.events(api::reasons::credentials_unusable).empty(); }));
+  rome.pass(1min);
+  CHECK(!rome.replica());
+  rome.give_namespace("milan");
+  CHECK(rome.reaches([&] { return rome.replica().has_value(); }));
 }
 
 }  // namespace liqo::testing
