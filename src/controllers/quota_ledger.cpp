@@ -432,7 +432,8 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
       quota = std::move(*read);
       is_live = true;
     }
-    if (!desk.known) {
+    // A record that did not exist may have come and gone.
+    if (!desk.known || desk.version.empty()) {
       fresh = true;
       auto read = co_await read_record(desk);
       if (!read) {
@@ -560,13 +561,32 @@ asio::awaitable<kube::Result<void>> QuotaLedger::read_record(Desk& desk) {
                                       {context_.settings.liqo_namespace, core::ledger_name(desk.quota)});
   if (!config_map) {
     if (!config_map.error().is_not_found()) co_return std::unexpected(std::move(config_map.error()));
-    adopt(desk, {}, "");
+    auto floor = co_await stored_floor(desk);
+    if (!floor) co_return std::unexpected(std::move(floor.error()));
+    adopt(desk, {.floor = *floor, .reservations = {}}, "");
     co_return kube::Result<void>();
   }
   auto record = core::LedgerRecord::read(*config_map);
   if (!record) co_return std::unexpected(std::move(record.error()));
   adopt(desk, std::move(*record), std::string(config_map->resource_version()));
   co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<std::uint64_t>> QuotaLedger::stored_floor(const Desk& desk) {
+  const auto quota = quotas_->find(desk.quota);
+  if (!quota) co_return kube::fail(kube::Errc::missing, "the quota is not in the cache");
+  const std::string user = core::admission::escape_user(api::Quota(*quota).user());
+  std::uint64_t floor = 0;
+  kube::ListOptions options{.selection = {.label_selector = std::string(api::labels::creator_user) + "=" + user},
+                            .limit = list_page};
+  do {
+    auto page = co_await api_.list(api::kinds::shadow_pods, "", options);
+    if (!page) co_return std::unexpected(std::move(page.error()));
+    for (const kube::json::value& item : page->items)
+      floor = std::max(floor, kube::Store::version_number(kube::string_at(item, {"metadata", "resourceVersion"})));
+    options.continue_token = std::move(page->continue_token);
+  } while (!options.continue_token.empty());
+  co_return floor;
 }
 
 asio::awaitable<kube::Result<bool>> QuotaLedger::write_record(Desk& desk, core::LedgerRecord next) {

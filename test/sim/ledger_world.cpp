@@ -133,9 +133,9 @@ void LedgerWorld::grant() {
 asio::awaitable<void> LedgerWorld::withdraw() {
   withdrawn_ = true;
   (void)server_.remove(api::kinds::quotas, {std::string(tenant), std::string(user)}, {}, "operator");
-  // Mostly so soon that the sweeper of the records is still at work.
-  co_await simulator_.clock().sleep(random_.chance(0.8) ? std::chrono::milliseconds(random_.between(0, 1000))
-                                                        : std::chrono::milliseconds(random_.between(0, 90'000)));
+  // So soon that the sweeper of the records is still at work, or when the record may have gone.
+  co_await simulator_.clock().sleep(random_.chance(0.6) ? std::chrono::milliseconds(random_.between(0, 1000))
+                                                        : std::chrono::milliseconds(random_.between(0, 120'000)));
   grant();
 }
 

@@ -93,6 +93,8 @@ class QuotaLedger {
   bool is_over(const Desk& desk) const;
   asio::awaitable<void> decide(Desk& desk, std::vector<std::shared_ptr<Asked>> batch);
   asio::awaitable<kube::Result<void>> read_record(Desk& desk);
+  /// What a replica must have seen where there is no record (any more): the user's ShadowPods that are stored now.
+  asio::awaitable<kube::Result<std::uint64_t>> stored_floor(const Desk& desk);
   asio::awaitable<kube::Result<bool>> write_record(Desk& desk, core::LedgerRecord next);
   /// write_record, and reads the Quota at the same time.
   asio::awaitable<kube::Result<bool>> write_and_read(Desk& desk, core::LedgerRecord next,

@@ -23,8 +23,8 @@ class LedgerFixture {
  public:
   LedgerFixture()
       : server(simulator.clock()),
-        link_(simulator, server, "liqod"),
-        transport_(link_),
+        link(simulator, server, "liqod"),
+        transport_(link),
         api_(transport_, simulator.clock(), random_, metrics_, {.cluster = "milan"}),
         home_(simulator.executor(), api_, metrics_),
         events_(simulator.executor(), api_, metrics_, "liqo"),
@@ -92,6 +92,7 @@ class LedgerFixture {
 
   kube::testing::Simulator simulator{1};
   kube::testing::FakeApiServer server;
+  kube::testing::SimLink link;
 
  private:
   static boost::asio::awaitable<void> ask(QuotaLedger& ledger, kube::Object shadow,
@@ -100,7 +101,6 @@ class LedgerFixture {
   }
 
   int asked_ = 0;
-  kube::testing::SimLink link_;
   kube::testing::SimTransport transport_;
   kube::Random random_{1};
   kube::Metrics metrics_;
@@ -162,6 +162,16 @@ TEST_CASE("what was admitted by a Quota that went counts against the one that co
   static_cast<void>(fixture.simulator.run_for(1s));
   CHECK_FALSE(fixture.admits(LedgerFixture::shadow("db", "5")));
   CHECK(fixture.admits(LedgerFixture::shadow("db", "3")));
+  fixture.stop();
+}
+
+TEST_CASE("a Quota without a record is decided upon with every ShadowPod that is stored, however late the watch is") {
+  LedgerFixture fixture;
+  fixture.start();
+  fixture.link.set_faults({.stalled = 1, .stalled_by = 60min});
+  fixture.apply(api::kinds::shadow_pods, LedgerFixture::shadow("web", "5"));
+  CHECK_FALSE(fixture.admits(LedgerFixture::shadow("db", "5")));
+  CHECK(fixture.used_cpu() == "0");
   fixture.stop();
 }
 
