@@ -200,7 +200,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("--webhook-certificate-lifetime", webhook_lifetime,
                  "Validity of the serving certificate of the webhooks; it is renewed at 2/3 of that")
       ->capture_default_str();
-  app.add_flag("--enable-resource-enforcement,!--disable-resource-enforcement", options.enforce_resources,
+  app.add_flag("--enable-resource-enforcement,!--disable-resource-enforcement", options.settings.enforce_resources,
                "Consumers get no more than their quotas (default true; --enable-resource-enforcement=false switches it "
                "off)");
   const std::map<std::string, liqo::core::Counting> countings{{"exact", liqo::core::Counting::exact},

@@ -20,7 +20,6 @@ struct Options {
   std::uint16_t webhook_port = 9443;             ///< 0 = no webhooks
   std::string webhook_url;                       ///< https://host[:port]; "" = by the Service liqo-webhook
   kube::Duration webhook_certificate_lifetime = std::chrono::hours(24 * 90);
-  bool enforce_resources = true;
   liqo::controllers::LedgerSettings ledger;
   std::string ca_override;  ///< base64 of PEM
   bool trusted_ca = false;  ///< consumers get no CA

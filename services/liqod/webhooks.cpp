@@ -48,7 +48,7 @@ Webhooks make_webhooks(const boost::asio::any_io_executor& executor, liqo::contr
                        const Options& options) {
   if (options.webhook_port == 0) return {};
   Webhooks made;
-  if (options.enforce_resources) {
+  if (options.settings.enforce_resources) {
     made.ledger = std::make_unique<liqo::controllers::QuotaLedger>(executor, process.context(), process.open_api(),
                                                                    options.ledger);
     made.display = std::make_unique<liqo::controllers::QuotaDisplay>(executor, process.context(), *made.ledger);
@@ -69,7 +69,7 @@ Webhooks make_webhooks(const boost::asio::any_io_executor& executor, liqo::contr
       liqo::webhook::WebhookSettings{.port = options.webhook_port,
                                      .url = options.webhook_url,
                                      .ns = options.settings.liqo_namespace,
-                                     .enforce_quotas = options.enforce_resources,
+                                     .enforce_quotas = options.settings.enforce_resources,
                                      .certificate_lifetime = options.webhook_certificate_lifetime});
   return made;
 }

@@ -14,6 +14,7 @@
 #include "liqo/controllers/replicator.hpp"
 #include "liqo/controllers/shadow_pod.hpp"
 #include "liqo/controllers/tenant.hpp"
+#include "liqo/controllers/unaccounted_pods.hpp"
 #include "liqo/controllers/virtual_node_creator.hpp"
 
 namespace liqo::controllers {
@@ -22,6 +23,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_execu
                                                         const ConnectProvider& connect) {
   std::vector<std::unique_ptr<Runnable>> made;
   made.push_back(std::make_unique<ShadowPodController>(executor, context));
+  if (context.settings.enforce_resources) made.push_back(std::make_unique<UnaccountedPods>(executor, context));
   made.push_back(std::make_unique<OutgoingNamespaceMapController>(executor, context));
   made.push_back(std::make_unique<NamespaceOffloadingController>(executor, context));
   made.push_back(std::make_unique<NamespaceMapController>(executor, context));

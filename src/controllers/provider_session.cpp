@@ -59,12 +59,16 @@ asio::awaitable<void> ProviderSession::stop() {
 
 void ProviderSession::read_mapping() {
   if (!namespace_maps_->has_synced()) return;
-  const auto keys = namespace_maps_->store().keys();
+  // Where both clusters lend to each other, the peer's map lies in the same namespace, and is the peer's word.
+  std::vector<kube::Object> maps;
+  for (const kube::ObjectKey& key : namespace_maps_->store().keys())
+    if (auto found = namespace_maps_->find(key); found && found->label(api::labels::replicated) != "true")
+      maps.push_back(std::move(*found));
   std::optional<kube::Object> map;
-  for (const kube::ObjectKey& key : keys)
-    if (keys.size() == 1 || key.name == pods_.forging().clusters.remote) map = namespace_maps_->find(key);
-  if (!map && !keys.empty())
-    log_.warn("several NamespaceMaps, and none is named after the cluster: none is used", {{"maps", keys.size()}});
+  for (kube::Object& found : maps)
+    if (maps.size() == 1 || found.name() == pods_.forging().clusters.remote) map = std::move(found);
+  if (!map && !maps.empty())
+    log_.warn("several NamespaceMaps, and none is named after the cluster: none is used", {{"maps", maps.size()}});
 
   auto mapping =
       map ? core::NamespaceMapping::from(api::NamespaceMap(*map), &pods_.mapping()) : core::NamespaceMapping();

@@ -1,5 +1,7 @@
 #include "liqo/controllers/quota.hpp"
 
+#include <algorithm>
+
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
@@ -98,11 +100,18 @@ void QuotaController::see_slice(const kube::ObjectKey& key) {
   const auto slice = slices_->find(key);
   const bool shares = slice && !slice->is_deleting() && api::ResourceSlice(*slice).is_replica() &&
                       api::ResourceSlice(*slice).slice_class() == core::share_class;
-  if (shares)
-    share_slices_.insert(key);
-  else
-    share_slices_.erase(key);
-  enqueue(key);
+  const bool more = shares ? share_slices_.insert(key).second : share_slices_.erase(key) > 0;
+  // One more or less of a consumer changes the part of each of them.
+  if (more) {
+    enqueue_all(key.ns);
+  } else {
+    enqueue(key);
+  }
+}
+
+int QuotaController::share_slices_of(std::string_view ns) const {
+  return static_cast<int>(
+      std::ranges::count_if(share_slices_, [ns](const kube::ObjectKey& key) { return key.ns == ns; }));
 }
 
 void QuotaController::enqueue_all(std::string_view ns) {
@@ -131,6 +140,7 @@ core::GrantDecision QuotaController::decide(const kube::Object& slice, const kub
                                                      .slice_cordoned = core::is_cordoned(slice),
                                                      .answered = shown && !is_ours(shown->reason),
                                                      .sharing_percentage = core::sharing_percentage(policy_, tenant),
+                                                     .share_slices = share_slices_of(slice.ns()),
                                                      .record = record,
                                                      .free = free ? &*free : nullptr,
                                                      .pending = memory.pending,

@@ -46,6 +46,8 @@ class QuotaController final : public Runnable {
   void see_slice(const kube::ObjectKey& key);
   void enqueue(const kube::ObjectKey& slice) { controller_.enqueue({slice.ns, slice}); }
   void enqueue_all(std::string_view ns);
+  /// How many slices of class "share" the consumer of that tenant namespace has.
+  int share_slices_of(std::string_view ns) const;
 
   Context context_;
   TenantNamespaces& namespaces_;

@@ -39,6 +39,8 @@ struct Settings {
 
   core::SlicePolicy slices;  ///< what consumers get; a ConfigMap changes it while the process runs
 
+  /// Consumers get no more than their Quotas: ShadowPods are counted when they are created, and ended with their Quota.
+  bool enforce_resources = true;
   bool reflect_ips = true;  ///< false: pods at home show no addresses
   int pod_workers = 64;     ///< pods reconciled at a time, per provider
 };

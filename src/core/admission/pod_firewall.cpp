@@ -107,15 +107,13 @@ bool default_keyring(const json::value& value, const PodPolicy& policy) {
   return policy.host_path || is_unset(value) || text_of(value) == "/etc/ceph/keyring";
 }
 
-/// A toleration without a key matches every taint; those of the control plane have the effect NoSchedule.
+/// A toleration without a key matches every taint, those of the control plane among them.
 bool tolerable(const json::value& value, const PodPolicy& policy) {
   if (is_unset(value)) return true;
   const json::array* entries = value.if_array();
   return entries && std::ranges::all_of(*entries, [&](const json::value& entry) {
            const std::string_view key = kube::string_at(entry, {"key"});
-           const std::string_view effect = kube::string_at(entry, {"effect"});
-           const bool reaches = key.starts_with("node-role.kubernetes.io/") ||
-                                (key.empty() && (effect.empty() || effect == "NoSchedule"));
+           const bool reaches = key.empty() || key.starts_with("node-role.kubernetes.io/");
            return !reaches || lists(policy.tolerations, key);
          });
 }
@@ -129,6 +127,9 @@ struct Row {
   Rule rule;
   std::string_view why;  ///< goes on after the field's path
 };
+
+constexpr std::string_view mounted_by_node =
+    "is mounted by the node in its own name, past what binds the pod; use a volume claim, or nodeVolumes in the policy";
 
 // clang-format off
 constexpr Row table[] = {
@@ -298,36 +299,36 @@ constexpr Row table[] = {
     {"Volume", "name", "", pass, ""},
     {"Volume", "gitRepo", "", refused,
      "runs git on the node and was removed from Kubernetes"},
-    {"Volume", "awsElasticBlockStore", "AwsElasticBlockStoreVolumeSource", pass, ""},
-    {"Volume", "azureDisk", "AzureDiskVolumeSource", pass, ""},
-    {"Volume", "azureFile", "AzureFileVolumeSource", pass, ""},
-    {"Volume", "cephfs", "CephfsVolumeSource", pass, ""},
-    {"Volume", "cinder", "CinderVolumeSource", pass, ""},
+    {"Volume", "awsElasticBlockStore", "AwsElasticBlockStoreVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
+    {"Volume", "azureDisk", "AzureDiskVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
+    {"Volume", "azureFile", "AzureFileVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
+    {"Volume", "cephfs", "CephfsVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
+    {"Volume", "cinder", "CinderVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
     {"Volume", "configMap", "ConfigMapVolumeSource", pass, ""},
-    {"Volume", "csi", "CsiVolumeSource", pass, ""},
+    {"Volume", "csi", "CsiVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
     {"Volume", "downwardAPI", "DownwardAPIVolumeSource", pass, ""},
     {"Volume", "emptyDir", "EmptyDirVolumeSource", pass, ""},
     {"Volume", "ephemeral", "EphemeralVolumeSource", pass, ""},
-    {"Volume", "fc", "FcVolumeSource", pass, ""},
-    {"Volume", "flexVolume", "FlexVolumeVolumeSource", pass, ""},
-    {"Volume", "flocker", "FlockerVolumeSource", pass, ""},
-    {"Volume", "gcePersistentDisk", "GcePersistentDiskVolumeSource", pass, ""},
-    {"Volume", "glusterfs", "GlusterfsVolumeSource", pass, ""},
+    {"Volume", "fc", "FcVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
+    {"Volume", "flexVolume", "FlexVolumeVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
+    {"Volume", "flocker", "FlockerVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
+    {"Volume", "gcePersistentDisk", "GcePersistentDiskVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
+    {"Volume", "glusterfs", "GlusterfsVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
     {"Volume", "hostPath", "HostPathVolumeSource", present_only_with<&PodPolicy::host_path>,
      "mounts the file system of the node; hostPath in the policy allows it"},
     {"Volume", "image", "ImageVolumeSource", pass, ""},
-    {"Volume", "iscsi", "IscsiVolumeSource", pass, ""},
-    {"Volume", "nfs", "NfsVolumeSource", pass, ""},
+    {"Volume", "iscsi", "IscsiVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
+    {"Volume", "nfs", "NfsVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
     {"Volume", "persistentVolumeClaim", "PersistentVolumeClaimVolumeSource", pass, ""},
-    {"Volume", "photonPersistentDisk", "PhotonPersistentDiskVolumeSource", pass, ""},
-    {"Volume", "portworxVolume", "PortworxVolumeVolumeSource", pass, ""},
+    {"Volume", "photonPersistentDisk", "PhotonPersistentDiskVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
+    {"Volume", "portworxVolume", "PortworxVolumeVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
     {"Volume", "projected", "ProjectedVolumeSource", pass, ""},
-    {"Volume", "quobyte", "QuobyteVolumeSource", pass, ""},
-    {"Volume", "rbd", "RbdVolumeSource", pass, ""},
-    {"Volume", "scaleIO", "ScaleIOVolumeSource", pass, ""},
+    {"Volume", "quobyte", "QuobyteVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
+    {"Volume", "rbd", "RbdVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
+    {"Volume", "scaleIO", "ScaleIOVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
     {"Volume", "secret", "SecretVolumeSource", pass, ""},
-    {"Volume", "storageos", "StorageosVolumeSource", pass, ""},
-    {"Volume", "vsphereVolume", "VsphereVolumeVolumeSource", pass, ""},
+    {"Volume", "storageos", "StorageosVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
+    {"Volume", "vsphereVolume", "VsphereVolumeVolumeSource", present_only_with<&PodPolicy::node_volumes>, mounted_by_node},
     {"AwsElasticBlockStoreVolumeSource", "fsType partition readOnly volumeID", "", pass, ""},
     {"AzureDiskVolumeSource", "cachingMode diskName diskURI fsType kind readOnly", "", pass, ""},
     {"AzureFileVolumeSource", "readOnly secretName shareName", "", pass, ""},
@@ -515,6 +516,22 @@ std::vector<Finding> check_pod(const json::object& pod_spec, const PodPolicy& po
   return std::move(walk.findings);
 }
 
+namespace {
+
+/// Annotations by which pods are attached to other networks, take addresses, or are run in another way: read by network
+/// plugins and container runtimes, which ask nobody.
+bool is_for_the_node(std::string_view key) {
+  static constexpr std::string_view domains[] = {"cni.cncf.io", "projectcalico.org", "cilium.io",  "k8s.ovn.org",
+                                                 "kubevirt.io", "antrea.io",         "kube-ovn.io"};
+  if (key.starts_with("io.kubernetes.cri-o.") || key.starts_with("io.katacontainers.")) return true;
+  const std::string_view domain = key.substr(0, std::min(key.find('/'), key.size()));
+  return std::ranges::any_of(domains, [domain](std::string_view known) {
+    return domain == known || (domain.ends_with(known) && domain[domain.size() - known.size() - 1] == '.');
+  });
+}
+
+}  // namespace
+
 std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPolicy& policy) {
   std::vector<Finding> findings;
   for (const auto& [key, value] : shadow.annotations()) {
@@ -522,6 +539,11 @@ std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPol
     if (findings.size() >= max_findings) break;
     if (name.starts_with("kubernetes.io/config."))
       findings.push_back({"annotation " + std::string(name.substr(0, 100)), "makes a pod one of the node itself"});
+    if (is_for_the_node(name) && !lists(policy.annotations, name))
+      findings.push_back(
+          {"annotation " + std::string(name.substr(0, 100)),
+           "changes how the network or the runtime of the node treats the pod; annotations in the policy "
+           "allows it"});
     if (name.starts_with("container.apparmor.security.beta.kubernetes.io/") && text_of(value) == "unconfined" &&
         !policy.unconfined)
       findings.push_back({"annotation " + std::string(name.substr(0, 100)),

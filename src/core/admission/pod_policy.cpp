@@ -20,9 +20,10 @@ constexpr Switch switches[] = {
     {"hostPorts", &PodPolicy::host_ports},           {"privileged", &PodPolicy::privileged},
     {"unconfined", &PodPolicy::unconfined},          {"nodeName", &PodPolicy::node_name},
     {"probeHosts", &PodPolicy::probe_hosts},         {"otherNamespaces", &PodPolicy::other_namespaces},
-    {"resourceClaims", &PodPolicy::resource_claims},
+    {"resourceClaims", &PodPolicy::resource_claims}, {"nodeVolumes", &PodPolicy::node_volumes},
 };
 constexpr List list_members[] = {
+    {"annotations", &PodPolicy::annotations},
     {"capabilities", &PodPolicy::capabilities},
     {"sysctls", &PodPolicy::sysctls},
     {"serviceAccounts", &PodPolicy::service_accounts},

@@ -64,6 +64,10 @@ Answer check_new_replica(const Request& request) {
 Answer check_kept(const Request& request) {
   const kube::Object& before = request.old_object;
   const kube::Object& after = request.object;
+  // Beside what a peer has copied here lies what this cluster asks of that peer, in the same namespace.
+  if (before.label(labels::replicated) != "true" || before.label(labels::replication_origin) != request.user.name)
+    return Answer::deny(request.plural + " " + quoted(request.name) + " is no copy of an object of user " +
+                        quoted(request.user.name) + ", who cannot change it");
   for (std::string_view key : pinned_labels)
     if (const std::string_view change = change_of(before.labels(), after.labels(), key); !change.empty())
       return Answer::deny("the label " + std::string(key) + " cannot be " + std::string(change) + " by user " +

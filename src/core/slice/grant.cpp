@@ -58,7 +58,7 @@ GrantDecision decide_default(const GrantInputs& in, bool negotiated) {
 
 GrantDecision decide_share(const GrantInputs& in, bool negotiated) {
   if (!in.free) return negotiated ? grant(in.request, in.record->granted) : verdict(Verdict::wait, "", "");
-  Resources target = share_of(*in.free, in.sharing_percentage, in.request.resources);
+  Resources target = share_of(*in.free, in.sharing_percentage, in.request.resources, std::max(1, in.share_slices));
   if (!negotiated) return grant(in.request, std::move(target));
   ShareStep step = settle_share(in.record->granted, target, in.pending, in.now);
   GrantDecision decision = grant(in.request, std::move(step.granted));

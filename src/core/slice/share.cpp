@@ -27,16 +27,20 @@ std::int64_t milli_below(const kube::Quantity& amount) {
   return above > 0 && exact && *exact > amount ? above - 1 : above;
 }
 
-std::int64_t part(std::int64_t amount, int percentage, bool half_up) {
-  return std::int64_t((Wide(amount) * percentage + (half_up ? 50 : 0)) / 100);
+std::int64_t part(std::int64_t amount, int percentage, int slices, bool half_up) {
+  const Wide whole = Wide(100) * slices;
+  return std::int64_t((Wide(amount) * percentage + (half_up ? whole / 2 : 0)) / whole);
 }
 
-kube::Quantity share_of_one(std::string_view name, const kube::Quantity& free, int percentage) {
+kube::Quantity share_of_one(std::string_view name, const kube::Quantity& free, int percentage, int slices) {
   if (free.sign() <= 0) return {};
-  if (name == "cpu") return *kube::Quantity::parse(std::to_string(part(milli_below(free), percentage, false)) + "m");
+  if (name == "cpu")
+    return *kube::Quantity::parse(std::to_string(part(milli_below(free), percentage, slices, false)) + "m");
   if (is_counted(name)) {
     const std::int64_t whole = whole_below(free);
-    return kube::Quantity(whole > 0 ? std::max<std::int64_t>(1, part(whole, percentage, true)) : 0);
+    const std::int64_t least = whole >= slices ? 1 : 0;
+    // Rounding up for each of several would give more than there is.
+    return kube::Quantity(std::max(least, part(whole, percentage, slices, slices == 1)));
   }
   std::int64_t unit = mebi;
   if (name.starts_with(hugepages)) {
@@ -44,7 +48,7 @@ kube::Quantity share_of_one(std::string_view name, const kube::Quantity& free, i
     if (!page || page->sign() <= 0) return {};
     unit = page->value();
   }
-  const std::int64_t bytes = part(whole_below(free), percentage, false);
+  const std::int64_t bytes = part(whole_below(free), percentage, slices, false);
   return kube::Quantity(bytes - bytes % unit, kube::Quantity::Format::binary);
 }
 
@@ -65,10 +69,10 @@ bool any_jumps(const Resources& from, const Resources& to) {
 
 }  // namespace
 
-Resources share_of(const Resources& free, int percentage, const Resources& bounds) {
+Resources share_of(const Resources& free, int percentage, const Resources& bounds, int slices) {
   Resources share;
   for (const auto& [name, available] : free)
-    if (!name.starts_with(volumes)) share.emplace(name, share_of_one(name, available, percentage));
+    if (!name.starts_with(volumes)) share.emplace(name, share_of_one(name, available, percentage, slices));
   for (const auto& [name, bound] : bounds) {
     const auto [at, added] = share.emplace(name, kube::Quantity());
     if (!added && at->second > bound) at->second = bound;

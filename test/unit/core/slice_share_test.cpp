@@ -82,6 +82,12 @@ TEST_CASE("what a request names bounds the share, and what the cluster does not 
         R"({"cpu":"10","memory":"9Gi","nvidia.com/gpu":"0","pods":"99"})");
 }
 
+TEST_CASE("several slices of one consumer divide its share") {
+  const Resources free = amounts(R"({"cpu": "100", "memory": "10Gi", "nvidia.com/gpu": "1", "pods": "110"})");
+  CHECK(text(share_of(free, 90, {}, 2)) == R"({"cpu":"45","memory":"4608Mi","nvidia.com/gpu":"0","pods":"49"})");
+  CHECK(text(share_of(free, 90, {}, 1)) == R"({"cpu":"90","memory":"9Gi","nvidia.com/gpu":"1","pods":"99"})");
+}
+
 TEST_CASE("a grant follows at once only where an amount changes by more than five percent") {
   const kube::TimePoint now{1h};
   struct Row {

@@ -14,13 +14,15 @@ namespace liqo::core::admission {
 struct PodPolicy {
   bool host_namespaces = false;  ///< hostNetwork, hostPID, hostIPC
   bool host_path = false;        ///< volumes of the node's file system
+  bool node_volumes = false;     ///< network and cloud volumes that the pod names itself, without a claim
   bool host_ports = false;
-  bool privileged = false;        ///< privileged containers and Windows host processes
-  bool unconfined = false;        ///< seccomp, AppArmor, SELinux and /proc as the pod wants them
-  bool node_name = false;         ///< past the scheduler
-  bool probe_hosts = false;       ///< probes and hooks that the node sends to other addresses than the pod's
-  bool other_namespaces = false;  ///< affinity to and from pods of namespaces that are not the tenant's
-  bool resource_claims = false;   ///< devices by dynamic resource allocation, which no quota counts
+  bool privileged = false;               ///< privileged containers and Windows host processes
+  bool unconfined = false;               ///< seccomp, AppArmor, SELinux and /proc as the pod wants them
+  bool node_name = false;                ///< past the scheduler
+  bool probe_hosts = false;              ///< probes and hooks that the node sends to other addresses than the pod's
+  bool other_namespaces = false;         ///< affinity to and from pods of namespaces that are not the tenant's
+  bool resource_claims = false;          ///< devices by dynamic resource allocation, which no quota counts
+  std::vector<std::string> annotations;  ///< of those that network plugins and runtimes read
   std::vector<std::string> capabilities;
   std::vector<std::string> sysctls;
   std::vector<std::string> service_accounts;  ///< beside "default"

@@ -37,6 +37,7 @@ struct GrantInputs {
   bool slice_cordoned = false;
   bool answered = false;                  ///< custom classes: their controller has decided already
   int sharing_percentage = 90;            ///< for this consumer
+  int share_slices = 1;                   ///< of class "share" that this consumer has, this one among them
   const SliceRecord* record = nullptr;    ///< what is granted already; null = nothing
   const Resources* free = nullptr;        ///< for class "share"; null = not known yet
   std::optional<PendingShare> pending{};  ///< as the decision before left it

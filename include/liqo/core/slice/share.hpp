@@ -10,8 +10,10 @@ namespace liqo::core {
 
 /// The part of `free` that is granted. Amounts that `bounds` names are at most those, and are there even where the
 /// cluster has none of them. cpu is rounded down to 1m, memory and storage down to 1Mi, huge pages down to whole pages;
-/// what comes in pieces (pods, extended resources) is rounded half up, and is at least 1 while one is free.
-Resources share_of(const Resources& free, int percentage, const Resources& bounds);
+/// what comes in pieces (pods, extended resources) is rounded half up, and is at least 1 while one is free. `slices`
+/// (>= 1) of one consumer divide the part among them, so that they do not take it twice; pieces as far as they go
+/// round.
+Resources share_of(const Resources& free, int percentage, const Resources& bounds, int slices = 1);
 
 /// A grant follows what is free after it has been quiet for this long, or at once where an amount changes by more than
 /// this percentage of what is granted.

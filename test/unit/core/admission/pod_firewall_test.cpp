@@ -80,10 +80,10 @@ TEST_CASE("each row that does not pass refuses by default and says where") {
       {R"({"volumes":[{"name":"v","hostPath":{"path":"/"}}]})", "spec.pod.volumes[0].hostPath", R"({"hostPath":true})"},
       {R"({"volumes":[{"name":"v","hostPath":{}}]})", "spec.pod.volumes[0].hostPath", R"({"hostPath":true})"},
       {R"({"volumes":[{"name":"v","gitRepo":{"repository":"x"}}]})", "spec.pod.volumes[0].gitRepo", ""},
-      {R"({"volumes":[{"name":"v","cephfs":{"secretFile":"/etc/shadow"}}]})", "spec.pod.volumes[0].cephfs.secretFile",
-       R"({"hostPath":true})"},
-      {R"({"volumes":[{"name":"v","rbd":{"keyring":"/etc/shadow"}}]})", "spec.pod.volumes[0].rbd.keyring",
-       R"({"hostPath":true})"},
+      {R"({"volumes":[{"name":"v","cephfs":{"secretFile":"/etc/shadow"}}]})", "spec.pod.volumes[0].cephfs",
+       R"({"hostPath":true,"nodeVolumes":true})"},
+      {R"({"volumes":[{"name":"v","rbd":{"keyring":"/etc/shadow"}}]})", "spec.pod.volumes[0].rbd",
+       R"({"hostPath":true,"nodeVolumes":true})"},
       {R"({"volumes":[{"ephemeral":{"volumeClaimTemplate":{"metadata":{"ownerReferences":[{"name":"x"}]}}}}]})",
        "spec.pod.volumes[0].ephemeral.volumeClaimTemplate.metadata.ownerReferences", ""},
       {R"({"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
@@ -97,6 +97,11 @@ TEST_CASE("each row that does not pass refuses by default and says where") {
       // Forms that the field does not have.
       {R"({"hostname":{"a":{"privileged":true}}})", "spec.pod.hostname", ""},
       {R"({"containers":"x"})", "spec.pod.containers", ""},
+      {R"({"volumes":[{"name":"v","nfs":{"server":"10.0.0.5","path":"/"}}]})", "spec.pod.volumes[0].nfs",
+       R"({"nodeVolumes":true})"},
+      {R"({"volumes":[{"name":"v","csi":{"driver":"d"}}]})", "spec.pod.volumes[0].csi", R"({"nodeVolumes":true})"},
+      {R"({"tolerations":[{"operator":"Exists","effect":"NoExecute"}]})", "spec.pod.tolerations",
+       R"({"tolerations":["*"]})"},
       {R"({"containers":[1]})", "spec.pod.containers[0]", ""},
       {R"({"containers":[{"securityContext":7}]})", "spec.pod.containers[0].securityContext", ""},
       {R"({"hostNetwork":"yes"})", "spec.pod.hostNetwork", R"({"hostNamespaces":true})"},
@@ -126,7 +131,7 @@ TEST_CASE("ordinary pods pass") {
           "fieldRef":{"fieldPath":"metadata.labels"}}]}}],
           "hostNetwork":false,"priority":0,"serviceAccountName":"default","schedulerName":"default-scheduler",
           "nodeSelector":{"a":"b"},"hostAliases":[{"ip":"10.0.0.1","hostnames":["kubernetes.default"]}],
-          "tolerations":[{"key":"a","operator":"Exists"},{"operator":"Exists","effect":"NoExecute"}],
+          "tolerations":[{"key":"a","operator":"Exists"},{"key":"b","operator":"Exists","effect":"NoExecute"}],
           "terminationGracePeriodSeconds":30,"dnsPolicy":"ClusterFirst","restartPolicy":"Always",
           "topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"z","whenUnsatisfiable":"DoNotSchedule",
           "labelSelector":{"matchLabels":{"a":"b"}}}]})",
@@ -164,6 +169,14 @@ TEST_CASE("what our own forging sends passes") {
   }
 }
 
+TEST_CASE("files of the node are refused also where network volumes are allowed") {
+  const auto policy = *read_pod_policy(R"({"nodeVolumes":true})");
+  CHECK(refused(R"({"volumes":[{"name":"v","cephfs":{"secretFile":"/etc/shadow"}}]})", policy) ==
+        Paths{"spec.pod.volumes[0].cephfs.secretFile"});
+  CHECK(refused(R"({"volumes":[{"name":"v","rbd":{"keyring":"/etc/shadow"}}]})", policy) ==
+        Paths{"spec.pod.volumes[0].rbd.keyring"});
+}
+
 TEST_CASE("annotations that make orders of their own are refused") {
   const auto check = [](std::string_view key, std::string_view value, const PodPolicy& policy = {}) {
     kube::Object shadow;
@@ -175,6 +188,13 @@ TEST_CASE("annotations that make orders of their own are refused") {
   CHECK(check("container.apparmor.security.beta.kubernetes.io/main", "runtime/default") == "");
   CHECK(check("container.apparmor.security.beta.kubernetes.io/main", "unconfined", {.unconfined = true}) == "");
   CHECK(check("prometheus.io/scrape", "true") == "");
+  for (const char* key : {"k8s.v1.cni.cncf.io/networks", "cni.projectcalico.org/ipAddrs", "io.kubernetes.cri-o.Devices",
+                          "v1.multus-cni.cni.cncf.io/x"}) {
+    CAPTURE(key);
+    CHECK(check(key, "kube-system/host-lan").find("network") != std::string::npos);
+    CHECK(check(key, "x", {.annotations = {key}}) == "");
+  }
+  CHECK(check("notcilium.io/x", "y") == "");
 }
 
 TEST_CASE("a refusal names every field, up to a bound") {

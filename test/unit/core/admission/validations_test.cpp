@@ -80,6 +80,18 @@ TEST_CASE("a consumer keeps the labels and marks that are the provider's") {
   }
 }
 
+TEST_CASE("a consumer changes nothing but its replicas, also where this cluster asks it for resources") {
+  const std::string ours =
+      slice(R"("liqo.io/replication":"true","liqo.io/remoteID":"rome","liqo.io/remote-cluster-id":"rome")");
+  const std::string theirs =
+      slice(R"("liqo.io/replicated":"true","liqo.io/originID":"turin","liqo.io/remote-cluster-id":"turin")");
+  for (const std::string& object : {ours, theirs}) {
+    CAPTURE(object);
+    check(check_replica(updating(object, object, "rome", tenants)), "is no copy of an object of user \"rome\"");
+    check(check_replica(updating(object, object, "admin")), "");
+  }
+}
+
 TEST_CASE("finalizers of replicas and Tenants are the provider's") {
   const auto with = [](std::string_view finalizers) {
     return R"({"metadata":{"name":"x","labels":{)" + replica_labels + R"(},"finalizers":)" + std::string(finalizers) +
