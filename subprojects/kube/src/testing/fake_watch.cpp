@@ -22,6 +22,7 @@ FakeWatch::FakeWatch(FakeStore& store, FakeTable& table, FakeWatchOptions option
     : store_(store),
       table_(table),
       options_(std::move(options)),
+      opened_at_(store.version()),
       ends_at_(store.clock().now() + options_.timeout),
       bookmark_at_(options_.bookmarks ? store.clock().now() + bookmark_interval : TimePoint::max()) {
   registration_ = table_.watchers.insert(table_.watchers.end(), [this] {
@@ -63,7 +64,7 @@ std::optional<std::string> FakeWatch::next() {
   }
   if (announce_initial_) {
     announce_initial_ = false;
-    return bookmark(true);
+    return bookmark(opened_at_, true);
   }
   while (cursor_ < table_.log.size())
     if (auto event = translate(table_.log[cursor_++])) return event;
@@ -74,7 +75,7 @@ std::optional<std::string> FakeWatch::next() {
   }
   if (now >= bookmark_at_) {
     bookmark_at_ = now + bookmark_interval;
-    return bookmark(false);
+    return bookmark(store_.version(), false);
   }
   return std::nullopt;
 }
@@ -102,8 +103,8 @@ std::optional<std::string> FakeWatch::translate(const FakeChange& change) const 
   return line("DELETED", json::serialize(last));
 }
 
-std::string FakeWatch::bookmark(bool initial) const {
-  json::object metadata{{"resourceVersion", std::to_string(store_.version())}, {"creationTimestamp", nullptr}};
+std::string FakeWatch::bookmark(std::uint64_t version, bool initial) const {
+  json::object metadata{{"resourceVersion", std::to_string(version)}, {"creationTimestamp", nullptr}};
   if (initial) metadata["annotations"] = json::object{{"k8s.io/initial-events-end", "true"}};
   json::object object{
       {"kind", table_.kind.kind}, {"apiVersion", table_.kind.api_version()}, {"metadata", std::move(metadata)}};

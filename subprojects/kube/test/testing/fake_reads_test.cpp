@@ -135,6 +135,19 @@ TEST_CASE("a watch without a version starts with the state; with sendInitialEven
   CHECK(f.ask(wrong).code == 422);
 }
 
+TEST_CASE("the bookmark behind the state is of its version: what has changed meanwhile comes after it") {
+  Fixture f;
+  make(f, "a");
+  const std::string opened = std::to_string(f.server.store().version());
+  WatchOptions streamed;
+  streamed.send_initial_events = true;
+  auto watch = f.watch(widgets, streamed);
+  make(f, "b");
+  CHECK(watch->next()->find("ADDED") != std::string::npos);
+  CHECK(watch->next()->find("\"resourceVersion\":\"" + opened + "\"") != std::string::npos);
+  CHECK(watch->next()->find("\"name\":\"b\"") != std::string::npos);
+}
+
 TEST_CASE("a watch from a compacted version is one ERROR event of code 410") {
   Fixture f;
   make(f, "a");

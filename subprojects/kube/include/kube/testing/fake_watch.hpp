@@ -44,7 +44,7 @@ class FakeWatch {
   void close();
 
  private:
-  std::string bookmark(bool initial) const;
+  std::string bookmark(std::uint64_t version, bool initial) const;
   bool selects(const json::object& object) const;
   std::optional<std::string> translate(const FakeChange& change) const;
 
@@ -54,6 +54,7 @@ class FakeWatch {
   std::list<std::function<void()>>::iterator registration_;
   std::function<void()> wake_;
   std::vector<Tree> initial_;  ///< in reverse order
+  std::uint64_t opened_at_;    ///< version of the state that is told first: later changes come as events
   std::optional<std::string> last_words_;
   std::size_t cursor_ = 0;
   TimePoint ends_at_;
