@@ -419,9 +419,6 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
   // moment ago binds already. What is said without a write needs a live one before.
   auto quota = quotas_->find(desk.quota);
   bool is_live = false, fresh = false, ask_quota = !quota;
-  // Written down by a quota that was another one meanwhile. They stay in the record, because another replica may have
-  // been asked about them; who is refused after all leaves one that expires.
-  std::set<std::string> doubtful;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     if (ask_quota && !is_live) {
       auto read = co_await api_.get(api::kinds::quotas, desk.quota);
@@ -465,7 +462,7 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
       if (asked->judgement) continue;
       const core::Resources& demand = asked->reservation.demand;
       const bool is_reserved = next.reservations.contains(asked->uid);
-      const bool in_doubt = is_reserved && doubtful.contains(asked->uid);
+      const bool in_doubt = is_reserved && desk.doubtful.contains(asked->uid);
       if (!in_doubt && (is_reserved || account_.seen_version(asked->uid) != 0)) {
         accepted.push_back(asked.get());
         continue;
@@ -482,14 +479,17 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
         continue;
       }
       accepted.push_back(asked.get());
-      if (in_doubt) continue;
+      if (in_doubt) {
+        only_asked = true;
+        continue;
+      }
       if (asked->dry_run) {
         only_asked = true;
         continue;
       }
       core::add(state.used, demand);
       next.reservations[asked->uid] = asked->reservation;
-      if (!is_live) doubtful.insert(asked->uid);
+      if (!is_live) desk.doubtful.insert(asked->uid);
       changed = true;
     }
     // A write proves that the record was the newest. What is said without one needs a look: another replica may have
@@ -514,12 +514,16 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
         is_live = true;
       }
       ask_quota = true;  // once more, where it could not be read
-      if (stands) doubtful.clear();
+      if (stands)
+        for (const Asked* asked : accepted) desk.doubtful.erase(asked->uid);
       fresh = *written;
       if (!*written || !stands) continue;
     }
     for (auto& [asked, refusal] : refusals) answer(*asked, refused(std::move(refusal)));
-    for (Asked* asked : accepted) answer(*asked, {});
+    for (Asked* asked : accepted) {
+      desk.doubtful.erase(asked->uid);
+      answer(*asked, {});
+    }
     co_return;
   }
   answer_all(unavailable("other replicas were faster " + std::to_string(most_attempts) + " times; ask again"));
@@ -550,6 +554,7 @@ asio::awaitable<void> QuotaLedger::read_quota(kube::ObjectKey key, std::optional
 void QuotaLedger::adopt(Desk& desk, core::LedgerRecord record, std::string version) {
   const kube::TimePoint now = context_.clock.now();
   std::erase_if(desk.since, [&](const auto& entry) { return !record.reservations.contains(entry.first); });
+  std::erase_if(desk.doubtful, [&](const std::string& uid) { return !record.reservations.contains(uid); });
   for (const auto& [uid, reservation] : record.reservations) desk.since.emplace(uid, now);
   desk.record = std::move(record);
   desk.version = std::move(version);

@@ -83,6 +83,9 @@ class QuotaLedger {
     std::string version;                           ///< resourceVersion of the ConfigMap, "" = it does not exist
     bool known = false;                            ///< record and version are what was read or written last
     std::map<std::string, kube::TimePoint> since;  ///< when a reservation was first known here
+    /// Written down by a quota that was another one meanwhile, and checked again whenever they are asked about. They
+    /// stay in the record, because another replica may have been asked too; who is refused leaves one that expires.
+    std::set<std::string> doubtful;
     std::deque<std::shared_ptr<Asked>> queue;
     kube::async::Event wake;
     explicit Desk(const asio::any_io_executor& executor) : wake(executor) {}

@@ -80,8 +80,8 @@ class LedgerFixture {
   bool reaches(const std::function<bool()>& holds) {
     return simulator.run_until(holds, 1min) == kube::testing::Simulator::End::reached;
   }
-  bool admits(json::object shadow) {
-    shadow["metadata"].get_object()["uid"] = "uid-" + std::to_string(++asked_);
+  bool admits(json::object shadow, std::string uid = "") {
+    shadow["metadata"].get_object()["uid"] = uid.empty() ? "uid-" + std::to_string(++asked_) : uid;
     std::optional<Judgement> judgement;
     group_.spawn(ask(ledger, kube::Object(std::move(shadow)), judgement));
     REQUIRE(reaches([&] { return judgement.has_value(); }));
@@ -172,6 +172,19 @@ TEST_CASE("a Quota without a record is decided upon with every ShadowPod that is
   fixture.apply(api::kinds::shadow_pods, LedgerFixture::shadow("web", "5"));
   CHECK_FALSE(fixture.admits(LedgerFixture::shadow("db", "5")));
   CHECK(fixture.used_cpu() == "0");
+  fixture.stop();
+}
+
+TEST_CASE("who was refused because the Quota had been lowered is refused again, though a reservation is left") {
+  LedgerFixture fixture;
+  fixture.start();
+  fixture.link.set_faults({.stalled = 1, .stalled_by = 60min});
+  static_cast<void>(fixture.server.update(
+      api::kinds::quotas, quota_key, "",
+      [](json::object& quota) { quota["spec"].get_object()["resources"].get_object()["cpu"] = "3"; }, "operator"));
+  CHECK_FALSE(fixture.admits(LedgerFixture::shadow("web", "5"), "the-same"));
+  CHECK(fixture.records() == 1);
+  CHECK_FALSE(fixture.admits(LedgerFixture::shadow("web", "5"), "the-same"));
   fixture.stop();
 }
 
