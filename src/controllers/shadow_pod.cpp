@@ -74,6 +74,12 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
   kube::Api& home = context_.home.api();
 
   core::ShadowPlan plan = core::plan_shadow_pod(*shadow, pod ? &*pod : nullptr, memory.plan);
+  if (plan.remove_pod) {
+    auto removed = co_await home.remove(kube::resources::pods, key, {.uid = std::string(pod->uid())});
+    if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+      co_return Outcome::retry(std::move(removed.error()).in("removing the pod of a ShadowPod that is deleted"));
+    co_return Outcome::done();
+  }
   if (plan.await_create) co_return Outcome::again_after(memory.in_doubt_until - context_.clock.now());
   if (plan.await_pod) {
     const kube::Duration waited = context_.clock.now() - memory.created_at;

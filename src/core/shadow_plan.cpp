@@ -51,7 +51,13 @@ ShadowPlan plan_with_pod(const kube::Object& shadow, const kube::Object& pod) {
 ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, const ShadowMemory& memory,
                            const IpMapping* api_server_ips) {
   ShadowPlan plan;
-  if (shadow.is_deleting()) return plan;
+  if (shadow.is_deleting()) {
+    // The garbage collector waits for a ShadowPod to be gone, and a finalizer, also of its consumer, can hold it for
+    // ever.
+    const auto controller = pod ? pod->controller() : std::nullopt;
+    plan.remove_pod = controller && controller->uid == shadow.uid() && !pod->is_deleting();
+    return plan;
+  }
   if (pod) return plan_with_pod(shadow, *pod);
 
   const api::ShadowPod view(shadow);

@@ -352,7 +352,9 @@ std::string PeeringWorld::compare_slice(const json::object& slice) {
   for (const std::string_view type : {"Authentication", "Resources"})
     if (!view.is_accepted(type)) return title + ": " + std::string(type) + " is not accepted";
   const core::Resources wanted = grant_of(slice);
-  const auto says = [&wanted](const json::object& list) { return core::read_resources(list).value_or(core::Resources()) == wanted; };
+  const auto says = [&wanted](const json::object& list) {
+    return core::read_resources(list).value_or(core::Resources()) == wanted;
+  };
   if (!says(view.granted())) return title + " is granted " + json::serialize(view.granted());
   const std::string slice_user = core::slice_user(name, "rome");
   const Tree quota = milan_.server.get(kinds::quotas, {away_tenant, slice_user});

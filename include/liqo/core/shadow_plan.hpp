@@ -21,7 +21,7 @@ struct ShadowMemory {
   bool pod_started = false;   ///< a container of its pod was seen to run or end (`has_started`)
 };
 
-/// At most one of `create` and `patch`; each part may be absent.
+/// At most one of `create`, `patch` and `remove_pod`; each part may be absent.
 struct ShadowPlan {
   std::optional<kube::Object> create;  ///< POST this Pod
   /// It may not be the first pod. When a ShadowPod is deleted, the news that its pod is gone may come first: read the
@@ -29,9 +29,10 @@ struct ShadowPlan {
   bool confirm_first = false;
   std::optional<kube::json::object> patch;   ///< strategic merge patch for the Pod, with its UID
   std::optional<kube::json::object> status;  ///< merge patch for shadowpods/<name>/status, with its UID
-  std::string refusal;                       ///< why nothing can be done, for a Warning Event; "" = none
-  bool await_create = false;                 ///< nothing before the POST in doubt cannot come any more
-  bool await_pod = false;                    ///< created and not in the cache yet: read it live after a time
+  bool remove_pod = false;    ///< DELETE the Pod by its UID: somebody holds the ShadowPod, which is to go
+  std::string refusal;        ///< why nothing can be done, for a Warning Event; "" = none
+  bool await_create = false;  ///< nothing before the POST in doubt cannot come any more
+  bool await_pod = false;     ///< created and not in the cache yet: read it live after a time
 };
 
 /// Decides. `pod` is the Pod of the ShadowPod's name or null. A pod that is lost is created again, unless the phase is

@@ -13,8 +13,7 @@ constexpr std::size_t longest_value = 1024;
 bool is_printable(std::string_view text) {
   constexpr std::string_view punctuation = " '()+,-./:=?";
   return std::ranges::all_of(text, [punctuation](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           punctuation.contains(c);
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || punctuation.contains(c);
   });
 }
 

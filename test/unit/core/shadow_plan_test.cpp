@@ -36,10 +36,26 @@ std::string summary(const ShadowPlan& plan) {
   if (!plan.refusal.empty()) text += "refuse ";
   if (plan.await_create) text += "wait ";
   if (plan.await_pod) text += "await ";
+  if (plan.remove_pod) text += "remove ";
   return text;
 }
 
 }  // namespace
+
+TEST_CASE("the pod of a ShadowPod that is held while it is deleted goes all the same") {
+  kube::Object order = shadow("Running");
+  const kube::Object pod = pod_of(order, R"({"phase": "Running"})");
+  order.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z";
+  order.mutable_metadata()["finalizers"] = parse_value(R"(["example.com/held"])");
+  CHECK(summary(plan_shadow_pod(order, &pod, {})) == "remove ");
+  const kube::Object going = pod_of(order, R"({"phase": "Running"})", true);
+  CHECK(summary(plan_shadow_pod(order, &going, {})) == "");
+  CHECK(summary(plan_shadow_pod(order, nullptr, {})) == "");
+  kube::Object other = shadow("Running");
+  other.mutable_metadata()["uid"] = "s2";
+  const kube::Object foreign = pod_of(other, R"({"phase": "Running"})");
+  CHECK(summary(plan_shadow_pod(order, &foreign, {})) == "");
+}
 
 TEST_CASE("the pod is made as the ShadowPod says and belongs to it") {
   const kube::Object order = shadow();

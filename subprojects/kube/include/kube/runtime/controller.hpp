@@ -56,7 +56,8 @@ class [[nodiscard]] Outcome {
 struct ControllerSettings {
   std::string name;  ///< as in logs and metrics, e.g. "pod"
   Schedule::Limits limits;
-  /// No key is worked on before this answers true: that the caches which reconciles read are complete. Not set: at once.
+  /// No key is worked on before this answers true: that the caches which reconciles read are complete. Not set: at
+  /// once.
   std::function<bool()> ready;
   Duration guard = std::chrono::minutes(2);   ///< a reconcile that takes longer is cancelled and retried
   Duration grace = std::chrono::seconds(10);  ///< for running reconciles when the controller stops
