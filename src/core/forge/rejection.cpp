@@ -56,7 +56,7 @@ std::string refusal_words(const kube::Failure& failure) {
   constexpr std::string_view begin = "admission webhook \"", end = "\" denied the request: ";
   std::string_view words = failure.status()->message;
   if (words.starts_with(begin))
-    if (const std::size_t found = words.find(end); found != words.npos && found + end.size() < words.size())
+    if (const std::size_t found = words.find(end); found != std::string_view::npos && found + end.size() < words.size())
       words.remove_prefix(found + end.size());
   return std::string(words);
 }

@@ -10,7 +10,7 @@ bool is_built_in_class(std::string_view slice_class) {
 }
 
 bool is_counted(std::string_view resource) {
-  return resource == "pods" || resource.find('/') != std::string_view::npos;
+  return resource == "pods" || resource.contains('/');
 }
 
 bool is_resource_name(std::string_view name) {

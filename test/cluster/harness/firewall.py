@@ -16,7 +16,8 @@ def rows() -> dict[tuple[str, str], tuple[str, str]]:
     text = SOURCE.read_text(encoding="utf-8")
     table = text[text.index("constexpr Row table[] = {") : text.index("\n};", text.index("constexpr Row table[]"))]
     literal = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
-    pattern = re.compile(rf"\{{{literal},\s*{literal},\s*{literal},\s*([\w:<>&]+),\s*{literal}\}},")
+    # The reason may have a name where several rows share it.
+    pattern = re.compile(rf"\{{{literal},\s*{literal},\s*{literal},\s*([\w:<>&]+),\s*(?:{literal}|\w+)\}},")
 
     def joined(literals: str) -> str:
         return "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literals))
