@@ -14,6 +14,7 @@ import pytest
 from harness.api import Refused
 from harness.cluster import Cluster, busybox
 from harness.handshake import SOON, Handshake
+from harness.peering import TAINT
 from harness.wait import stays, wait_for
 
 POLICY = "liqo-sharing-policy"
@@ -137,7 +138,7 @@ def test_a_deleted_slice_is_drained_before_its_quota_goes(slices: Slices, namesp
     offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
     home.apply("namespaceoffloadings", namespace, offloading)
     wait_for(lambda: away.find("namespaces", None, twin), SOON, "the twin namespace")
-    pod = busybox("slow", nodeSelector={"kubernetes.io/hostname": "pool"}, tolerations=[{"operator": "Exists"}])
+    pod = busybox("slow", nodeSelector={"kubernetes.io/hostname": "pool"}, tolerations=[{"key": TAINT, "operator": "Exists"}])
     # More than any node of the provider has: the fake kubelet of one would end it at once, finalizer or not.
     pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "500"}}
     home.create("pods", namespace, pod)

@@ -432,7 +432,8 @@ void PeeringWorld::check_end() {
       check_certificates();
     }
   } else {
-    simulator_.run_for(30s);
+    // Watches that have failed often are tried once a minute, and what is not looked at above may wait for one.
+    simulator_.run_for(3min);
     const kube::TimePoint settled = simulator_.clock().now();
     simulator_.run_for(60s);
     for (Cluster* cluster : {&rome_, &milan_})
