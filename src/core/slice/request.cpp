@@ -9,9 +9,7 @@ bool is_built_in_class(std::string_view slice_class) {
   return slice_class == default_class || slice_class == share_class;
 }
 
-bool is_counted(std::string_view resource) {
-  return resource == "pods" || resource.contains('/');
-}
+bool is_counted(std::string_view resource) { return resource == "pods" || resource.contains('/'); }
 
 bool is_resource_name(std::string_view name) {
   const std::size_t slash = name.find('/');
