@@ -8,6 +8,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/controllers/quota_users.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
 
 namespace liqo::controllers {
@@ -78,7 +79,7 @@ kube::ObjectKey quota_of(const kube::Object& config_map) {
 const std::string managed_pods =
     std::string(api::labels::managed_by) + "=" + std::string(api::labels::managed_by_shadow_pod);
 
-constexpr std::string_view by_user = "ledger-user", by_namespace = "ledger-namespace";
+constexpr std::string_view by_namespace = "ledger-namespace";
 
 /// What nobody reads here is not stored.
 void keep_spec(kube::json::object& tree) { tree.erase("status"); }
@@ -116,9 +117,7 @@ QuotaLedger::QuotaLedger(const asio::any_io_executor& executor, Context context,
   commits_ = context.metrics.counter("liqo_quota_commits_total", "Writes of the record of reservations.", {});
   conflicts_ = context.metrics.counter("liqo_quota_conflicts_total",
                                        "Writes that another replica was faster with, and that were decided anew.", {});
-  quotas_->add_index(std::string(by_user), [](const kube::Object& quota, std::vector<std::string>& values) {
-    values.push_back(core::admission::escape_user(api::Quota(quota).user()));
-  });
+  index_quotas_by_user(*quotas_);
   limit_ranges_->add_index(
       std::string(by_namespace),
       [](const kube::Object& limit_range, std::vector<std::string>& values) { values.emplace_back(limit_range.ns()); });
@@ -304,7 +303,7 @@ core::QuotaUsage QuotaLedger::usage(const kube::ObjectKey& quota) const {
 
 QuotaLedger::Desk* QuotaLedger::find_desk(const std::string& user, std::string_view origin, std::string& problem) {
   std::vector<kube::ObjectKey> found;
-  for (kube::ObjectKey& key : quotas_->store().keys(by_user, user)) {
+  for (kube::ObjectKey& key : quotas_->store().keys(quotas_by_user, user)) {
     const auto tenant = namespaces_->find({"", key.ns});
     if (tenant && tenant->label(api::labels::remote_cluster_id) == origin) found.push_back(std::move(key));
   }

@@ -24,7 +24,8 @@ ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, 
       controller_(executor, context.clock, context.random, context.metrics,
                   {.name = "shadowpod",
                    .limits = {.workers = 128, .workers_per_group = 64},
-                   .ready = [this] { return has_synced(); }},
+                   .ready = [this] { return has_synced(); },
+                   .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto changed = [this](const kube::ObjectKey& key) { enqueue(key); };
   const auto synced = [this] { enqueue_all(); };
@@ -32,24 +33,11 @@ ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, 
   pods_.subscribe(changed, synced);
 }
 
-asio::awaitable<void> ShadowPodController::run() {
-  struct Running {
-    explicit Running(bool& is) : flag(is) { flag = true; }
-    ~Running() { flag = false; }
-    bool& flag;
-  };
-  const Running running(running_);
-  enqueue_all();
-  co_await controller_.run();
-}
-
 void ShadowPodController::enqueue_all() {
   for (const kube::ObjectKey& key : shadows_->store().keys()) enqueue(key);
 }
 
 void ShadowPodController::enqueue(const kube::ObjectKey& key) {
-  // Nobody empties the queue while another replica leads.
-  if (!running_) return;
   // A twin namespace belongs to one consumer, so the namespace is the unit of fairness.
   controller_.enqueue({key.ns, key});
 }

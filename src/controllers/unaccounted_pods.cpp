@@ -2,8 +2,7 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/api/quota.hpp"
-#include "liqo/core/admission/shadow_pod.hpp"
+#include "liqo/controllers/quota_users.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -25,32 +24,22 @@ UnaccountedPods::UnaccountedPods(const asio::any_io_executor& executor, Context 
                                    .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
                                                                    std::string(api::labels::managed_by_shadow_pod)}})),
       quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
-      controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "unaccounted-pods", .ready = [this] { return has_synced(); }},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+      controller_(
+          executor, context_.clock, context_.random, context_.metrics,
+          {.name = "unaccounted-pods", .ready = [this] { return has_synced(); }, .fill = [this] { enqueue_all(); }},
+          [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  index_quotas_by_user(*quotas_);
   const auto changed = [this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); };
-  shadows_.subscribe(changed, [this] { enqueue_all(); });
-  pods_.subscribe(changed, [this] { enqueue_all(); });
-  quotas_.subscribe(
-      [this](const kube::ObjectKey& key) {
-        const std::size_t before = users_.size();
-        read_users();
-        if (!quotas_->store().contains(key) || users_.size() < before) enqueue_all();
-      },
-      [this] { read_users(), enqueue_all(); });
-  if (quotas_->has_synced()) read_users();
-  enqueue_all();
+  shadows_.subscribe(changed);
+  pods_.subscribe(changed);
+  quotas_.subscribe([this](const kube::ObjectKey& key) {
+    if (!quotas_->store().contains(key)) enqueue_all();
+  });
 }
 
 void UnaccountedPods::enqueue_all() {
   for (const kube::ObjectKey& key : shadows_->store().keys()) controller_.enqueue({key.ns, key});
   for (const kube::ObjectKey& key : pods_->store().keys()) controller_.enqueue({key.ns, key});
-}
-
-void UnaccountedPods::read_users() {
-  users_.clear();
-  for (const kube::ObjectKey& key : quotas_->store().keys())
-    if (const auto quota = quotas_->find(key)) users_.insert(core::admission::escape_user(api::Quota(*quota).user()));
 }
 
 asio::awaitable<kube::Result<bool>> UnaccountedPods::has_quota_live(std::string user) {
@@ -89,7 +78,7 @@ asio::awaitable<Outcome> UnaccountedPods::reconcile(kube::WorkKey work) {
   }
   // One that was never admitted by us bears no user: what lets it in does not count it either.
   const std::string user(shadow->label(api::labels::creator_user));
-  if (shadow->is_deleting() || user.empty() || users_.contains(user)) {
+  if (shadow->is_deleting() || user.empty() || !quotas_->store().keys(quotas_by_user, user).empty()) {
     noticed_.erase(key);
     co_return Outcome::done();
   }

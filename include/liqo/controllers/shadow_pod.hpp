@@ -17,7 +17,7 @@ class ShadowPodController final : public Runnable {
  public:
   ShadowPodController(const asio::any_io_executor& executor, Context context);
 
-  asio::awaitable<void> run() override;
+  asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override { return shadows_->has_synced() && pods_->has_synced(); }
   bool is_busy() const override { return controller_.is_busy(); }
 
@@ -36,7 +36,6 @@ class ShadowPodController final : public Runnable {
   kube::InformerHandle shadows_, pods_;
   std::unordered_map<kube::ObjectKey, Memory> memory_;
   kube::Controller controller_;
-  bool running_ = false;  ///< this process leads
 };
 
 }  // namespace liqo::controllers

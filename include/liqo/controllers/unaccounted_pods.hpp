@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 
 #include "kube/runtime/controller.hpp"
@@ -30,12 +29,10 @@ class UnaccountedPods final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Outcome> end_orphan(kube::ObjectKey key);
   asio::awaitable<kube::Result<bool>> has_quota_live(std::string user);
-  void read_users();
   void enqueue_all();
 
   Context context_;
   kube::InformerHandle shadows_, pods_, quotas_;
-  std::set<std::string, std::less<>> users_;  ///< that have a Quota, as labels show them
   std::map<kube::ObjectKey, Notice> noticed_;
   std::map<std::string, kube::TimePoint> confirmed_;  ///< users that had no Quota at that time, asked live
   kube::Controller controller_;

@@ -46,6 +46,7 @@ Controller::Controller(const asio::any_io_executor& executor, async::Clock& cloc
 }
 
 void Controller::enqueue(WorkKey key) {
+  if (settings_.fill && !running_) return;
   adds_.add();
   schedule_.add(key, clock_.now());
   depth_.set(double(schedule_.depth()));
@@ -53,6 +54,7 @@ void Controller::enqueue(WorkKey key) {
 }
 
 void Controller::enqueue_after(WorkKey key, Duration delay) {
+  if (settings_.fill && !running_) return;
   schedule_.add_at(key, clock_.now() + delay);
   wake_.set();
 }
@@ -60,6 +62,8 @@ void Controller::enqueue_after(WorkKey key, Duration delay) {
 asio::awaitable<void> Controller::run() {
   async::TaskGroup workers(executor_, async::TaskGroup::OnFailure::keep_others);
   std::exception_ptr ended;
+  running_ = true;
+  if (settings_.fill) settings_.fill();
   try {
     while (settings_.ready && !settings_.ready()) co_await clock_.sleep(ready_interval);
     while (true) {
@@ -76,6 +80,7 @@ asio::awaitable<void> Controller::run() {
   } catch (...) {
     ended = std::current_exception();
   }
+  running_ = false;
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   co_await async::with_timeout(clock_, workers.join(), settings_.grace);
   co_await workers.stop();

@@ -20,6 +20,8 @@ std::uint64_t Store::version_number(std::string_view resource_version) {
 }
 
 void Store::add_index(std::string name, IndexFunction values_of) {
+  for (const Index& index : indices_)
+    if (index.name == name) return;
   indices_.push_back({std::move(name), std::move(values_of)});
 }
 

@@ -95,6 +95,32 @@ TEST_CASE("no key is worked on before the caches are complete, and none is forgo
   }());
 }
 
+TEST_CASE("a controller that fills its queue itself keeps nothing while it does not run") {
+  run([]() -> asio::awaitable<void> {
+    World world;
+    auto executor = co_await asio::this_coro::executor;
+    async::Event finished(executor);
+    Controller* self = nullptr;
+    Controller controller(executor, world.clock, world.random, world.metrics,
+                          {.name = "test", .fill = [&self] { self->enqueue({"milan", {"ns", "there"}}); }},
+                          [&](WorkKey key) -> asio::awaitable<Outcome> {
+                            ++world.runs[key.object.name];
+                            finished.set();
+                            co_return Outcome::done();
+                          });
+    self = &controller;
+    controller.enqueue({"milan", {"ns", "gone"}});
+    CHECK_FALSE(controller.is_busy());
+    for (int turn = 1; turn <= 2; ++turn) {
+      finished.reset();
+      co_await until(controller, finished, world.clock);
+      CHECK(world.runs == std::map<std::string, int>{{"there", turn}});
+      controller.enqueue({"milan", {"ns", "gone"}});
+      CHECK_FALSE(controller.is_busy());
+    }
+  }());
+}
+
 TEST_CASE("a stopping controller lets the running reconcile finish") {
   run([]() -> asio::awaitable<void> {
     World world;

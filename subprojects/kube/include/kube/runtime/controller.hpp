@@ -59,6 +59,9 @@ struct ControllerSettings {
   /// No key is worked on before this answers true: that the caches which reconciles read are complete. Not set: at
   /// once.
   std::function<bool()> ready;
+  /// Enqueues all there is; called when the controller begins to run. Where it is set, what is enqueued while nobody
+  /// runs the controller, as on a replica that does not lead, is dropped. Not set: it is kept until then.
+  std::function<void()> fill;
   Duration guard = std::chrono::minutes(2);   ///< a reconcile that takes longer is cancelled and retried
   Duration grace = std::chrono::seconds(10);  ///< for running reconciles when the controller stops
 };
@@ -93,6 +96,7 @@ class Controller {
   ControllerSettings settings_;
   Reconcile reconcile_;
   Schedule schedule_;
+  bool running_ = false;
   async::Event wake_;
   Log log_;
   Counter adds_, retries_, successes_, requeues_, errors_, panics_;

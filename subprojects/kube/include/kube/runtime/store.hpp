@@ -24,7 +24,7 @@ class Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  /// Adds an index; call before the first put.
+  /// Adds an index; call before the first put. Readers that share a store share an index of the same name.
   void add_index(std::string name, IndexFunction values_of);
 
   std::optional<Object> find(const ObjectKey& key) const;
