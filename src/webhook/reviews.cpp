@@ -2,6 +2,7 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/admission/exposure.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/validations.hpp"
@@ -50,7 +51,11 @@ void Reviews::add_to(AdmissionServer& server) {
                                      {"/validate/resourceslices", &Reviews::validate_resource_slice},
                                      {"/mutate/tenants", &Reviews::mutate_tenant},
                                      {"/validate/tenants", &Reviews::validate_tenant},
+                                     {"/validate/namespacemaps", &Reviews::validate_namespace_map},
+                                     {"/validate/renews", &Reviews::validate_renew},
                                      {"/validate/secrets", &Reviews::validate_secret},
+                                     {"/validate/services", &Reviews::validate_service},
+                                     {"/validate/ingresses", &Reviews::validate_ingress},
                                      {"/validate/quotas", &Reviews::validate_quota}})
     server.route(std::string(path),
                  Decide([this, decide = member](const Request& request) { return (this->*decide)(request); }));
@@ -61,9 +66,7 @@ void Reviews::add_to(AdmissionServer& server) {
        {std::pair<std::string_view, Function>{"/mutate/shadowpods", core::admission::mutate_shadow_pod},
         {"/mutate/foreign-cluster", core::admission::mutate_foreign_cluster},
         {"/validate/virtualnodes", core::admission::validate_virtual_node},
-        {"/validate/namespace-offloading", core::admission::validate_namespace_offloading},
-        {"/validate/namespacemaps", core::admission::validate_namespace_map},
-        {"/validate/renews", core::admission::check_replica}})
+        {"/validate/namespace-offloading", core::admission::validate_namespace_offloading}})
     server.route(std::string(path), Rule(rule));
 }
 
@@ -102,13 +105,11 @@ asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request) {
   core::admission::TwinNamespace twin;
   if (*ns) twin.remote_cluster = (*ns)->label(labels::remote_cluster_id);
   if (!twin.remote_cluster.empty()) {
-    const auto tenant = tenant_namespace(twin.remote_cluster);
-    auto policy = core::admission::read_pod_policy(tenant ? tenant->annotation(api::annotations::pod_policy) : "");
-    if (!policy && request.operation == Operation::create)
-      co_return Answer::deny("the annotation " + std::string(api::annotations::pod_policy) + " of namespace " +
-                             std::string(tenant->name()) +
-                             " cannot be understood, so no pod is let in: " + policy.error().text());
-    if (policy) twin.policy = std::move(*policy);
+    Consumer consumer{.id = twin.remote_cluster};
+    read_policy(consumer);
+    if (!consumer.mistake.empty() && request.operation == Operation::create)
+      co_return Answer::deny("no pod is let in: " + consumer.mistake);
+    twin.policy = std::move(consumer.policy);
   }
   Answer answer = core::admission::validate_shadow_pod(request, twin);
   if (!answer.allowed || !context_.enforce_quotas) co_return answer;
@@ -138,7 +139,33 @@ asio::awaitable<Answer> Reviews::validate_resource_slice(const Request& request)
       if (slice.name() == request.object.name() && slice.uid() != request.object.uid())
         namesakes.push_back(slice.key().text());
   }
-  co_return core::admission::validate_resource_slice(request, namesakes);
+  Answer answer = core::admission::validate_resource_slice(request, namesakes);
+  if (answer.allowed) answer = co_await check_amount(request, kinds::resource_slices);
+  co_return answer;
+}
+
+asio::awaitable<Answer> Reviews::validate_namespace_map(const Request& request) {
+  Answer answer = core::admission::validate_namespace_map(request);
+  if (answer.allowed) answer = co_await check_amount(request, kinds::namespace_maps);
+  co_return answer;
+}
+
+asio::awaitable<Answer> Reviews::validate_renew(const Request& request) {
+  Answer answer = core::admission::check_replica(request);
+  if (answer.allowed) answer = co_await check_amount(request, kinds::renews);
+  co_return answer;
+}
+
+asio::awaitable<Answer> Reviews::check_amount(const Request& request, kube::Resource kind) {
+  if (request.operation != Operation::create || !core::admission::is_tenant(request.user)) co_return Answer::allow();
+  auto ns = co_await read_namespace(request.ns, false);
+  if (!ns) co_return cannot_read(ns.error());
+  auto all = co_await read_all(kind, request.ns, std::string(labels::replicated) + "=true");
+  if (!all) co_return cannot_read(all.error());
+  // A policy that cannot be understood is the default one here: it bounds as well.
+  const auto policy = core::admission::read_pod_policy(*ns ? (*ns)->annotation(api::annotations::pod_policy) : "");
+  co_return core::admission::check_amount(request, all->size(),
+                                          policy.value_or(core::admission::PodPolicy()).max_objects);
 }
 
 asio::awaitable<Answer> Reviews::mutate_tenant(const Request& request) {
@@ -182,6 +209,24 @@ asio::awaitable<Answer> Reviews::validate_secret(const Request& request) {
   co_return core::admission::check_secret(request, *ns ? (*ns)->label(labels::remote_cluster_id) : "");
 }
 
+asio::awaitable<Answer> Reviews::validate_service(const Request& request) {
+  auto consumer = co_await consumer_of(request);
+  if (!consumer) co_return cannot_read(consumer.error());
+  if (!consumer->mistake.empty()) co_return Answer::deny("no Service is let in: " + consumer->mistake);
+  co_return core::admission::check_service(request, consumer->id, consumer->policy,
+                                           [this, &id = consumer->id](std::string_view name) {
+                                             const auto ns = namespaces_->find({{}, std::string(name)});
+                                             return ns && !id.empty() && ns->label(labels::remote_cluster_id) == id;
+                                           });
+}
+
+asio::awaitable<Answer> Reviews::validate_ingress(const Request& request) {
+  auto consumer = co_await consumer_of(request);
+  if (!consumer) co_return cannot_read(consumer.error());
+  if (!consumer->mistake.empty()) co_return Answer::deny("no Ingress is let in: " + consumer->mistake);
+  co_return core::admission::check_ingress(request, consumer->id, consumer->policy);
+}
+
 asio::awaitable<Answer> Reviews::validate_quota(const Request& request) {
   std::vector<std::string> others;
   if (writes(request)) {
@@ -207,6 +252,28 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::read_namespa
   }
   if (live.error().is_not_found()) co_return std::optional<kube::Object>();
   co_return std::unexpected(std::move(live.error()));
+}
+
+asio::awaitable<kube::Result<Reviews::Consumer>> Reviews::consumer_of(const Request& request) {
+  auto ns = co_await read_namespace(request.ns, false);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  Consumer consumer;
+  if (*ns) consumer.id = (*ns)->label(labels::remote_cluster_id);
+  // What changes nothing but metadata is let pass, so that finalizers can go.
+  if (core::admission::is_of_consumer(request.user, consumer.id) && request.object.spec() != request.old_object.spec())
+    read_policy(consumer);
+  co_return consumer;
+}
+
+void Reviews::read_policy(Consumer& consumer) const {
+  const auto tenant = consumer.id.empty() ? std::nullopt : tenant_namespace(consumer.id);
+  if (!tenant) return;
+  auto policy = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy));
+  if (policy)
+    consumer.policy = std::move(*policy);
+  else
+    consumer.mistake = "the annotation " + std::string(api::annotations::pod_policy) + " of namespace " +
+                       std::string(tenant->name()) + " cannot be understood: " + policy.error().text();
 }
 
 std::optional<kube::Object> Reviews::tenant_namespace(std::string_view cluster) const {

@@ -83,6 +83,10 @@ def asking(**requests: str) -> dict[str, Any]:
     return {"containers": [{"name": "main", "image": "busybox", "resources": {"requests": requests}}]}
 
 
+def service(**spec: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "more"}, "spec": {"ports": [{"port": 80}], **spec}}
+
+
 def secret(name: str, of_type: str = "Opaque", **labels: str) -> dict[str, Any]:
     metadata = {
         "name": name,
@@ -283,10 +287,32 @@ rows(
     ("run a pod of another", "POST", path("shadowpods", TWIN), shadow("more", origin="paris"), 403, "belongs to"),
     ("run in the node's network", "POST", path("shadowpods", TWIN), shadow("more", {**asking(), "hostNetwork": True}),
      403, "spec.pod.hostNetwork"),
+    ("run a pod that takes a year to end", "POST", path("shadowpods", TWIN),
+     shadow("more", {**asking(), "terminationGracePeriodSeconds": 31536000}), 403,
+     "spec.pod.terminationGracePeriodSeconds"),
     ("run on the control plane", "POST", path("shadowpods", TWIN),
      shadow("more", {**asking(), "tolerations": [{"operator": "Exists"}]}), 403, "spec.pod.tolerations"),
     ("run as another account", "POST", path("shadowpods", TWIN),
      shadow("more", {**asking(), "serviceAccountName": "admin"}), 403, "spec.pod.serviceAccountName"),
+    ("take the traffic of an address", "POST", path("services", TWIN), service(externalIPs=["192.0.2.1"]), 403,
+     "spec.externalIPs"),
+    ("take the address of the API server", "POST", path("services", TWIN),
+     service(type="LoadBalancer", externalIPs=["10.96.0.1"]), 403, "spec.externalIPs"),
+    ("choose the address of a load balancer", "POST", path("services", TWIN),
+     service(type="LoadBalancer", loadBalancerIP="192.0.2.1"), 403, "spec.loadBalancerIP"),
+    ("add an address to a Service that is there", "PATCH", path("services", TWIN, "front"),
+     {"spec": {"externalIPs": ["192.0.2.1"]}}, 403, "spec.externalIPs"),
+    ("apply an address to a Service that is there", "PATCH",
+     path("services", TWIN, "front") + "?fieldManager=me&force=true",
+     {"apiVersion": "v1", "kind": "Service", **service(externalIPs=["192.0.2.1"]), "metadata": {"name": "front"}}, 403,
+     "spec.externalIPs", APPLY),
+    ("give a name to another's Service", "POST", path("services", TWIN),
+     service(type="ExternalName", externalName="theirs.shop-paris.svc.cluster.local"), 403, "spec.externalName"),
+    ("give a name to the node itself", "POST", path("services", TWIN),
+     service(type="ExternalName", externalName="localhost"), 403, "spec.externalName"),
+    ("say that a load balancer has an address", "PATCH", path("services", TWIN, "front", "status"),
+     {"status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}}),
+    ("route the endpoints of a Service", "POST", path("endpoints", TWIN), {"metadata": {"name": "front"}}),
     ("have a token made of its twin", "POST", path("secrets", TWIN),
      secret("more", TOKEN_TYPE), 403, TOKEN_TYPE),
 )  # fmt: skip
@@ -363,6 +389,21 @@ ALLOWED = [
     Row(SLICE, "delete its pod", "DELETE", WEB + DRY, code=200),
     Row(SLICE, "bring a ConfigMap", "POST", path("configmaps", TWIN) + DRY, {"metadata": {"name": "more"}}, 201),
     Row(SLICE, "bring a Secret", "POST", path("secrets", TWIN) + DRY, secret("more"), 201),
+    Row(SLICE, "bring a Service", "POST", path("services", TWIN) + DRY, service(selector={"app": "web"}), 201),
+    Row(SLICE, "bring a Service as Go Liqo writes it", "PATCH",
+        path("services", TWIN, "new") + DRY + "&fieldManager=liqo&force=true",
+        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "new"}, "spec": {
+            "type": "LoadBalancer", "externalName": "", "externalTrafficPolicy": "Cluster", "sessionAffinity": "None",
+            "selector": {"app": "web"}, "ports": [{"name": "http", "protocol": "TCP", "port": 80, "targetPort": 8080,
+                                                   "nodePort": 0}]}}, 201, kind=APPLY),
+    Row(SLICE, "bring a Service of the nodes", "POST", path("services", TWIN) + DRY, service(type="NodePort"), 201),
+    Row(SLICE, "bring a name outside", "POST", path("services", TWIN) + DRY,
+        service(type="ExternalName", externalName="db.example.com"), 201),
+    Row(SLICE, "bring a name of its own", "POST", path("services", TWIN) + DRY,
+        service(type="ExternalName", externalName=f"front.{TWIN}.svc.cluster.local"), 201),
+    Row(SLICE, "take back a Service", "DELETE", path("services", TWIN, "front") + DRY, code=200),
+    Row(SLICE, "bring an Ingress", "POST", path("ingresses", TWIN) + DRY,
+        {"metadata": {"name": "more"}, "spec": {"rules": [{"host": "shop.example.com"}]}}, 201),
     Row(PEERING_USER, "read the ID of the cluster", "GET", path("configmaps", "liqo", "liqo-clusterid-configmap"),
         code=200),
     Row(PEERING_USER, "read its nonce", "GET", path("secrets", SPARTA, "liqo-nonce"), code=200),
@@ -420,6 +461,7 @@ class Hostile:
         self.consumer.liqoctl("offload", "namespace", "shop", "--pod-offloading-strategy", "Remote")
         self.consumer.api.create("pods", "shop", busybox("web"))
         wait_for(lambda: self.provider.running(TWIN) == 1, 60, "the pod to run at the provider")
+        self.provider.api.create("services", TWIN, {**service(), "metadata": {"name": "front"}})
 
     def user_of(self, name: str) -> str:
         """The user of a slice: its name, and a hash of who asked."""
@@ -483,6 +525,33 @@ def test_a_shadowpod_bears_the_name_of_who_made_it_whatever_it_says(hostile: Hos
     made = hostile.apis[SLICE].request("POST", path("shadowpods", TWIN), body)
     assert made["metadata"]["labels"]["liqo.io/creator-user"] == hostile.quota
     hostile.apis[SLICE].delete("shadowpods", TWIN, "stamped")
+
+
+@pytest.mark.parametrize(
+    "kind, body",
+    [
+        ("resourceslices", a_slice(owned("more"))),
+        ("namespacemaps", {"apiVersion": "offloading.liqo.io/v1beta1", "kind": "NamespaceMap", "metadata": owned("more")}),
+        ("renews", {"apiVersion": "authentication.liqo.io/v1beta1", "kind": "Renew", "metadata": owned("more")}),
+    ],
+)
+def test_it_asks_by_so_many_objects_as_it_may(hostile: Hostile, kind: str, body: dict[str, Any]) -> None:
+    api = hostile.provider.api
+    have = len(api.list(kind, SPARTA, "liqo.io/replicated=true"))
+
+    def bound_by(policy: str | None, code: int) -> bool:
+        api.patch("namespaces", None, SPARTA, marks(annotations={"liqo.io/pod-policy": policy}))
+        row = Row(CONTROL_PLANE, "ask", "POST", path(kind, SPARTA) + DRY, body)
+
+        def answered() -> bool:
+            got, answer = hostile.tries(row)
+            assert got == code and (code == 201 or f"there are {have} {kind}" in answer), f"{got} {answer}"
+            return True
+
+        return wait_for(answered, SOON, f"{kind} to be answered {code}")
+
+    assert bound_by(json.dumps({"maxObjects": have}), 403)
+    assert bound_by(None, 201)
 
 
 @pytest.mark.parametrize("namespace", [FOREIGN, PARIS, "liqo", SPARTA])

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kube/runtime/informer_set.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/webhook/admission_server.hpp"
 #include "liqo/webhook/quota_gate.hpp"
 
@@ -35,13 +36,29 @@ class Reviews {
   asio::awaitable<Answer> validate_shadow_pod(const Request& request);
   asio::awaitable<Answer> mutate_virtual_node(const Request& request);
   asio::awaitable<Answer> validate_resource_slice(const Request& request);
+  asio::awaitable<Answer> validate_namespace_map(const Request& request);
+  asio::awaitable<Answer> validate_renew(const Request& request);
   asio::awaitable<Answer> mutate_tenant(const Request& request);
   asio::awaitable<Answer> validate_tenant(const Request& request);
   asio::awaitable<Answer> validate_secret(const Request& request);
+  asio::awaitable<Answer> validate_service(const Request& request);
+  asio::awaitable<Answer> validate_ingress(const Request& request);
   asio::awaitable<Answer> validate_quota(const Request& request);
 
   /// A namespace, read from the server where the cache has none; nullopt where there is none.
   asio::awaitable<kube::Result<std::optional<kube::Object>>> read_namespace(std::string name, bool afresh);
+  struct Consumer {
+    std::string id;  ///< "" where the namespace is nobody's
+    core::admission::PodPolicy policy;
+    std::string mistake;  ///< why the policy cannot be understood, which is a refusal of all that is new
+  };
+  /// Whose namespace is written into, and its policy where that matters for the request.
+  asio::awaitable<kube::Result<Consumer>> consumer_of(const Request& request);
+  /// Whether a consumer may have one more of a kind in its tenant namespace. Requests at the same time do not know of
+  /// each other, so that it can be a few more.
+  asio::awaitable<Answer> check_amount(const Request& request, kube::Resource kind);
+  /// The policy of a consumer's tenant namespace, from the cache.
+  void read_policy(Consumer& consumer) const;
   /// The tenant namespace of a consumer, from the cache.
   std::optional<kube::Object> tenant_namespace(std::string_view cluster) const;
   /// All objects of a kind.

@@ -98,6 +98,10 @@ bool container_type(const json::value& value, const PodPolicy& policy) {
   return policy.unconfined || is_unset(value) || std::ranges::find(usual, text_of(value)) != std::end(usual);
 }
 
+bool ends_in_time(const json::value& value, const PodPolicy& policy) {
+  return is_unset(value) || (value.is_int64() && value.get_int64() <= policy.max_termination_grace_seconds);
+}
+
 bool default_proc(const json::value& value, const PodPolicy& policy) {
   return policy.unconfined || is_unset(value) || text_of(value) == "Default";
 }
@@ -128,6 +132,9 @@ struct Row {
   std::string_view why;  ///< goes on after the field's path
 };
 
+constexpr std::string_view holds_up =
+    "is longer than pods of the tenant may take to end, which is maxTerminationGracePeriodSeconds in the policy "
+    "(86400 by default)";
 constexpr std::string_view mounted_by_node =
     "is mounted by the node in its own name, past what binds the pod; use a volume claim, or nodeVolumes in the policy";
 
@@ -135,8 +142,8 @@ constexpr std::string_view mounted_by_node =
 constexpr Row table[] = {
     {"PodSpec", "activeDeadlineSeconds automountServiceAccountToken dnsPolicy enableServiceLinks hostUsers "
      "hostname hostnameOverride nodeSelector overhead preemptionPolicy restartPolicy "
-     "runtimeClassName setHostnameAsFQDN shareProcessNamespace subdomain "
-     "terminationGracePeriodSeconds", "", pass, ""},
+     "runtimeClassName setHostnameAsFQDN shareProcessNamespace subdomain", "", pass, ""},
+    {"PodSpec", "terminationGracePeriodSeconds", "", ends_in_time, holds_up},
     {"PodSpec", "hostIPC hostNetwork hostPID", "", unless<&PodPolicy::host_namespaces>,
      "opens the namespaces of the node; hostNamespaces in the policy allows it"},
     {"PodSpec", "nodeName", "", unless<&PodPolicy::node_name>,
@@ -236,8 +243,8 @@ constexpr Row table[] = {
     {"TCPSocketAction", "host", "", unless<&PodPolicy::probe_hosts>,
      "makes the node call other addresses than the pod's; probeHosts in the policy allows it"},
     {"TCPSocketAction", "port", "", pass, ""},
-    {"Probe", "failureThreshold initialDelaySeconds periodSeconds successThreshold "
-     "terminationGracePeriodSeconds timeoutSeconds", "", pass, ""},
+    {"Probe", "failureThreshold initialDelaySeconds periodSeconds successThreshold timeoutSeconds", "", pass, ""},
+    {"Probe", "terminationGracePeriodSeconds", "", ends_in_time, holds_up},
     {"Probe", "exec", "ExecAction", pass, ""},
     {"Probe", "grpc", "GRPCAction", pass, ""},
     {"Probe", "httpGet", "HTTPGetAction", pass, ""},

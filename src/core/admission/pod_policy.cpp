@@ -14,6 +14,10 @@ struct List {
   std::string_view key;
   std::vector<std::string> PodPolicy::* member;
 };
+struct Bound {
+  std::string_view key;
+  std::int64_t PodPolicy::* member;
+};
 
 constexpr Switch switches[] = {
     {"hostNamespaces", &PodPolicy::host_namespaces}, {"hostPath", &PodPolicy::host_path},
@@ -21,6 +25,7 @@ constexpr Switch switches[] = {
     {"unconfined", &PodPolicy::unconfined},          {"nodeName", &PodPolicy::node_name},
     {"probeHosts", &PodPolicy::probe_hosts},         {"otherNamespaces", &PodPolicy::other_namespaces},
     {"resourceClaims", &PodPolicy::resource_claims}, {"nodeVolumes", &PodPolicy::node_volumes},
+    {"externalIPs", &PodPolicy::external_ips},
 };
 constexpr List list_members[] = {
     {"annotations", &PodPolicy::annotations},
@@ -30,11 +35,26 @@ constexpr List list_members[] = {
     {"priorityClasses", &PodPolicy::priority_classes},
     {"schedulers", &PodPolicy::schedulers},
     {"tolerations", &PodPolicy::tolerations},
+    {"refusedServiceTypes", &PodPolicy::refused_service_types},
+};
+constexpr Bound bounds[] = {
+    {"maxObjects", &PodPolicy::max_objects},
+    {"maxTerminationGracePeriodSeconds", &PodPolicy::max_termination_grace_seconds},
 };
 
 constexpr std::size_t max_annotation = 16 * 1024;
 
 std::unexpected<kube::Failure> unreadable(std::string why) { return kube::fail(kube::Errc::parse, std::move(why)); }
+
+std::optional<std::vector<std::string>> read_names(const json::value& value) {
+  if (!value.is_array()) return std::nullopt;
+  std::vector<std::string> names;
+  for (const json::value& entry : value.get_array()) {
+    if (!entry.is_string()) return std::nullopt;
+    names.emplace_back(entry.get_string());
+  }
+  return names;
+}
 
 bool read_entry(PodPolicy& policy, std::string_view key, const json::value& value, std::string& mistake) {
   for (const Switch& known : switches) {
@@ -45,12 +65,22 @@ bool read_entry(PodPolicy& policy, std::string_view key, const json::value& valu
   }
   for (const List& known : list_members) {
     if (key != known.key) continue;
-    if (!value.is_array()) return mistake = "\"" + std::string(key) + "\" must be a list of names", false;
-    for (const json::value& entry : value.get_array()) {
-      if (!entry.is_string()) return mistake = "\"" + std::string(key) + "\" must be a list of names", false;
-      (policy.*known.member).emplace_back(entry.get_string());
-    }
+    auto names = read_names(value);
+    if (!names) return mistake = "\"" + std::string(key) + "\" must be a list of names", false;
+    policy.*known.member = std::move(*names);
     return true;
+  }
+  for (const Bound& known : bounds) {
+    if (key != known.key) continue;
+    if (!value.is_int64() || value.get_int64() < 0)
+      return mistake = "\"" + std::string(key) + "\" must be a number, 0 or more", false;
+    policy.*known.member = value.get_int64();
+    return true;
+  }
+  if (key == "ingressHosts") {
+    policy.ingress_hosts = read_names(value);
+    if (!policy.ingress_hosts) mistake = "\"ingressHosts\" must be a list of names";
+    return policy.ingress_hosts.has_value();
   }
   mistake = "\"" + std::string(key.substr(0, 80)) + "\" is not a key of it";
   return false;

@@ -83,6 +83,9 @@ Answer check_kept(const Request& request) {
 
 bool is_tenant(const User& user) { return user.is_in(api::control_plane_group); }
 bool is_peering_user(const User& user) { return is_tenant(user) && user.name.starts_with(api::peering_user_prefix); }
+bool is_of_consumer(const User& user, std::string_view consumer) {
+  return is_tenant(user) || (!consumer.empty() && user.is_in(consumer));
+}
 
 Answer check_replica(const Request& request) {
   if (!is_tenant(request.user)) return Answer::allow();
@@ -144,7 +147,7 @@ Answer check_tenant_writer(const Request& request, std::string_view decisions) {
 Answer check_secret(const Request& request, std::string_view consumer) {
   const bool in_tenant_namespace = is_tenant(request.user);
   if (request.operation != Operation::create) return Answer::allow();
-  if (!in_tenant_namespace && (consumer.empty() || !request.user.is_in(consumer))) return Answer::allow();
+  if (!is_of_consumer(request.user, consumer)) return Answer::allow();
   const std::string who = "user " + quoted(request.user.name);
   const std::string_view type = kube::string_at(request.object.tree(), {"type"});
   if (type == token_type)

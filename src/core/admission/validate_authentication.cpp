@@ -1,4 +1,6 @@
 // Admission of the kinds by which clusters get to know each other: ResourceSlice, Tenant, ForeignCluster.
+#include <utility>
+
 #include "kube/base/quantity.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/patch.hpp"
@@ -53,6 +55,14 @@ Answer validate_resource_slice(const Request& request, std::span<const std::stri
   if (const std::string mistake = check_resources(asked, "spec.resources"); !mistake.empty())
     return Answer::invalid(mistake);
   return Answer::allow();
+}
+
+Answer check_amount(const Request& request, std::size_t have, std::int64_t most) {
+  if (request.operation != Operation::create || !is_tenant(request.user)) return Answer::allow();
+  if (std::cmp_less(have, most)) return Answer::allow();
+  return Answer::deny("there are " + std::to_string(have) + " " + request.plural + " of this consumer already, and " +
+                      std::to_string(most) + " is what it may have: delete one, or ask the provider for more " +
+                      "(maxObjects in the policy)");
 }
 
 Answer mutate_tenant(const Request& request, std::string_view decisions) {

@@ -26,6 +26,7 @@ GROUPS = {
     "certificates.k8s.io/v1": "certificatesigningrequests",
     "coordination.k8s.io/v1": "leases",
     "discovery.k8s.io/v1": "endpointslices",
+    "networking.k8s.io/v1": "ingresses",
     "node.k8s.io/v1": "runtimeclasses",
     "rbac.authorization.k8s.io/v1": "clusterroles clusterrolebindings roles rolebindings",
     "apiextensions.k8s.io/v1": "customresourcedefinitions",

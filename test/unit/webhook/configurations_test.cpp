@@ -34,7 +34,7 @@ TEST_CASE("every webhook fails closed, is called by v1, and is never asked about
     }
   }
   CHECK(names.size() == paths.size());
-  CHECK(paths.size() == 14);
+  CHECK(paths.size() == 16);
 }
 
 TEST_CASE("tenants cannot skip what holds them in bounds") {
@@ -42,8 +42,8 @@ TEST_CASE("tenants cannot skip what holds them in bounds") {
     const kube::Object made = forge_configuration(kind, {.url = "", .ns = "liqo"}, "PEM");
     for (const json::value& hook : kube::array_at(made.tree(), {"webhooks"})) {
       const std::string_view name = kube::string_at(hook, {"name"});
-      for (std::string_view kept :
-           {"shadowpod.", "resourceslice.", "tenant.", "namespacemap.", "renew.", "quota.", "secret."})
+      for (std::string_view kept : {"shadowpod.", "resourceslice.", "tenant.", "namespacemap.", "renew.", "quota.",
+                                    "secret.", "service.", "ingress."})
         if (name.starts_with(kept)) CHECK(kube::object_at(hook, {"objectSelector"}).empty());
     }
   }
@@ -97,4 +97,23 @@ TEST_CASE("what others add does not count as a difference, what they change does
   CHECK_FALSE(is_as_wanted(stored, forge_configuration(mutating_configurations, reach, "OTHER")));
   stored.tree()["webhooks"].as_array().at(0).as_object()["failurePolicy"] = "Ignore";
   CHECK_FALSE(is_as_wanted(stored, wanted));
+}
+
+TEST_CASE(
+    "of Services and Ingresses, those in namespaces of peers are asked about, and neither their status nor others") {
+  const kube::Object made = forge_configuration(validating_configurations, {.url = "", .ns = "liqo"}, "PEM");
+  std::size_t seen = 0;
+  for (const json::value& hook : kube::array_at(made.tree(), {"webhooks"})) {
+    const std::string_view name = kube::string_at(hook, {"name"});
+    if (name != "service.validate.liqo.io" && name != "ingress.validate.liqo.io") continue;
+    ++seen;
+    CHECK(json::serialize(kube::object_at(hook, {"namespaceSelector"})) ==
+          R"({"matchExpressions":[{"key":"liqo.io/remote-cluster-id","operator":"Exists"}]})");
+    const bool is_service = name.starts_with("service");
+    CHECK(json::serialize(kube::array_at(hook, {"rules"})) ==
+          R"([{"apiGroups":[")" + std::string(is_service ? "" : "networking.k8s.io") +
+              R"("],"apiVersions":["v1"],"operations":["CREATE","UPDATE"],"resources":[")" +
+              (is_service ? "services" : "ingresses") + R"("],"scope":"*"}])");
+  }
+  CHECK(seen == 2);
 }

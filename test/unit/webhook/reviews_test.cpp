@@ -60,9 +60,10 @@ struct World {
     REQUIRE(server.create(kind, json::parse(object).as_object(), "admin"));
   }
   /// What is answered to the creation of an object: "" or the message.
-  std::string ask(std::string path, std::string_view ns, std::string_view object, std::string_view user = "pool-1f") {
+  std::string ask(std::string path, std::string_view ns, std::string_view object, std::string_view user = "pool-1f",
+                  std::string_view organization = "rome") {
     json::object request{{"uid", "1"}, {"operation", "CREATE"}, {"namespace", ns}, {"object", json::parse(object)}};
-    request["userInfo"] = json::object{{"username", user}, {"groups", json::array{"rome"}}};
+    request["userInfo"] = json::object{{"username", user}, {"groups", json::array{json::string(organization)}}};
     request["name"] = kube::string_at(request["object"], {"metadata", "name"});
     json::object review{{"apiVersion", "admission.k8s.io/v1"}, {"kind", "AdmissionReview"}};
     review["request"] = std::move(request);
@@ -153,6 +154,70 @@ TEST_CASE("a consumer's Secrets are held against its own namespaces") {
   CHECK(world.ask("/validate/secrets", "shop-rome", token).find("a token of this cluster") != std::string::npos);
   CHECK(world.ask("/validate/secrets", "shop-rome", R"({"metadata":{"name":"t"},"type":"Opaque"})") == "");
   CHECK(world.ask("/validate/secrets", "elsewhere", token) == "");
+}
+
+TEST_CASE("a consumer's Services and Ingresses are held against its policy and its namespaces") {
+  World world;
+  world.start();
+  world.make(kube::resources::namespaces, twin);
+  const std::string_view bad = R"({"metadata":{"name":"s"},"spec":{"externalIPs":["10.96.0.1"]}})";
+  const std::string_view alias =
+      R"({"metadata":{"name":"s"},"spec":{"type":"ExternalName","externalName":"a.shop-rome.svc.cluster.local"}})";
+  const std::string_view stranger =
+      R"({"metadata":{"name":"s"},"spec":{"type":"ExternalName","externalName":"a.elsewhere.svc.cluster.local"}})";
+  const std::string_view route = R"({"metadata":{"name":"i"},"spec":{"rules":[{"host":"a.example.com"}]}})";
+  CHECK(world.ask("/validate/services", "shop-rome", bad).find("spec.externalIPs") != std::string::npos);
+  CHECK(world.ask("/validate/services", "elsewhere", bad) == "");
+  world.simulator.run_for(1s);
+  CHECK(world.ask("/validate/services", "shop-rome", alias) == "");
+  CHECK(world.ask("/validate/services", "shop-rome", stranger).find("what others have") != std::string::npos);
+  CHECK(world.ask("/validate/ingresses", "shop-rome", route) == "");
+  const auto with_policy = [](std::string_view text) {
+    json::object made = json::parse(policy).as_object();
+    made["metadata"].as_object()["annotations"].as_object()["liqo.io/pod-policy"] = text;
+    return json::serialize(made);
+  };
+  SUBCASE("the policy says otherwise") {
+    world.make(kube::resources::namespaces, with_policy(R"({"externalIPs":true,"ingressHosts":["b.example.com"]})"));
+    world.simulator.run_for(1s);
+    CHECK(world.ask("/validate/services", "shop-rome", bad) == "");
+    CHECK(world.ask("/validate/ingresses", "shop-rome", route).find("ingressHosts") != std::string::npos);
+  }
+  SUBCASE("a policy that is not understood lets nothing in, of the consumer's") {
+    world.make(kube::resources::namespaces, with_policy(R"({"extrnalIPs":true})"));
+    world.simulator.run_for(1s);
+    CHECK(world.ask("/validate/services", "shop-rome", alias).find("cannot be understood") != std::string::npos);
+    CHECK(world.ask("/validate/ingresses", "shop-rome", route).find("cannot be understood") != std::string::npos);
+  }
+}
+
+TEST_CASE("what a consumer asks by is counted in its tenant namespace, kind by kind") {
+  World world;
+  world.server.serve(kinds::namespace_maps);
+  world.server.serve(kinds::renews);
+  world.start();
+  json::object tenant = json::parse(policy).as_object();
+  tenant["metadata"].as_object()["annotations"].as_object()["liqo.io/pod-policy"] = R"({"maxObjects":2})";
+  world.make(kube::resources::namespaces, json::serialize(tenant));
+  const auto replica = [](std::string_view name) {
+    return R"({"metadata":{"name":")" + std::string(name) + R"(","namespace":"liqo-tenant-rome","labels":{
+        "liqo.io/replicated":"true","liqo.io/replication":"false","liqo.io/originID":"rome",
+        "liqo.io/remote-cluster-id":"rome"}},"spec":{}})";
+  };
+  const auto ask = [&](std::string_view path) {
+    return world.ask(std::string(path), "liqo-tenant-rome", replica("new"), "rome", "liqo.io");
+  };
+  world.make(kinds::resource_slices, R"({"metadata":{"name":"own","namespace":"liqo-tenant-rome"}})");
+  world.make(kinds::resource_slices, replica("one"));
+  CHECK(ask("/validate/resourceslices") == "");
+  world.make(kinds::resource_slices, replica("two"));
+  CHECK(ask("/validate/resourceslices").find("maxObjects") != std::string::npos);
+  CHECK(ask("/validate/namespacemaps") == "");
+  CHECK(ask("/validate/renews") == "");
+  for (std::string_view name : {"one", "two"}) world.make(kinds::namespace_maps, replica(name));
+  for (std::string_view name : {"one", "two"}) world.make(kinds::renews, replica(name));
+  CHECK(ask("/validate/namespacemaps").find("maxObjects") != std::string::npos);
+  CHECK(ask("/validate/renews").find("maxObjects") != std::string::npos);
 }
 
 TEST_CASE("a server that is away is a reason to try again, not a verdict") {

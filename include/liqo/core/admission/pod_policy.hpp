@@ -1,6 +1,8 @@
-// What the pods of one tenant may do beyond the default: written by the provider's administrator alone.
+// What one tenant and its pods may do where it is not the default: written by the provider's administrator alone.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,7 @@ namespace liqo::core::admission {
 
 /// The exceptions of a tenant. The default is strict: what Kubernetes' Pod Security level "baseline" lets pass, less
 /// what reaches beyond the tenant's own namespaces. Lists name what is allowed in addition; "*" in a list is anything.
+/// What Go Liqo's consumers do all day passes by default, and the policy narrows it.
 struct PodPolicy {
   bool host_namespaces = false;  ///< hostNetwork, hostPID, hostIPC
   bool host_path = false;        ///< volumes of the node's file system
@@ -20,15 +23,20 @@ struct PodPolicy {
   bool unconfined = false;               ///< seccomp, AppArmor, SELinux and /proc as the pod wants them
   bool node_name = false;                ///< past the scheduler
   bool probe_hosts = false;              ///< probes and hooks that the node sends to other addresses than the pod's
-  bool other_namespaces = false;         ///< affinity to and from pods of namespaces that are not the tenant's
+  bool other_namespaces = false;         ///< affinity to pods, and names of Services, of others' namespaces
   bool resource_claims = false;          ///< devices by dynamic resource allocation, which no quota counts
+  bool external_ips = false;             ///< Services with addresses of their own choice
   std::vector<std::string> annotations;  ///< of those that network plugins and runtimes read
   std::vector<std::string> capabilities;
   std::vector<std::string> sysctls;
   std::vector<std::string> service_accounts;  ///< beside "default"
   std::vector<std::string> priority_classes;
-  std::vector<std::string> schedulers;   ///< beside the default one
-  std::vector<std::string> tolerations;  ///< keys of taints beside those that are not for the control plane
+  std::vector<std::string> schedulers;             ///< beside the default one
+  std::vector<std::string> tolerations;            ///< keys of taints beside those that are not for the control plane
+  std::vector<std::string> refused_service_types;  ///< e.g. "LoadBalancer"; none by default
+  std::optional<std::vector<std::string>> ingress_hosts;  ///< all that Ingresses may name; any where it is not set
+  std::int64_t max_objects = 64;  ///< of each kind by which a consumer asks, in its tenant namespace
+  std::int64_t max_termination_grace_seconds = 86'400;
   bool operator==(const PodPolicy&) const = default;
 };
 

@@ -12,6 +12,8 @@ namespace liqo::core::admission {
 bool is_tenant(const User& user);
 /// True for the restricted users that only prepare a peering.
 bool is_peering_user(const User& user);
+/// True for every identity of consumers that reaches the namespaces of `consumer` ("" where they are nobody's).
+bool is_of_consumer(const User& user, std::string_view consumer);
 
 /// Rules for what a consumer replicates into its tenant namespace (ResourceSlices, NamespaceMaps, Renews); everybody
 /// else passes. A new object must be a replica of that consumer, in labels and in `spec.consumerClusterID`; a stored

@@ -48,6 +48,12 @@ TEST_CASE("each row that does not pass refuses by default and says where") {
       {R"({"tolerations":[{"operator":"Exists","effect":"NoSchedule"}]})", "spec.pod.tolerations",
        R"({"tolerations":["*"]})"},
       {R"({"resourceClaims":[{"name":"gpu"}]})", "spec.pod.resourceClaims", R"({"resourceClaims":true})"},
+      {R"({"terminationGracePeriodSeconds":86401})", "spec.pod.terminationGracePeriodSeconds",
+       R"({"maxTerminationGracePeriodSeconds":90000})"},
+      {R"({"terminationGracePeriodSeconds":18446744073709551615})", "spec.pod.terminationGracePeriodSeconds", ""},
+      {R"({"containers":[{"livenessProbe":{"terminationGracePeriodSeconds":86401}}]})",
+       "spec.pod.containers[0].livenessProbe.terminationGracePeriodSeconds",
+       R"({"maxTerminationGracePeriodSeconds":86401})"},
       {R"({"ephemeralContainers":[{"name":"x"}]})", "spec.pod.ephemeralContainers", ""},
       {R"({"schedulingGates":[{"name":"x"}]})", "spec.pod.schedulingGates", ""},
       {R"({"workloadRef":{"name":"x"}})", "spec.pod.workloadRef", ""},
@@ -207,10 +213,19 @@ TEST_CASE("a refusal names every field, up to a bound") {
   CHECK(describe(check_pod(spec, {})).ends_with("and perhaps more"));
 }
 
+TEST_CASE("pods end in a day, or in the time that the policy gives them") {
+  CHECK(refused(R"({"terminationGracePeriodSeconds":86400})") == Paths{});
+  CHECK(refused(R"({"terminationGracePeriodSeconds":0})") == Paths{});
+  const auto policy = read_pod_policy(R"({"maxTerminationGracePeriodSeconds":60})").value();
+  CHECK(refused(R"({"terminationGracePeriodSeconds":60})", policy) == Paths{});
+  CHECK(refused(R"({"terminationGracePeriodSeconds":61})", policy) == Paths{"spec.pod.terminationGracePeriodSeconds"});
+}
+
 TEST_CASE("a policy that is not understood allows nothing") {
   for (const std::string_view text :
        {"x", "[]", R"({"hostPort":true})", R"({"hostPorts":"true"})", R"({"capabilities":"NET_ADMIN"})",
-        R"({"capabilities":[1]})", R"({"privileged":1})"}) {
+        R"({"capabilities":[1]})", R"({"privileged":1})", R"({"maxObjects":-1})", R"({"maxObjects":"1"})",
+        R"({"maxTerminationGracePeriodSeconds":1.5})", R"({"ingressHosts":"a"})", R"({"ingressHosts":[1]})"}) {
     CAPTURE(text);
     CHECK_FALSE(read_pod_policy(text));
   }
