@@ -1,8 +1,11 @@
 #include "cluster.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <random>
 
+#include "kube/net/exec_plugin.hpp"
 #include "kubeconfig.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/objects.hpp"
@@ -38,6 +41,22 @@ bool merge(json::object& into, const json::object& from) {
   return changed;
 }
 
+/// The exec plugin of a kubeconfig that the user has named; while it talks, no spinner turns.
+class UsersPlugin final : public kube::net::CredentialPlugin {
+ public:
+  UsersPlugin(kube::async::Clock& clock, Output& output)
+      : runner_(clock, {.terminal = isatty(STDIN_FILENO) == 1}), output_(output) {}
+
+  asio::awaitable<Result<kube::wire::ExecCredential>> ask(kube::wire::ClusterConfig config) override {
+    output_.clear();
+    return runner_.ask(std::move(config));
+  }
+
+ private:
+  kube::net::ExecPluginRunner runner_;
+  Output& output_;
+};
+
 }  // namespace
 
 Cluster::Cluster(asio::any_io_executor executor, kube::async::Clock& clock, Output& output, const CommonFlags& flags,
@@ -53,13 +72,18 @@ Cluster::Cluster(asio::any_io_executor executor, kube::async::Clock& clock, Outp
   api_ = std::make_unique<kube::Api>(client_, clock_, random_, metrics_, kube::ApiSettings{.cluster = name});
 }
 
-Result<std::unique_ptr<Cluster>> Cluster::open(asio::any_io_executor executor, kube::async::Clock& clock,
-                                               Output& output, const CommonFlags& flags, bool remote) {
+asio::awaitable<Result<std::unique_ptr<Cluster>>> Cluster::open(asio::any_io_executor executor,
+                                                                kube::async::Clock& clock, Output& output,
+                                                                const CommonFlags& flags, bool remote) {
   auto config = find_cluster(remote ? flags.remote : flags.local, remote);
-  if (!config) return std::unexpected(std::move(config.error()));
-  auto credentials = kube::net::Credentials::make(std::move(*config), clock);
-  if (!credentials) return std::unexpected(std::move(credentials.error()));
-  return std::unique_ptr<Cluster>(
+  if (!config) co_return std::unexpected(std::move(config.error()));
+  auto credentials =
+      kube::net::Credentials::make(std::move(*config), clock, std::make_unique<UsersPlugin>(clock, output));
+  if (!credentials) co_return std::unexpected(std::move(credentials.error()));
+  // Here and not under the deadline of a request, because somebody may have to log in.
+  if (auto ready = co_await (*credentials)->ready(); !ready)
+    co_return kube::fail(std::move(ready.error()), "user '" + (*credentials)->config().user + "'");
+  co_return std::unique_ptr<Cluster>(
       new Cluster(std::move(executor), clock, output, flags, remote, std::move(*credentials)));
 }
 

@@ -25,9 +25,11 @@ enum class Ensured { created, changed, unchanged, dry_run };
 /// new.
 class Cluster {
  public:
-  /// Reads the kubeconfig; connects at the first request. Errors: Errc::missing, Errc::invalid_input and the like.
-  static Result<std::unique_ptr<Cluster>> open(asio::any_io_executor executor, kube::async::Clock& clock,
-                                               Output& output, const CommonFlags& flags, bool remote);
+  /// Reads the kubeconfig, and asks its exec plugin, which may talk on the terminal; connects at the first request.
+  /// Errors: Errc::missing, Errc::invalid_input and the like.
+  static asio::awaitable<Result<std::unique_ptr<Cluster>>> open(asio::any_io_executor executor,
+                                                                kube::async::Clock& clock, Output& output,
+                                                                const CommonFlags& flags, bool remote);
 
   kube::Api& api() { return *api_; }
   kube::async::Clock& clock() { return clock_; }

@@ -5,8 +5,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "exec_plugin.hpp"
-
 namespace liqoctl {
 namespace {
 
@@ -94,10 +92,6 @@ Result<ClusterConfig> find_cluster(const ConnectionFlags& flags, bool remote) {
     config->insecure_skip_tls_verify = true;
     config->ca_pem.clear();
     config->ca_file.clear();
-  }
-  if (config->exec) {
-    if (auto filled = run_exec_plugin(*config); !filled)
-      return kube::fail(std::move(filled.error()), "user '" + config->user + "'");
   }
   return config;
 }

@@ -1,4 +1,4 @@
-// Finding the kubeconfig as kubectl does, and asking an exec plugin for credentials.
+// Finding the kubeconfig as kubectl does.
 #pragma once
 
 #include "flags.hpp"
@@ -7,7 +7,7 @@
 namespace liqoctl {
 
 /// `--kubeconfig`, or the files of $KUBECONFIG (the first that has the context), or ~/.kube/config, or the service
-/// account of the pod that this runs in. Runs an exec plugin, which may talk on the terminal. `prefix` is "--" or
+/// account of the pod that this runs in. `prefix` is "--" or
 /// "--remote-": how messages call the flags. $KUBECONFIG and the rest are not looked at for the remote cluster unless a
 /// context of it is named.
 kube::Result<kube::wire::ClusterConfig> find_cluster(const ConnectionFlags& flags, bool remote);

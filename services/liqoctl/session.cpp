@@ -23,28 +23,22 @@ Session::Session(asio::any_io_executor executor, CommonFlags flags)
   output_.set_verbose(flags_.verbose);
 }
 
-Result<Cluster*> Session::local() {
-  if (!local_) {
-    auto opened = Cluster::open(executor_, clock_, output_, flags_, false);
-    if (!opened) return std::unexpected(std::move(opened.error()));
-    local_ = std::move(*opened);
+asio::awaitable<Result<Cluster*>> Session::opened(std::unique_ptr<Cluster>& cluster, bool remote) {
+  if (!cluster) {
+    auto opened = co_await Cluster::open(executor_, clock_, output_, flags_, remote);
+    if (!opened) co_return std::unexpected(std::move(opened.error()));
+    cluster = std::move(*opened);
   }
-  return local_.get();
+  co_return cluster.get();
 }
 
-Result<Cluster*> Session::remote() {
-  if (!remote_) {
-    auto opened = Cluster::open(executor_, clock_, output_, flags_, true);
-    if (!opened) return std::unexpected(std::move(opened.error()));
-    remote_ = std::move(*opened);
-  }
-  return remote_.get();
-}
+asio::awaitable<Result<Cluster*>> Session::local() { return opened(local_, false); }
+asio::awaitable<Result<Cluster*>> Session::remote() { return opened(remote_, true); }
 
 asio::awaitable<Result<Session::Pair>> Session::both() {
-  auto consumer = local();
+  auto consumer = co_await local();
   if (!consumer) co_return std::unexpected(std::move(consumer.error()));
-  auto provider = remote();
+  auto provider = co_await remote();
   if (!provider) co_return std::unexpected(std::move(provider.error()));
   Pair pair{.consumer = *consumer, .provider = *provider};
   auto consumer_id = co_await pair.consumer->id();

@@ -19,8 +19,8 @@ class Session {
   kube::Deadline deadline() const { return deadline_; }
 
   /// Errors: those of Cluster::open.
-  Result<Cluster*> local();
-  Result<Cluster*> remote();
+  asio::awaitable<Result<Cluster*>> local();
+  asio::awaitable<Result<Cluster*>> remote();
   /// Both, with their IDs read, and checked to be two clusters.
   struct Pair {
     Cluster* consumer = nullptr;
@@ -36,6 +36,8 @@ class Session {
   asio::awaitable<void> stop();
 
  private:
+  asio::awaitable<Result<Cluster*>> opened(std::unique_ptr<Cluster>& cluster, bool remote);
+
   asio::any_io_executor executor_;
   kube::async::RealClock clock_;
   CommonFlags flags_;

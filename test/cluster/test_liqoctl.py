@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -9,6 +10,7 @@ import subprocess
 import time
 
 import pytest
+import yaml
 
 from harness import chart, settings
 from harness.cluster import Cluster
@@ -112,6 +114,53 @@ def test_info_of_a_cluster_without_peers(fresh: Liqoctl) -> None:
 def test_a_cluster_without_liqo_is_told_as_such(milan: Cluster) -> None:
     done = Liqoctl(milan).attempt("info", "--liqo-namespace", "nowhere")
     assert done.code == 1 and "is Liqo installed there?" in done.err
+
+
+def test_a_program_that_the_kubeconfig_names_makes_the_credentials(fresh: Liqoctl) -> None:
+    """As the kubeconfigs of cloud providers have it; the server refuses the first token that it gives."""
+    rome = fresh.cluster
+    token = yaml.safe_load(rome.service_account("liqo", "plugged").read_text())["users"][0]["user"]["token"]
+    rome.api.apply(
+        "clusterrolebindings",
+        None,
+        {
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "plugged"},
+            "subjects": [{"kind": "ServiceAccount", "namespace": "liqo", "name": "plugged"}],
+            "roleRef": {"kind": "ClusterRole", "name": "cluster-admin", "apiGroup": "rbac.authorization.k8s.io"},
+        },
+    )
+    version = "client.authentication.k8s.io/v1"
+    plugin = {
+        "apiVersion": version,
+        "command": "./plugin",
+        "env": [{"name": "GOOD", "value": token}],
+        "interactiveMode": "IfAvailable",
+        "provideClusterInfo": True,
+    }
+    plugged = Liqoctl(rome, rome.write_kubeconfig("plugged", {"exec": plugin}))
+    script = rome.directory / "plugin"
+    said = json.dumps({"apiVersion": version, "kind": "ExecCredential", "status": {"token": "TOKEN"}})
+    script.write_text(
+        f"""#!/bin/sh
+echo asked >> "$0.runs"
+echo "$KUBERNETES_EXEC_INFO" > "$0.told"
+[ "$(wc -l < "$0.runs")" = 1 ] && GOOD=outdated
+echo '{said}' | sed "s/TOKEN/$GOOD/"
+"""
+    )
+    script.chmod(0o700)
+    assert plugged("info", "--get", "clusterid") == "rome\n"
+    assert (rome.directory / "plugin.runs").read_text() == "asked\n" * 2
+    told = json.loads((rome.directory / "plugin.told").read_text())["spec"]
+    assert told["interactive"] is False and told["cluster"]["server"] == rome.server
+
+    script.write_text("#!/bin/sh\necho 'log in first' >&2\nexit 7\n")
+    done = plugged.attempt("info")
+    assert done.code == 1 and "ended with exit code 7" in done.err and "log in first\n" in done.err
+    script.unlink()
+    done = plugged.attempt("info")
+    assert done.code == 1 and "cannot be run: No such file or directory" in done.err
 
 
 def test_a_terminal_gets_colours_and_no_color_takes_them_away(fresh: Liqoctl) -> None:

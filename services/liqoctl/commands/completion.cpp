@@ -47,7 +47,7 @@ std::string filled(std::string_view script, const std::string& program) {
 /// Names of the cluster; nothing where it does not answer, because a completion must not fail.
 asio::awaitable<std::vector<std::string>> names(Session& session, Candidates candidates) {
   std::vector<std::string> out;
-  auto cluster = session.local();
+  auto cluster = co_await session.local();
   if (!cluster) co_return out;
   const kube::Resource* resource = nullptr;
   std::string selector;

@@ -30,7 +30,7 @@ std::string condition_of(const Object& tenant) {
 }
 
 Answer change_tenant(Session& session, const TenantFlags& flags, const Change& change) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   auto key = co_await find_one(cluster, kinds::tenants, flags.name);
@@ -72,7 +72,7 @@ struct SliceFlags {
 };
 
 Answer change_slice(Session& session, const SliceFlags& flags, bool cordon) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   auto ns = co_await cluster.existing_tenant_namespace(flags.consumer);

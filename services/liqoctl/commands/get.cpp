@@ -35,7 +35,7 @@ asio::awaitable<Result<std::vector<Object>>> choose(Cluster& cluster, const List
 }
 
 Answer get(Session& session, const ListedKind& kind, const GetFlags& flags) {
-  auto cluster = session.local();
+  auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto objects = co_await choose(**cluster, kind, flags);
   if (!objects) co_return std::unexpected(std::move(objects.error()));
@@ -65,7 +65,7 @@ Answer get(Session& session, const ListedKind& kind, const GetFlags& flags) {
 }
 
 Answer describe(Session& session, const ListedKind& kind, const GetFlags& flags) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   auto objects = co_await choose(cluster, kind, flags);

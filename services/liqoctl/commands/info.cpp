@@ -49,7 +49,7 @@ T or_warn(Session& session, Result<T> found, T fallback = {}) {
 }
 
 Answer info(Session& session, const InfoFlags& flags) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   auto id = co_await cluster.id();
@@ -96,7 +96,7 @@ asio::awaitable<Result<model::PeerObjects>> read_peer(Cluster& cluster, Object f
 }
 
 Answer info_peer(Session& session, const InfoFlags& flags) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   auto known = co_await cluster.list(kinds::foreign_clusters, "");

@@ -4,10 +4,10 @@
 
 #include "chart.hpp"
 #include "commands/commands.hpp"
+#include "kube/wire/yaml.hpp"
 #include "model/install.hpp"
 #include "shared.hpp"
 #include "text/yaml.hpp"
-#include "text/yaml_reader.hpp"
 
 namespace liqoctl {
 namespace {
@@ -28,7 +28,7 @@ Result<json::object> read_values(const Flags& flags) {
     std::stringstream text;
     text << file.rdbuf();
     if (!file) return kube::fail(Errc::missing, path + " cannot be read");
-    auto documents = text::read_yaml(text.str());
+    auto documents = kube::wire::read_yaml(text.str());
     if (!documents) return kube::fail(std::move(documents.error()), path);
     for (const json::value& document : *documents) {
       if (!document.is_object()) return kube::fail(Errc::parse, path + " is no file of values");
@@ -53,7 +53,7 @@ Answer install(Session& session, const Flags& flags) {
   if (!values) co_return std::unexpected(std::move(values.error()));
   std::vector<json::value> chart;
   for (const std::string_view file : chart_files()) {
-    auto documents = text::read_yaml(file);
+    auto documents = kube::wire::read_yaml(file);
     if (!documents) co_return std::unexpected(std::move(documents.error()));
     chart.insert(chart.end(), documents->begin(), documents->end());
   }

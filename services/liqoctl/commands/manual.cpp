@@ -7,12 +7,12 @@
 
 #include "commands/commands.hpp"
 #include "handshake.hpp"
+#include "kube/wire/yaml.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/authentication/forge.hpp"
 #include "liqo/core/authentication/names.hpp"
 #include "shared.hpp"
-#include "text/yaml_reader.hpp"
 
 namespace liqoctl {
 namespace {
@@ -35,7 +35,7 @@ Result<Object> read_object(const std::string& path, const kube::Resource& resour
     text << file.rdbuf();
     if (!file) return kube::fail(Errc::missing, path + " cannot be read");
   }
-  auto documents = text::read_yaml(text.str());
+  auto documents = kube::wire::read_yaml(text.str());
   if (!documents) return kube::fail(std::move(documents.error()), path);
   for (kube::json::value& document : *documents)
     if (kube::string_at(document, {"kind"}) == resource.kind) return Object::from(std::move(document));
@@ -46,7 +46,7 @@ Result<Object> read_object(const std::string& path, const kube::Resource& resour
 // ---------------------------------------------------------------------------------------------------------------
 
 Answer create_nonce(Session& session, const Flags& flags) {
-  auto cluster = session.local();
+  auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   if (session.flags().output != Format::none && !session.flags().dry_run) {
     auto ns = co_await (*cluster)->tenant_namespace(flags.peer);
@@ -64,7 +64,7 @@ Answer create_nonce(Session& session, const Flags& flags) {
 }
 
 Answer get_nonce(Session& session, const Flags& flags) {
-  auto cluster = session.local();
+  auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto ns = co_await (*cluster)->existing_tenant_namespace(flags.peer);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
@@ -79,7 +79,7 @@ Answer get_nonce(Session& session, const Flags& flags) {
 }
 
 Answer delete_nonce(Session& session, const Flags& flags) {
-  auto cluster = session.local();
+  auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto ns = co_await (*cluster)->existing_tenant_namespace(flags.peer);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
@@ -96,7 +96,7 @@ Answer delete_nonce(Session& session, const Flags& flags) {
 // --------------------------------------------------------------------------------------------------------------
 
 Answer generate_tenant(Session& session, const Flags& flags) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   auto id = co_await cluster.id();
@@ -130,7 +130,7 @@ Answer generate_tenant(Session& session, const Flags& flags) {
 Answer create_tenant(Session& session, const Flags& flags) {
   auto tenant = read_object(flags.file, kinds::tenants);
   if (!tenant) co_return std::unexpected(std::move(tenant.error()));
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   const std::string consumer(kube::string_at(tenant->spec(), {"clusterID"}));
@@ -146,7 +146,7 @@ Answer create_tenant(Session& session, const Flags& flags) {
 }
 
 Answer delete_tenant(Session& session, const Flags& flags) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   auto key = co_await find_one(cluster, kinds::tenants, flags.name);
@@ -165,7 +165,7 @@ Answer delete_tenant(Session& session, const Flags& flags) {
 // ------------------------------------------------------------------------------------------------------------
 
 Answer generate_identity(Session& session, const Flags& flags) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   auto id = co_await cluster.id();
@@ -197,7 +197,7 @@ Answer generate_identity(Session& session, const Flags& flags) {
 Answer create_identity(Session& session, const Flags& flags) {
   auto identity = read_object(flags.file, kinds::identities);
   if (!identity) co_return std::unexpected(std::move(identity.error()));
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   const std::string provider(kube::string_at(identity->spec(), {"clusterID"}));
   if (!core::is_cluster_id(provider) || (!flags.peer.empty() && flags.peer != provider))
@@ -210,7 +210,7 @@ Answer create_identity(Session& session, const Flags& flags) {
 }
 
 Answer delete_identity(Session& session, const Flags& flags) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   auto key = co_await find_one(cluster, kinds::identities, flags.name, flags.peer);
@@ -226,7 +226,7 @@ Answer delete_identity(Session& session, const Flags& flags) {
 }
 
 Answer get_kubeconfig(Session& session, const Flags& flags) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   auto key = co_await find_one(cluster, kinds::identities, flags.name, flags.peer);

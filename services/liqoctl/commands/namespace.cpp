@@ -151,7 +151,7 @@ Answer offload(Session& session, const OffloadFlags& flags) {
     print_objects(session, objects);
     co_return Result<void>();
   }
-  auto cluster = session.local();
+  auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto names = co_await chosen(session, **cluster, flags.names, flags.selector);
   if (!names) co_return std::unexpected(std::move(names.error()));
@@ -162,7 +162,7 @@ Answer offload(Session& session, const OffloadFlags& flags) {
 }
 
 Answer unoffload(Session& session, const OffloadFlags& flags) {
-  auto cluster = session.local();
+  auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto names = co_await chosen(session, **cluster, flags.names, flags.selector);
   if (!names) co_return std::unexpected(std::move(names.error()));

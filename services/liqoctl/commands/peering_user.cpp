@@ -83,7 +83,7 @@ Result<std::string> authority(const kube::wire::ClusterConfig& config) {
 }
 
 Answer generate(Session& session, const Flags& flags) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   if (!core::is_cluster_id(flags.consumer))
@@ -158,7 +158,7 @@ asio::awaitable<Result<void>> remove_namespace(Session& session, Cluster& cluste
 }
 
 Answer remove(Session& session, const Flags& flags) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   const std::string selector = std::string(user_label) + "=" + user_name(flags.consumer);

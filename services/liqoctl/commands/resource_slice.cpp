@@ -33,7 +33,7 @@ asio::awaitable<Result<model::SliceRequest>> complete(Cluster& cluster, const Sl
 }
 
 Answer create_slice(Session& session, const SliceFlags& flags) {
-  auto cluster = session.local();
+  auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto request = co_await complete(**cluster, flags);
   if (!request) co_return std::unexpected(std::move(request.error()));
@@ -48,7 +48,7 @@ Answer create_slice(Session& session, const SliceFlags& flags) {
 }
 
 Answer generate_slice(Session& session, const SliceFlags& flags) {
-  auto cluster = session.local();
+  auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto request = co_await complete(**cluster, flags);
   if (!request) co_return std::unexpected(std::move(request.error()));
@@ -62,7 +62,7 @@ struct DeleteFlags {
 };
 
 Answer delete_slice(Session& session, const DeleteFlags& flags) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   auto key = co_await find_one(cluster, kinds::resource_slices, flags.name, flags.provider);

@@ -12,7 +12,7 @@ struct VersionFlags {
 Answer version(Session& session, const VersionFlags& flags) {
   session.output().print("Client version: " LIQOCTL_VERSION "\n");
   if (flags.client_only) co_return Result<void>();
-  auto cluster = session.local();
+  auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto found = co_await read_liqod_version(**cluster);
   if (!found) co_return std::unexpected(std::move(found.error()));

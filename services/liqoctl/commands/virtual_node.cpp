@@ -77,7 +77,7 @@ asio::awaitable<Result<Object>> forge(Cluster& cluster, const NodeFlags& flags) 
 }
 
 Answer create_node(Session& session, const NodeFlags& flags, bool only_print) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   auto wanted = co_await forge(cluster, flags);
@@ -99,7 +99,7 @@ struct DeleteFlags {
 };
 
 Answer delete_node(Session& session, const DeleteFlags& flags) {
-  auto opened = session.local();
+  auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
   auto key = co_await find_one(cluster, kinds::virtual_nodes, flags.name, flags.provider);

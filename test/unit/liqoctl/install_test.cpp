@@ -1,9 +1,9 @@
 // Values, the manifests of an installation, and the YAML reader that both need.
 #include <doctest/doctest.h>
 
+#include "kube/wire/yaml.hpp"
 #include "model/install.hpp"
 #include "text/yaml.hpp"
-#include "text/yaml_reader.hpp"
 
 namespace {
 
@@ -12,18 +12,18 @@ namespace json = kube::json;
 
 TEST_CASE("YAML is read as the tree that it says, and as it was written by us") {
   const auto read =
-      text::read_yaml("a: 1\nb: \"1\"\nc: [true, null, x, 1.5]\nd: |\n  two\n  lines\n---\n---\n{e: 8Gi}\n");
+      kube::wire::read_yaml("a: 1\nb: \"1\"\nc: [true, null, x, 1.5]\nd: |\n  two\n  lines\n---\n---\n{e: 8Gi}\n");
   REQUIRE(read);
   REQUIRE(read->size() == 2);
   CHECK(json::serialize(read->front()) == R"({"a":1,"b":"1","c":[true,null,"x",1.5E0],"d":"two\nlines\n"})");
   CHECK(json::serialize(read->back()) == R"({"e":"8Gi"})");
   const json::value tree = json::parse(
       R"({"s":["","yes","1","a: b"," x","-","a\nb","a\tb","é"],"n":[1,null,true],"o":{},"l":[[1,["x"]],[],{"k":[{"z":1,"a":"b"}]}]})");
-  const auto again = text::read_yaml(text::yaml(tree));
+  const auto again = kube::wire::read_yaml(text::yaml(tree));
   REQUIRE(again);
   CHECK(again->front() == tree);
-  CHECK_FALSE(text::read_yaml("a: [1"));
-  CHECK_FALSE(text::read_yaml(std::string(200, '[') + std::string(200, ']')));
+  CHECK_FALSE(kube::wire::read_yaml("a: [1"));
+  CHECK_FALSE(kube::wire::read_yaml(std::string(200, '[') + std::string(200, ']')));
 }
 
 TEST_CASE("values are set by path, as Helm does") {

@@ -8,11 +8,15 @@
 #include <optional>
 #include <system_error>
 
+#include "kube/async/event.hpp"
+
 namespace kube::net {
 
 namespace {
 
 constexpr std::chrono::seconds look_interval{10};
+/// A plugin that has failed is left alone for so long: it may have asked somebody for a password.
+constexpr std::chrono::seconds failure_memory{5};
 constexpr std::size_t max_file = std::size_t{1} << 20;
 
 Result<std::string> read_file(const std::string& path) {
@@ -94,7 +98,7 @@ struct Credentials::Impl {
   }
 
   Result<void> start() {
-    if (config.exec)
+    if (config.exec && !plugin)
       return fail(Errc::unsupported,
                   "user '" + config.user + "' needs an exec plugin, which this program does not run");
     for (Source* each : {&ca, &certificate, &key, &bearer})
@@ -123,8 +127,38 @@ struct Credentials::Impl {
     }
   }
 
+  /// What a plugin gave, in place of what was there before.
+  Result<void> accept(wire::ExecCredential given) {
+    const bool has_certificate = !given.certificate_pem.empty();
+    if (has_certificate && (given.certificate_pem != certificate.text() || given.key_pem != key.text())) {
+      const Source old_certificate = std::exchange(certificate, Source(given.certificate_pem, ""));
+      const Source old_key = std::exchange(key, Source(given.key_pem, ""));
+      auto context = make_tls();
+      if (!context) {
+        certificate = old_certificate;
+        key = old_key;
+        return fail(std::move(context.error()), "user '" + config.user + "': what the exec plugin gave");
+      }
+      tls = std::move(*context);
+      ++generation;
+    }
+    token = std::move(given.token);
+    expires = given.expires;
+    ++issue;
+    return {};
+  }
+
+  bool is_ready() const { return !plugin || (issue > 0 && !refused && !(expires && clock.wall() >= *expires)); }
+
   wire::ClusterConfig config;
   async::Clock& clock;
+  std::unique_ptr<CredentialPlugin> plugin;
+  std::shared_ptr<async::Event> asking;  ///< set when the plugin has answered
+  std::optional<WallTime> expires;
+  std::optional<Failure> failure;  ///< of the plugin
+  TimePoint failed;
+  std::uint64_t issue = 0;
+  bool refused = false;  ///< by the server
   Source ca, certificate, key, bearer;
   std::optional<TlsContext> tls;
   std::string token;
@@ -136,18 +170,65 @@ struct Credentials::Impl {
 Credentials::Credentials(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Credentials::~Credentials() = default;
 
-Result<std::shared_ptr<Credentials>> Credentials::make(wire::ClusterConfig config, async::Clock& clock) {
+Result<std::shared_ptr<Credentials>> Credentials::make(wire::ClusterConfig config, async::Clock& clock,
+                                                       std::unique_ptr<CredentialPlugin> plugin) {
   auto impl = std::make_unique<Impl>(std::move(config), clock);
+  if (impl->config.exec) impl->plugin = std::move(plugin);
   if (auto started = impl->start(); !started) return std::unexpected(std::move(started.error()));
   return std::shared_ptr<Credentials>(new Credentials(std::move(impl)));
 }
 
 Result<void> Credentials::replace(wire::ClusterConfig config) {
+  if (impl_->plugin) return fail(Errc::unsupported, "credentials of an exec plugin are not replaced by others");
   auto next = std::make_unique<Impl>(std::move(config), impl_->clock);
   if (auto started = next->start(); !started) return started;
   next->generation = impl_->generation + 1;
   impl_ = std::move(next);
   return {};
+}
+
+bool Credentials::is_ready() const { return impl_->is_ready(); }
+std::uint64_t Credentials::issue() const { return impl_->issue; }
+
+asio::awaitable<Result<void>> Credentials::ready() {
+  Impl& impl = *impl_;
+  while (!impl.is_ready()) {
+    if (const auto asking = impl.asking) {
+      co_await asking->wait();
+      continue;
+    }
+    if (impl.failure && impl.clock.now() - impl.failed < failure_memory) co_return std::unexpected(*impl.failure);
+    // Who asks may be cancelled: then one of those who wait asks in its place.
+    struct AtEnd {
+      std::shared_ptr<async::Event>& asking;
+      ~AtEnd() {
+        asking->set();
+        asking.reset();
+      }
+    };
+    impl.asking = std::make_shared<async::Event>(co_await asio::this_coro::executor);
+    const AtEnd at_end{impl.asking};
+    wire::ClusterConfig config = impl.config;
+    config.ca_pem = impl.ca.text();
+    auto given = co_await impl.plugin->ask(std::move(config));
+    auto accepted = given ? impl.accept(std::move(*given)) : Result<void>(std::unexpected(std::move(given.error())));
+    if (!accepted) {
+      impl.failure = accepted.error();
+      impl.failed = impl.clock.now();
+      co_return accepted;
+    }
+    impl.failure.reset();
+    impl.refused = false;
+    co_return Result<void>();  // and be it one that has expired already: the server decides
+  }
+  co_return Result<void>();
+}
+
+asio::awaitable<bool> Credentials::renew(std::uint64_t issue) {
+  if (!impl_->plugin) co_return false;
+  if (issue == impl_->issue) impl_->refused = true;
+  const auto renewed = co_await ready();
+  co_return renewed.has_value();
 }
 
 const wire::ClusterConfig& Credentials::config() const { return impl_->config; }

@@ -65,6 +65,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   std::shared_ptr<Http2Connection> with_room();
   void renew();
   Http1Connection::Headers own_headers();
+  asio::awaitable<bool> has_new_credentials(int status, std::uint64_t issue, bool& asked);
   asio::awaitable<Result<Response>> send_http1(std::unique_ptr<Http1Connection> connection, const HttpRequest& request,
                                                Deadline deadline, bool& repeat_safe);
   void give_back(std::unique_ptr<Http1Connection> connection);
@@ -250,6 +251,13 @@ Http1Connection::Headers HttpClient::Impl::own_headers() {
   return headers;
 }
 
+/// Whether a refused request is worth another try: once, where a plugin makes credentials. What is refused so was not
+/// carried out.
+asio::awaitable<bool> HttpClient::Impl::has_new_credentials(int status, std::uint64_t issue, bool& asked) {
+  if (status != 401 || std::exchange(asked, true)) co_return false;
+  co_return co_await credentials->renew(issue);
+}
+
 void HttpClient::Impl::give_back(std::unique_ptr<Http1Connection> connection) {
   if (!stopping && idle.size() < max_idle) idle.push_back(std::move(connection));
 }
@@ -281,15 +289,21 @@ HttpClient::~HttpClient() = default;
 asio::awaitable<Result<Response>> HttpClient::send(HttpRequest request, Deadline deadline) {
   const auto impl = impl_;
   ++impl->counters.requests;
-  bool repeated = false;
+  bool repeated = false, asked_again = false;
   for (int tries = 1;; ++tries) {
+    if (!impl->credentials->is_ready())
+      if (auto ready = co_await impl->credentials->ready(); !ready) co_return std::unexpected(std::move(ready.error()));
+    const std::uint64_t issue = impl->credentials->issue();
     auto way = co_await impl->acquire(deadline);
     if (!way) co_return std::unexpected(std::move(way.error()));
     std::optional<Failure> failure;
     bool unprocessed = false, may_repeat = false;
     if (way->http1) {
       auto response = co_await impl->send_http1(std::move(way->http1), request, deadline, may_repeat);
-      if (response) co_return response;
+      if (response) {
+        if (co_await impl->has_new_credentials(response->head.status, issue, asked_again)) continue;
+        co_return response;
+      }
       failure = std::move(response.error());
     } else {
       const auto& server = impl->server();
@@ -299,6 +313,7 @@ asio::awaitable<Result<Response>> HttpClient::send(HttpRequest request, Deadline
       if (stream) {
         auto head = co_await stream->head();
         if (head) {
+          if (co_await impl->has_new_credentials(head->status, issue, asked_again)) continue;
           Response response{.head = std::move(*head), .body = nullptr};
           response.body = std::make_unique<Http2Body>(std::move(*stream));
           co_return response;
@@ -328,6 +343,7 @@ asio::awaitable<Result<Upgraded>> HttpClient::upgrade(HttpRequest request, Deadl
   const auto impl = impl_;
   ++impl->counters.requests;
   if (impl->stopping) co_return fail(Errc::stopped, "the client was stopped");
+  if (auto ready = co_await impl->credentials->ready(); !ready) co_return std::unexpected(std::move(ready.error()));
   const Deadline dial_by{std::min(deadline.at, impl->clock.now() + impl->options.dial_timeout)};
   auto dialed = co_await impl->dial(false, dial_by);
   if (!dialed) co_return std::unexpected(std::move(dialed.error()));

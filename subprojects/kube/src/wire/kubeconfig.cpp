@@ -1,8 +1,10 @@
 #include "kube/wire/kubeconfig.hpp"
 
-#include <yaml-cpp/yaml.h>
+#include <algorithm>
+#include <array>
 
 #include "kube/base/base64.hpp"
+#include "yaml_tree.hpp"
 
 namespace kube::wire {
 
@@ -10,6 +12,8 @@ namespace {
 
 constexpr std::size_t max_size = std::size_t{1} << 20;
 constexpr std::size_t max_list = 4096;
+constexpr std::size_t max_extension = 10'000;  // nodes
+constexpr const char* exec_extension = "client.authentication.k8s.io/exec";
 
 std::string quoted(std::string_view text) { return "'" + std::string(text.substr(0, 256)) + "'"; }
 
@@ -91,6 +95,7 @@ struct Reader {
   const KubeconfigOptions& options;
   ClusterConfig config;
   std::optional<Failure> failure;
+  json::value exec_config = nullptr;
 
   bool from_secret() const { return options.origin == KubeconfigOrigin::secret; }
 
@@ -101,7 +106,9 @@ struct Reader {
                      "names a file, which a kubeconfig from a Secret must not do: put the data inline");
       return {};
     }
-    std::string path = section.text(field);
+    return absolute(section.text(field));
+  }
+  std::string absolute(std::string path) const {
     if (path.starts_with('/') || options.directory.empty()) return path;
     return options.directory + "/" + path;
   }
@@ -122,7 +129,26 @@ struct Reader {
       cluster.refuse(Errc::invalid_input, "insecure-skip-tls-verify",
                      "contradicts the certificate authority beside it");
     if (cluster.has("proxy-url"))
-      cluster.refuse(Errc::unsupported, "proxy-url", "is not supported: the server must be reachable directly");
+      cluster.refuse(Errc::unsupported, "proxy-url",
+                     "is not supported: take it out, and name in 'server' an address that is reached directly");
+    if (cluster.has("extensions")) read_extension(cluster);
+  }
+
+  /// What exec plugins are told about the cluster stands with the cluster, not with them.
+  void read_extension(const Section& cluster) {
+    const YAML::Node entries = cluster.child("extensions");
+    if (!entries.IsSequence()) return;
+    for (const YAML::Node& entry : entries) {
+      const Section extension(entry, "extension of cluster " + quoted(config.cluster), failure);
+      if (extension.text("name") != exec_extension || !extension.has("extension")) continue;
+      std::size_t left = max_extension;
+      auto tree = yaml_tree(extension.child("extension"), left);
+      if (tree) {
+        exec_config = std::move(*tree);
+      } else {
+        extension.refuse(Errc::too_large, "extension", "is too deep or too large");
+      }
+    }
   }
 
   void read_user(const Section& user) {
@@ -156,8 +182,18 @@ struct Reader {
     const Section section(user.child("exec"), "exec plugin of user " + quoted(config.user), failure);
     ExecPlugin plugin;
     plugin.api_version = section.text("apiVersion");
+    if (plugin.api_version != "client.authentication.k8s.io/v1" &&
+        plugin.api_version != "client.authentication.k8s.io/v1beta1")
+      section.refuse(Errc::unsupported, "apiVersion",
+                     "is neither client.authentication.k8s.io/v1 nor /v1beta1: make the kubeconfig anew with a newer "
+                     "version of the plugin");
     plugin.command = section.text("command");
     if (plugin.command.empty()) section.refuse(Errc::invalid_input, "command", "is missing");
+    if (plugin.command.contains('/')) plugin.command = absolute(std::move(plugin.command));
+    plugin.interactive = interactive(section);
+    plugin.install_hint = section.text("installHint");
+    plugin.provide_cluster_info = section.flag("provideClusterInfo");
+    plugin.cluster_config = exec_config;
     if (section.has("args")) {
       const YAML::Node args = section.child("args");
       if (!args.IsSequence()) section.refuse(Errc::invalid_input, "args", "is not a list");
@@ -178,7 +214,18 @@ struct Reader {
         if (plugin.env.back().first.empty()) variable.refuse(Errc::invalid_input, "name", "is missing");
       }
     }
-    config.exec = std::move(plugin);
+    if (config.token.empty() && config.token_file.empty()) config.exec = std::move(plugin);
+  }
+
+  static ExecPlugin::Interactive interactive(const Section& exec) {
+    using enum ExecPlugin::Interactive;
+    constexpr std::array<std::pair<std::string_view, ExecPlugin::Interactive>, 4> modes{
+        {{"", if_available}, {"IfAvailable", if_available}, {"Never", never}, {"Always", always}}};
+    const std::string mode = exec.text("interactiveMode");
+    const auto found = std::ranges::find(modes, mode, [](const auto& each) { return each.first; });
+    if (found != modes.end()) return found->second;
+    exec.refuse(Errc::invalid_input, "interactiveMode", "is none of Never, IfAvailable and Always");
+    return never;
   }
 };
 

@@ -58,15 +58,49 @@ TEST_CASE("files of a user's kubeconfig are relative to its directory") {
 }
 
 TEST_CASE("an exec plugin of a user's kubeconfig is kept for the command line") {
-  const auto config = parse_kubeconfig(document(server,
-                                                "exec: {apiVersion: client.authentication.k8s.io/v1, command: aws, "
-                                                "args: [eks, get-token], env: [{name: A, value: b}]}"),
-                                       {.origin = file, .directory = "", .context = ""});
+  const std::string cluster = std::string(server) +
+                              ", extensions: [{name: other, extension: 1}, {name: client.authentication.k8s.io/exec, "
+                              "extension: {audience: '17', list: [1, true]}}]";
+  const auto config = parse_kubeconfig(
+      document(cluster,
+               "exec: {apiVersion: client.authentication.k8s.io/v1, command: aws, args: [eks, get-token], env: [{name: "
+               "A, value: b}], interactiveMode: Never, provideClusterInfo: true, installHint: Get it.}"),
+      {.origin = file, .directory = "/home/me", .context = ""});
   REQUIRE(config.has_value());
   REQUIRE(config->exec.has_value());
   CHECK(config->exec->command == "aws");
   CHECK(config->exec->args == std::vector<std::string>{"eks", "get-token"});
   CHECK(config->exec->env.front() == std::pair<std::string, std::string>("A", "b"));
+  CHECK(config->exec->interactive == ExecPlugin::Interactive::never);
+  CHECK(config->exec->install_hint == "Get it.");
+  CHECK(config->exec->provide_cluster_info);
+  CHECK(json::serialize(config->exec->cluster_config) == R"({"audience":"17","list":[1,true]})");
+}
+
+TEST_CASE("the command of an exec plugin is a name, or a path that is relative to the kubeconfig") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"aws", "aws"}, {"./bin/aws", "/home/me/./bin/aws"}, {"bin/aws", "/home/me/bin/aws"}, {"/bin/aws", "/bin/aws"}};
+  for (const auto& [written, command] : cases) {
+    CAPTURE(written);
+    const auto config = parse_kubeconfig(
+        document(server,
+                 "exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: " + std::string(written) + "}"),
+        {.origin = file, .directory = "/home/me", .context = ""});
+    REQUIRE(config.has_value());
+    CHECK(config->exec->command == command);
+    CHECK(config->exec->interactive == ExecPlugin::Interactive::if_available);
+  }
+}
+
+TEST_CASE("a token beside an exec plugin is used in its place") {
+  for (const char* token : {"token: abc", "tokenFile: /token"}) {
+    CAPTURE(token);
+    const auto config = parse_kubeconfig(
+        document(server, "exec: {apiVersion: client.authentication.k8s.io/v1, command: aws}, " + std::string(token)),
+        {.origin = file, .directory = "", .context = ""});
+    REQUIRE(config.has_value());
+    CHECK_FALSE(config->exec.has_value());
+  }
 }
 
 TEST_CASE("what cannot be used is refused with one sentence that names the place") {
@@ -81,6 +115,15 @@ TEST_CASE("what cannot be used is refused with one sentence that names the place
   const Case cases[] = {
       {"exec from a Secret", secret, document(server, "exec: {command: rm}"), Errc::unsupported,
        "user 'u': field 'exec'"},
+      {"exec of an old version", file,
+       document(server, "exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: aws}"), Errc::unsupported,
+       "exec plugin of user 'u': field 'apiVersion' is neither"},
+      {"exec of nothing", file, document(server, "exec: {apiVersion: client.authentication.k8s.io/v1}"),
+       Errc::invalid_input, "field 'command' is missing"},
+      {"exec of a mode that there is not", file,
+       document(server,
+                "exec: {apiVersion: client.authentication.k8s.io/v1, command: aws, interactiveMode: Sometimes}"),
+       Errc::invalid_input, "field 'interactiveMode'"},
       {"auth-provider", file, document(server, "auth-provider: {name: gcp}"), Errc::unsupported,
        "field 'auth-provider'"},
       {"token file from a Secret", secret, document(server, "tokenFile: /etc/shadow"), Errc::unsupported,
@@ -93,7 +136,7 @@ TEST_CASE("what cannot be used is refused with one sentence that names the place
        document(server, "client-certificate-data: QQ==, client-key-data: QQ==, client-key: k"), Errc::unsupported,
        "field 'client-key'"},
       {"proxy", file, document("server: 'https://h', proxy-url: 'http://p'", ""), Errc::unsupported,
-       "field 'proxy-url'"},
+       "field 'proxy-url' is not supported: take it out, and name in 'server' an address that is reached directly"},
       {"impersonation", file, document(server, "as: admin"), Errc::unsupported, "field 'as'"},
       {"impersonated groups", file, document(server, "as-groups: [a]"), Errc::unsupported, "field 'as-groups'"},
       {"basic authentication", file, document(server, "username: a, password: b"), Errc::unsupported,

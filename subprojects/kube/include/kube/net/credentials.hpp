@@ -2,6 +2,7 @@
 // replaced Secrets take effect without a restart.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,22 +10,48 @@
 #include "kube/async/clock.hpp"
 #include "kube/base/failure.hpp"
 #include "kube/net/tls.hpp"
+#include "kube/wire/exec_credential.hpp"
 #include "kube/wire/kubeconfig.hpp"
 
 namespace kube::net {
+
+namespace asio = boost::asio;
+
+/// Makes the credentials of configurations with an exec plugin. Who has none runs no programs.
+class CredentialPlugin {
+ public:
+  virtual ~CredentialPlugin() = default;
+  /// `config.exec` is there, and `config.ca_pem` where the cluster has a CA. Cancellable.
+  virtual asio::awaitable<Result<wire::ExecCredential>> ask(wire::ClusterConfig config) = 0;
+};
 
 /// Credentials of one cluster. Files are looked at again at most every 10 s, and read again once they have changed;
 /// while a changed file cannot be read, what was read before stays in use. One thread.
 class Credentials {
  public:
   /// Reads every file once. Errors: Errc::missing (a file cannot be read), Errc::tls (what is in it cannot be used),
-  /// Errc::unsupported (an exec plugin: its token must be filled in before).
-  static Result<std::shared_ptr<Credentials>> make(wire::ClusterConfig config, async::Clock& clock);
+  /// Errc::unsupported (an exec plugin, and no `plugin` to ask). With an exec plugin there are no credentials before
+  /// the first ready().
+  static Result<std::shared_ptr<Credentials>> make(wire::ClusterConfig config, async::Clock& clock,
+                                                   std::unique_ptr<CredentialPlugin> plugin = nullptr);
   ~Credentials();
 
   /// The same server, other credentials: what is asked for from now on comes from `config`. Errors as make(); the old
   /// ones stay in use then.
+  /// Where a plugin makes the credentials, or should, this is Errc::unsupported.
   Result<void> replace(wire::ClusterConfig config);
+
+  /// Asks the plugin where it has not been asked yet or what it gave has expired; all who wait meanwhile get the one
+  /// answer. Without a plugin it does nothing. Errors: those of the plugin (remembered for some seconds), Errc::tls
+  /// (its certificate cannot be used). Cancellable.
+  asio::awaitable<Result<void>> ready();
+  /// Whether ready() has anything to do.
+  bool is_ready() const;
+  /// After the server has refused (401) what the plugin gave as its `issue`: asks again, unless that has been done
+  /// since. Answers whether there is anything new to try.
+  asio::awaitable<bool> renew(std::uint64_t issue);
+  /// How often the plugin has given credentials, 0 = never.
+  std::uint64_t issue() const;
 
   const wire::ClusterConfig& config() const;
   /// Settings for new connections.

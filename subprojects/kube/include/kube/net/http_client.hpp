@@ -38,7 +38,9 @@ struct HttpClientCounters {
 
 /// Connections are made when they are needed. One HTTP/2 connection carries all requests, as long as the server's limit
 /// of streams lets it; a GOAWAY or new credentials move new requests to a new one. While the server cannot be reached,
-/// requests fail at once with the last cause, apart from one dial per backoff interval. stop() must be awaited before
+/// requests fail at once with the last cause, apart from one dial per backoff interval. Where a plugin makes the
+/// credentials it is asked before the first request, after they have expired, and once for a request that was refused
+/// (401). stop() must be awaited before
 /// the client is destroyed. One thread.
 class HttpClient final : public Transport, public Upgrader {
  public:

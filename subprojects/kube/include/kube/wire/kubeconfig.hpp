@@ -8,21 +8,27 @@
 #include <utility>
 #include <vector>
 
-#include "kube/base/failure.hpp"
+#include "kube/base/json.hpp"
 #include "kube/wire/server_url.hpp"
 
 namespace kube::wire {
 
-/// A program that makes credentials (client.authentication.k8s.io). Only the command line runs such programs.
+/// A program that makes credentials (client.authentication.k8s.io). It is run by nobody but who was given a
+/// net::CredentialPlugin to do so: the command line.
 struct ExecPlugin {
-  std::string api_version;
-  std::string command;
+  enum class Interactive { never, if_available, always };
+  std::string api_version;  ///< client.authentication.k8s.io/v1 or /v1beta1
+  std::string command;      ///< with a slash: a path; without: a name to look for in $PATH
   std::vector<std::string> args;
-  std::vector<std::pair<std::string, std::string>> env;
+  std::vector<std::pair<std::string, std::string>> env;  ///< in addition to this process'
+  Interactive interactive = Interactive::if_available;   ///< whether it may talk to somebody at a terminal
+  std::string install_hint;                              ///< for whoever does not have the program
+  bool provide_cluster_info = false;                     ///< it is told which cluster it is for, and `cluster_config`
+  json::value cluster_config;                            ///< the cluster's extension client.authentication.k8s.io/exec
 };
 
 /// How to reach one cluster, and as whom. Inline data wins over a file of the same meaning, as with kubectl; a token
-/// file wins over a token.
+/// file wins over a token, and both over an exec plugin.
 struct ClusterConfig {
   ServerUrl server;
   std::string context, cluster, user;  ///< the names in the kubeconfig, for messages

@@ -1,14 +1,11 @@
-#include "text/yaml_reader.hpp"
-
-#include <yaml-cpp/yaml.h>
+#include "kube/wire/yaml.hpp"
 
 #include <charconv>
 
-namespace liqoctl::text {
-namespace {
+#include "yaml_tree.hpp"
 
-namespace json = kube::json;
-using kube::Errc;
+namespace kube::wire {
+namespace {
 
 constexpr std::size_t max_size = std::size_t{8} << 20;
 constexpr std::size_t max_nodes = 1'000'000;  // aliases can make a small text a huge tree
@@ -52,21 +49,27 @@ bool convert(const YAML::Node& node, json::value& out, int depth, std::size_t& l
 
 }  // namespace
 
-kube::Result<std::vector<json::value>> read_yaml(std::string_view text) {
-  if (text.size() > max_size) return kube::fail(Errc::too_large, "more than 8 MiB of YAML");
+Result<json::value> yaml_tree(const YAML::Node& node, std::size_t& nodes_left) {
+  json::value value;
+  if (!convert(node, value, 0, nodes_left)) return fail(Errc::too_large, "the YAML is too deep or too large");
+  return value;
+}
+
+Result<std::vector<json::value>> read_yaml(std::string_view text) {
+  if (text.size() > max_size) return fail(Errc::too_large, "more than 8 MiB of YAML");
   try {
     std::vector<json::value> out;
     std::size_t left = max_nodes;
     for (const YAML::Node& document : YAML::LoadAll(std::string(text))) {
-      json::value value;
-      if (!convert(document, value, 0, left)) return kube::fail(Errc::too_large, "the YAML is too deep or too large");
-      if (!value.is_null()) out.push_back(std::move(value));
+      auto value = yaml_tree(document, left);
+      if (!value) return std::unexpected(std::move(value.error()));
+      if (!value->is_null()) out.push_back(std::move(*value));
     }
     return out;
   } catch (const YAML::Exception& error) {
-    return kube::fail(Errc::parse,
-                      "not YAML in line " + std::to_string(error.mark.line + 1) + ": " + error.msg.substr(0, 256));
+    return fail(Errc::parse,
+                "not YAML in line " + std::to_string(error.mark.line + 1) + ": " + error.msg.substr(0, 256));
   }
 }
 
-}  // namespace liqoctl::text
+}  // namespace kube::wire

@@ -1,4 +1,4 @@
-// Reading YAML (which JSON is a part of) that people write: manifests and values.
+// Reading YAML (which JSON is a part of) that people write: manifests, values, kubeconfigs.
 #pragma once
 
 #include <string_view>
@@ -6,10 +6,10 @@
 
 #include "kube/base/json.hpp"
 
-namespace liqoctl::text {
+namespace kube::wire {
 
 /// The documents of a stream of at most 8 MiB; empty ones are left out. Plain scalars are null, booleans, integers or
 /// numbers where they read as such (YAML 1.2 core), everything else is a string. Errors: Errc::parse, Errc::too_large.
-kube::Result<std::vector<kube::json::value>> read_yaml(std::string_view text);
+Result<std::vector<json::value>> read_yaml(std::string_view text);
 
-}  // namespace liqoctl::text
+}  // namespace kube::wire

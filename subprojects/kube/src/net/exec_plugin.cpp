@@ -1,0 +1,203 @@
+#include "kube/net/exec_plugin.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "kube/async/timeout.hpp"
+
+namespace kube::net {
+
+namespace {
+
+constexpr std::size_t max_answer = std::size_t{1} << 20;
+constexpr std::size_t max_hint = 1024;
+constexpr auto as_values = asio::as_tuple(asio::use_awaitable);
+
+/// Of the two ends of a pipe the child gets one, as its standard output.
+struct Pipe {
+  int ends[2] = {-1, -1};
+  bool open() { return ::pipe2(ends, O_CLOEXEC) == 0; }
+  void close(int& end) {
+    if (end >= 0) ::close(end);
+    end = -1;
+  }
+  Pipe() = default;
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    close(ends[0]);
+    close(ends[1]);
+  }
+};
+
+/// A child that does not outlive its owner's interest in it.
+class Child {
+ public:
+  explicit Child(pid_t pid) : pid_(pid) {}
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (ended()) return;
+    ::kill(pid_, SIGKILL);
+    while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
+    }
+  }
+
+  bool ended() {
+    if (!ended_) ended_ = ::waitpid(pid_, &status_, WNOHANG) != 0;
+    return ended_;
+  }
+  /// How it ended, "" where all went well.
+  std::string fault() const {
+    if (WIFSIGNALED(status_)) return "was ended by signal " + std::to_string(WTERMSIG(status_));
+    if (WEXITSTATUS(status_) != 0) return "ended with exit code " + std::to_string(WEXITSTATUS(status_));
+    return {};
+  }
+
+ private:
+  pid_t pid_;
+  int status_ = 0;
+  bool ended_ = false;
+};
+
+/// A name without a slash is looked for in $PATH, but never in the directory that this process happens to be in.
+std::string locate(const std::string& command) {
+  if (command.contains('/')) return command;
+  const char* path = std::getenv("PATH");
+  std::string_view left = path ? path : "/usr/local/bin:/usr/bin:/bin";
+  while (!left.empty()) {
+    const std::string_view directory = left.substr(0, left.find(':'));
+    left.remove_prefix(std::min(left.size(), directory.size() + 1));
+    if (!directory.starts_with('/')) continue;
+    std::string file = std::string(directory) + "/" + command;
+    if (::access(file.c_str(), X_OK) == 0) return file;
+  }
+  return {};
+}
+
+std::vector<std::string> environment(const wire::ExecPlugin& plugin, std::string info) {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view text = *entry;
+    const auto equals = text.find('=');
+    if (equals != std::string_view::npos) variables[std::string(text.substr(0, equals))] = text.substr(equals + 1);
+  }
+  for (const auto& [name, value] : plugin.env) variables[name] = value;
+  variables["KUBERNETES_EXEC_INFO"] = std::move(info);
+  std::vector<std::string> lines;
+  lines.reserve(variables.size());
+  for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);
+  return lines;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> out;
+  out.reserve(words.size() + 1);
+  for (std::string& word : words) out.push_back(word.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+/// Answers 0 or an errno.
+int spawn(const std::string& file, std::vector<std::string> argv, std::vector<std::string> env, bool with_input,
+          int output, pid_t& pid) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  if (!with_input) posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  // Sockets to API servers are not closed by themselves.
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGPIPE);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const int failure =
+      posix_spawn(&pid, file.c_str(), &actions, &attributes, pointers(argv).data(), pointers(env).data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return failure;
+}
+
+/// "; to install it: ..." on one line, or nothing.
+std::string hint(const wire::ExecPlugin& plugin) {
+  std::string text = plugin.install_hint.substr(0, max_hint);
+  std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, ' ');
+  const auto from = text.find_first_not_of(' ');
+  if (from == std::string::npos) return {};
+  return "; " + text.substr(from, text.find_last_not_of(' ') - from + 1);
+}
+
+/// Everything that comes out of the pipe until the program closes it, and then the program's end.
+asio::awaitable<Result<std::string>> read_to_end(asio::posix::stream_descriptor& output, asio::signal_set& children,
+                                                 Child& child) {
+  std::string answer;
+  char buffer[8192];
+  while (true) {
+    auto [failure, count] = co_await output.async_read_some(asio::buffer(buffer), as_values);
+    if (failure == asio::error::operation_aborted) throw boost::system::system_error(failure);
+    if (failure) break;
+    answer.append(buffer, count);
+    if (answer.size() > max_answer) co_return fail(Errc::too_large, "answers more than 1 MiB");
+  }
+  while (!child.ended()) co_await children.async_wait(asio::use_awaitable);
+  if (const std::string fault = child.fault(); !fault.empty()) co_return fail(Errc::invalid_input, fault);
+  co_return answer;
+}
+
+}  // namespace
+
+asio::awaitable<Result<wire::ExecCredential>> ExecPluginRunner::ask(wire::ClusterConfig config) {
+  using enum wire::ExecPlugin::Interactive;
+  const wire::ExecPlugin& plugin = *config.exec;
+  const std::string what = "exec plugin '" + plugin.command + "'";
+  if (plugin.interactive == always && !options_.terminal)
+    co_return fail(Errc::unsupported, what + " wants to talk to somebody: run this at a terminal");
+  const bool interactive = plugin.interactive != never && options_.terminal;
+
+  const std::string file = locate(plugin.command);
+  if (file.empty()) co_return fail(Errc::missing, what + " is not found in PATH" + hint(plugin));
+  std::vector<std::string> argv{plugin.command};
+  argv.insert(argv.end(), plugin.args.begin(), plugin.args.end());
+
+  const auto executor = co_await asio::this_coro::executor;
+  // Before the program starts, so that its end is not missed.
+  asio::signal_set children(executor, SIGCHLD);
+  Pipe pipe;
+  if (!pipe.open()) co_return fail(Errc::missing, what + " cannot be run: " + std::strerror(errno));
+  pid_t pid = 0;
+  const int refused = spawn(file, std::move(argv), environment(plugin, wire::exec_info(config, plugin, interactive)),
+                            interactive, pipe.ends[1], pid);
+  if (refused != 0) co_return fail(Errc::missing, what + " cannot be run: " + std::strerror(refused) + hint(plugin));
+  Child child(pid);
+  pipe.close(pipe.ends[1]);
+  asio::posix::stream_descriptor output(executor, std::exchange(pipe.ends[0], -1));
+
+  const Duration limit = interactive ? options_.interactive_timeout : options_.timeout;
+  auto answer = co_await async::with_timeout(clock_, read_to_end(output, children, child), limit);
+  if (!answer)
+    co_return fail(Errc::timeout, what + " has not ended within " +
+                                      std::to_string(std::chrono::duration_cast<std::chrono::seconds>(limit).count()) +
+                                      " s, and was killed");
+  if (!*answer) co_return fail((*answer).error().code(), what + " " + (*answer).error().text());
+  auto credential = wire::parse_exec_credential(**answer, plugin);
+  if (!credential) co_return fail(std::move(credential.error()), what);
+  co_return credential;
+}
+
+}  // namespace kube::net
