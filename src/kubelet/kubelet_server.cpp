@@ -143,9 +143,13 @@ asio::awaitable<void> KubeletServer::serve_logs(const Route& route, PodRoute pod
   auto sent = co_await response.start(200, std::move(headers));
   while (sent) {
     auto piece = co_await remote->body->read();
-    // A log that breaks ends here: nothing can be said any more behind the bytes of a log.
-    if (!piece) log_.warn("A log ended early", {{"pod", route.ns + "/" + route.pod}, {"error", piece.error()}});
-    if (!piece || piece->empty()) co_return;
+    if (!piece) {
+      // Nothing can be said any more behind the bytes of a log, but that they are not all.
+      response.abort();
+      log_.warn("A log ended early", {{"pod", route.ns + "/" + route.pod}, {"error", piece.error()}});
+      co_return;
+    }
+    if (piece->empty()) co_return;
     sent = co_await response.write(*piece);
   }
 }

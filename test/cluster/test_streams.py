@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import socket
 import ssl
@@ -248,6 +249,27 @@ def test_the_api_servers_client_is_let_in(story: Story) -> None:
     pki = story.consumer.directory / "pki"
     client = kubelet_port(story, Pair(pki / "kubelet-client.crt", pki / "kubelet-client.key"))
     wait_for(lambda: client.raw("GET", log_of(story)) == (200, b"here\n"), 10, "the log")
+
+
+def test_a_log_that_breaks_does_not_end_like_a_whole_one(story: Story) -> None:
+    """Whoever reads the port hears it. (API servers, between it and kubectl, do not pass it on.)"""
+    story.create(busybox("one", "echo begin; sleep 1000000"))
+    story.wait_ready("one")
+    context = ssl.create_default_context(cafile=str(story.consumer.authority.pair.certificate))
+    pki = story.consumer.directory / "pki"
+    context.load_cert_chain(pki / "kubelet-client.crt", pki / "kubelet-client.key")
+    address, port = story.consumer.address, story.home.listen_port
+    connection = http.client.HTTPConnection(address, port)
+    connection.sock = context.wrap_socket(story.consumer.space.connect(address, port, 60), server_hostname=address)
+    try:
+        connection.request("GET", f"{log_of(story)}?follow=true")
+        response = connection.getresponse()
+        assert response.read(6) == b"begin\n"
+        story.provider.restart("kube-apiserver")
+        with pytest.raises(http.client.IncompleteRead):
+            response.read()
+    finally:
+        connection.close()
 
 
 def test_callers_without_a_name_are_refused(story: Story) -> None:

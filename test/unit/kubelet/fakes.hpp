@@ -89,6 +89,7 @@ class FakeResponse final : public kube::net::ServerResponse {
     headers = std::move(fields);
     co_return std::move(stream);
   }
+  void abort() override { aborted = true; }
   bool started() const override { return status != 0; }
 
   std::string_view header(std::string_view name) const {
@@ -102,6 +103,7 @@ class FakeResponse final : public kube::net::ServerResponse {
   Headers headers;
   std::string body;
   std::vector<std::string> writes;
+  bool aborted = false;
   bool gone = false;
   std::unique_ptr<kube::net::ByteStream> stream;
 };

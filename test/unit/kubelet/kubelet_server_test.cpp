@@ -149,11 +149,17 @@ TEST_CASE("what the provider refuses is told in its words") {
   }
 }
 
-TEST_CASE("a log that breaks keeps what came before") {
-  World world([](const kube::HttpRequest&) {
-    return FakeAnswer{.pieces = {"line 1\n"}, .failure = kube::Failure(kube::Errc::closed, "gone")};
-  });
-  world.handle("local", "GET", "/containerLogs/rome/web/main");
-  CHECK(world.response.status == 200);
-  CHECK(world.response.body == "line 1\n");
+TEST_CASE("a log that breaks keeps what came before, and does not end as a whole one does") {
+  for (const bool breaks : {true, false}) {
+    CAPTURE(breaks);
+    World world([breaks](const kube::HttpRequest&) {
+      FakeAnswer answer{.pieces = {"line 1\n"}};
+      if (breaks) answer.failure = kube::Failure(kube::Errc::closed, "gone");
+      return answer;
+    });
+    world.handle("local", "GET", "/containerLogs/rome/web/main");
+    CHECK(world.response.status == 200);
+    CHECK(world.response.body == "line 1\n");
+    CHECK(world.response.aborted == breaks);
+  }
 }

@@ -146,8 +146,8 @@ class HttpServer::Impl::Answer final : public ServerResponse {
     if (!chunks_ || head_only_) co_return Result<void>();
     co_return co_await put("0\r\n\r\n");
   }
-  /// The body cannot be completed: the client must see that.
-  void abort() {
+  void abort() override {
+    if (!started_) return;
     keep_alive_ = false;
     finished_ = true;
   }
@@ -357,7 +357,7 @@ asio::awaitable<bool> HttpServer::Impl::serve_one(Session& session, ServerReques
   if (failure) {
     if (options.on_handler_failure)
       options.on_handler_failure(request.method + " " + request.target, async::describe(failure));
-    if (answer.started()) answer.abort();
+    answer.abort();
   }
   if (!session.stream) co_return false;
   if (answer.finished()) co_return answer.keep_alive();

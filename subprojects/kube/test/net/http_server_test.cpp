@@ -153,6 +153,24 @@ TEST_CASE("a streamed answer arrives as it is written and ends well") {
   }());
 }
 
+TEST_CASE("a streamed answer that is aborted ends with the connection and without a last chunk") {
+  run([]() -> asio::awaitable<void> {
+    Served served(co_await asio::this_coro::executor, {},
+                  [](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
+                    (void)co_await response.start(200, {});
+                    (void)co_await response.write("first");
+                    if (request.target == "/throw") throw std::runtime_error("boom");
+                    response.abort();
+                  });
+    for (const char* target : {"/abort", "/throw"}) {
+      const std::string answer =
+          co_await talk(served.port, std::string("GET ") + target + " HTTP/1.1\r\nhost: h\r\n\r\n");
+      CHECK(answer.ends_with("5\r\nfirst\r\n"));
+    }
+    co_await served.stop();
+  }());
+}
+
 TEST_CASE("a client that goes away cancels the handler that streams to it") {
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;
