@@ -45,6 +45,23 @@ Failure failure_of(const error_code& error) {
   return {Errc::closed, error.message()};
 }
 
+/// Tells the peer that nothing comes behind what it has got: in one piece or not at all, and without waiting.
+void send_close_notify(TlsSocket& stream) {
+  SSL* tls = stream.native_handle();
+  BIO* record = BIO_new(BIO_s_mem());
+  if (record == nullptr) return;
+  ERR_clear_error();
+  SSL_set0_wbio(tls, record);  // takes it over; nothing else is written any more
+  static_cast<void>(SSL_shutdown(tls));
+  ERR_clear_error();
+  const char* bytes = nullptr;
+  const long count = BIO_get_mem_data(record, &bytes);
+  if (count <= 0) return;
+  const auto sent =
+      ::send(stream.next_layer().native_handle(), bytes, static_cast<std::size_t>(count), MSG_NOSIGNAL | MSG_DONTWAIT);
+  static_cast<void>(sent);
+}
+
 void close_socket(tcp::socket& socket) {
   error_code ignored;
   socket.shutdown(tcp::socket::shutdown_both, ignored);
@@ -71,8 +88,10 @@ class SocketStream final : public ByteStream {
 
   asio::awaitable<Result<void>> write(std::string_view bytes) override {
     error_code error;
+    is_whole_ = false;
     const std::size_t count = co_await asio::async_write(*socket_, asio::buffer(bytes.data(), bytes.size()),
                                                          asio::redirect_error(asio::use_awaitable, error));
+    is_whole_ = !error;
     if (traffic_ != nullptr) traffic_->bytes_out += count;
     if (!error) co_return Result<void>();
     if (error == asio::error::operation_aborted) co_await throw_if_cancelled(error);
@@ -81,7 +100,9 @@ class SocketStream final : public ByteStream {
 
   void close() override {
     if constexpr (std::is_same_v<Socket, TlsSocket>) {
-      if (socket_->next_layer().is_open()) close_socket(socket_->next_layer());
+      if (!socket_->next_layer().is_open()) return;
+      if (is_whole_) send_close_notify(*socket_);
+      close_socket(socket_->next_layer());
     } else {
       if (socket_->is_open()) close_socket(*socket_);
     }
@@ -90,6 +111,7 @@ class SocketStream final : public ByteStream {
  private:
   std::unique_ptr<Socket> socket_;
   std::shared_ptr<Traffic> traffic_;
+  bool is_whole_ = true;  ///< every write has got to its end
 };
 
 bool is_address(const std::string& text) {

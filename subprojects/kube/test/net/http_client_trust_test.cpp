@@ -90,6 +90,19 @@ TEST_CASE(
   }());
 }
 
+TEST_CASE("a client that stops ends its TLS connection with close_notify") {
+  run([]() -> asio::awaitable<void> {
+    Pair pair(co_await asio::this_coro::executor);
+    const std::string answer = co_await ask(pair.client, request_for("/"));
+    CHECK(answer == "200 answer to /prefix/");
+    co_await pair.client.stop();
+    Connection& connection = pair.server.connections.front();
+    co_await wait_until([&connection] { return connection.closed; });
+    CHECK(connection.end == asio::error::eof);
+    co_await pair.server.stop();
+  }());
+}
+
 TEST_CASE("new credentials move new requests to a new connection") {
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;

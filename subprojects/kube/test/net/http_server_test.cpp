@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <boost/asio/ssl/stream.hpp>
+
 #include "kube/async/event.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/async/timeout.hpp"
@@ -388,6 +390,36 @@ TEST_CASE("a client certificate is verified against the CA of the moment, and it
     CHECK(answer == "alice,admins");
     CHECK(served.server.counters().handshake_failures == 1);
     co_await served.stop();
+  }());
+}
+
+TEST_CASE("a TLS connection that the server closes ends with close_notify") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto own = test::self_signed();
+    HttpServerOptions options;
+    options.tls =
+        TlsContext::server({.certificate_pem = own.certificate_pem, .key_pem = own.key_pem, .client_ca_pem = ""})
+            .value();
+    Served served(executor, std::move(options), echo);
+    for (const bool idle : {false, true}) {
+      CAPTURE(idle);
+      RawSocket tcp(executor);
+      co_await tcp.connect(served.port);
+      asio::ssl::context context(asio::ssl::context::tls_client);
+      asio::ssl::stream<asio::ip::tcp::socket> tls(std::move(tcp.socket()), context);
+      co_await tls.async_handshake(asio::ssl::stream_base::client, asio::use_awaitable);
+      const std::string request =
+          std::string("GET / HTTP/1.1\r\nhost: h\r\n") + (idle ? "\r\n" : "connection: close\r\n\r\n");
+      co_await asio::async_write(tls, asio::buffer(request), asio::use_awaitable);
+      std::string answer(4096, '\0');
+      co_await tls.async_read_some(asio::buffer(answer), asio::use_awaitable);
+      CHECK(answer.starts_with("HTTP/1.1 200 "));
+      if (idle) co_await served.stop();
+      boost::system::error_code end;
+      co_await tls.async_read_some(asio::buffer(answer), asio::redirect_error(asio::use_awaitable, end));
+      CHECK(end == asio::error::eof);
+    }
   }());
 }
 

@@ -26,6 +26,7 @@ class TlsH2Server {
     std::string pending;
     bool writing = false;
     bool closed = false;
+    boost::system::error_code end;  ///< how reading ended
     /// Sends what the session has to say; called after each change.
     asio::awaitable<void> flush() {
       pending += h2.output();
@@ -120,6 +121,7 @@ class TlsH2Server {
     while (!connection.closed) {
       const auto count = co_await connection.tls.async_read_some(asio::buffer(buffer),
                                                                  asio::redirect_error(asio::use_awaitable, error));
+      connection.end = error;
       if (error) break;
       if (!instead.empty()) continue;
       connection.h2.feed(std::string_view(buffer).substr(0, count));
