@@ -197,6 +197,15 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("--webhook-url", options.webhook_url,
                  "https://host:port at which the API server reaches that port; by default through the Service "
                  "liqo-webhook");
+  auto* webhook_ca =
+      app.add_option("--webhook-client-ca-file", options.webhook_client_ca_file,
+                     "CA of the API servers that may ask the webhooks: others are answered 401, so the API server must "
+                     "be told its certificate (docs/webhooks.md); by default everybody may ask")
+          ->check(CLI::ExistingFile);
+  app.add_option("--webhook-client-name", options.webhook_client_names,
+                 "Common name of a certificate of that CA that may ask; may be given more than once, by default all")
+      ->allow_extra_args(false)
+      ->needs(webhook_ca);
   app.add_option("--webhook-certificate-lifetime", webhook_lifetime,
                  "Validity of the serving certificate of the webhooks; it is renewed at 2/3 of that")
       ->capture_default_str();

@@ -14,11 +14,13 @@ struct Options {
   std::string kubeconfig;  ///< "" = the service account of the pod that this runs in
   std::string context;
   liqo::controllers::Settings settings;
-  std::string metrics_address = "0.0.0.0:8082";  ///< host:port of /metrics, /healthz and /readyz
-  std::string certificate_type = "kubelet";      ///< or "self-signed"
-  std::string kubelet_client_ca_file;            ///< "" = kube-system/extension-apiserver-authentication
-  std::uint16_t webhook_port = 9443;             ///< 0 = no webhooks
-  std::string webhook_url;                       ///< https://host[:port]; "" = by the Service liqo-webhook
+  std::string metrics_address = "0.0.0.0:8082";   ///< host:port of /metrics, /healthz and /readyz
+  std::string certificate_type = "kubelet";       ///< or "self-signed"
+  std::string kubelet_client_ca_file;             ///< "" = kube-system/extension-apiserver-authentication
+  std::uint16_t webhook_port = 9443;              ///< 0 = no webhooks
+  std::string webhook_url;                        ///< https://host[:port]; "" = by the Service liqo-webhook
+  std::string webhook_client_ca_file;             ///< "" = everybody may ask the webhooks
+  std::vector<std::string> webhook_client_names;  ///< none = every certificate of that CA
   kube::Duration webhook_certificate_lifetime = std::chrono::hours(24 * 90);
   liqo::controllers::LedgerSettings ledger;
   std::string ca_override;  ///< base64 of PEM

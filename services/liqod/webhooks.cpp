@@ -70,7 +70,9 @@ Webhooks make_webhooks(const boost::asio::any_io_executor& executor, liqo::contr
                                      .url = options.webhook_url,
                                      .ns = options.settings.liqo_namespace,
                                      .enforce_quotas = options.settings.enforce_resources,
-                                     .certificate_lifetime = options.webhook_certificate_lifetime});
+                                     .certificate_lifetime = options.webhook_certificate_lifetime,
+                                     .client_ca_file = options.webhook_client_ca_file,
+                                     .client_names = options.webhook_client_names});
   return made;
 }
 

@@ -1,18 +1,11 @@
 #include "liqo/kubelet/kubelet.hpp"
 
-#include <fstream>
-#include <iterator>
-
 #include "kube/async/task_group.hpp"
 
 namespace liqo::kubelet {
 namespace {
 
-using namespace std::chrono_literals;
-
 const kube::ObjectKey client_ca_map{"kube-system", "extension-apiserver-authentication"};
-constexpr kube::Duration look_at_file = 30s;
-constexpr std::size_t file_limit = 1 << 20;
 
 }  // namespace
 
@@ -21,6 +14,7 @@ Kubelet::Kubelet(const asio::any_io_executor& executor, KubeletContext context, 
       context_(std::move(context)),
       settings_(std::move(settings)),
       log_("kubelet"),
+      client_ca_file_(context_.clock, settings_.client_ca_file),
       authorizer_(context_.open_api),
       certificate_(context_.open_api, {.node_ip = settings_.node_ip,
                                        .self_signed = settings_.self_signed,
@@ -56,20 +50,12 @@ kube::Result<kube::net::TlsContext> Kubelet::make_tls(const kube::net::KeyAndCer
       {.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem, .client_ca_pem = client_ca});
 }
 
-kube::Result<std::string> Kubelet::read_client_ca_file() const {
-  std::ifstream file(settings_.client_ca_file, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file || text.empty()) return kube::fail(kube::Errc::missing, settings_.client_ca_file + " cannot be read");
-  if (text.size() > file_limit) return kube::fail(kube::Errc::too_large, settings_.client_ca_file + " is too large");
-  return text;
-}
-
 kube::Result<std::uint16_t> Kubelet::listen() {
   auto pair = make_temporary_certificate(settings_.node_ip, context_.clock.wall());
   if (!pair) return kube::fail(std::move(pair.error()), "kubelet API");
   pair_ = std::move(*pair);
   if (!settings_.client_ca_file.empty()) {
-    auto ca = read_client_ca_file();
+    auto ca = client_ca_file_.read();
     if (!ca) return kube::fail(std::move(ca.error()), "kubelet API: client CA");
     client_ca_ = std::move(*ca);
   }
@@ -87,7 +73,8 @@ asio::awaitable<void> Kubelet::run() {
   group.spawn(server_->run());
   group.spawn(certificate_.run());
   if (approver_) group.spawn(kube::run_while_leading(context_.leadership, [this] { return approver_->run(); }));
-  if (!settings_.client_ca_file.empty()) group.spawn(watch_client_ca_file());
+  if (!settings_.client_ca_file.empty())
+    group.spawn(client_ca_file_.watch([this](std::string pem) { use_client_ca(std::move(pem)); }));
   co_await group.join();
 }
 
@@ -115,15 +102,6 @@ void Kubelet::use_client_ca(std::string pem) {
   client_ca_ = std::move(pem);
   server_->replace_tls(std::move(*tls));
   log_.info("Callers of the kubelet API are known by a new client CA");
-}
-
-asio::awaitable<void> Kubelet::watch_client_ca_file() {
-  for (;;) {
-    co_await context_.clock.sleep(look_at_file);
-    auto ca = read_client_ca_file();
-    // A file that is being replaced may be away for a moment.
-    if (ca) use_client_ca(std::move(*ca));
-  }
 }
 
 }  // namespace liqo::kubelet

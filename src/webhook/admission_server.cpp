@@ -26,12 +26,20 @@ AdmissionServer::AdmissionServer(const asio::any_io_executor& executor, kube::as
       settings_(std::move(settings)),
       log_("webhook"),
       unreadable_(metrics.counter("liqod_admission_unreadable_total", "Requests that were no AdmissionReview.")),
+      unknown_(
+          metrics.counter("liqod_admission_unknown_callers_total", "Requests without a certificate that may ask.")),
       server_(executor, clock,
               {.address = settings_.address,
                .port = settings_.port,
                .tls = std::move(tls),
                .max_connections = settings_.max_connections,
                .max_body = max_review,
+               .admits =
+                   [this](const std::optional<kube::net::PeerIdentity>& caller) {
+                     const bool known = !settings_.admits || settings_.admits(caller);
+                     if (!known) unknown_.add();
+                     return known;
+                   },
                .on_handler_failure =
                    [this](std::string_view line, std::string_view what) {
                      log_.error("A review failed unexpectedly", {{"request", line}, {"error", what}});

@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
+
 #include "kube/async/task_group.hpp"
 #include "kube/wire/server_url.hpp"
 
@@ -45,13 +47,10 @@ kube::Result<CertificateSettings> certificate_settings(const WebhookSettings& se
 }
 
 /// Until the real one is there; nobody trusts it.
-kube::Result<kube::net::TlsContext> temporary_tls(kube::WallTime now) {
+kube::Result<kube::net::KeyAndCertificate> temporary_certificate(kube::WallTime now) {
   kube::net::CertificateSubject subject;
   subject.common_name = service_name;
-  auto pair = kube::net::make_self_signed(subject, now, 24h);
-  if (!pair) return std::unexpected(std::move(pair.error()));
-  return kube::net::TlsContext::server(
-      {.certificate_pem = pair->certificate_pem, .key_pem = pair->key_pem, .client_ca_pem = {}});
+  return kube::net::make_self_signed(subject, now, 24h);
 }
 
 std::string without_slash(std::string url) {
@@ -66,6 +65,7 @@ Webhook::Webhook(const asio::any_io_executor& executor, WebhookContext context, 
       context_(context),
       settings_(std::move(settings)),
       log_("webhook"),
+      client_ca_file_(context_.clock, settings_.client_ca_file),
       reviews_({.home = context_.home,
                 .api = context_.open_api,
                 .gate = context_.gate,
@@ -79,10 +79,23 @@ kube::Result<std::uint16_t> Webhook::listen() {
   certificates_ =
       std::make_unique<Certificates>(executor_, context_.open_api, context_.home, settings_.ns,
                                      std::move(*certificates), [this](const CertificateState& state) { use(state); });
-  auto tls = temporary_tls(context_.clock.wall());
+  auto pair = temporary_certificate(context_.clock.wall());
+  if (!pair) return kube::fail(std::move(pair.error()), "webhooks");
+  pair_ = std::move(*pair);
+  AdmissionServerSettings settings{.port = settings_.port};
+  if (!settings_.client_ca_file.empty()) {
+    auto ca = client_ca_file_.read();
+    if (!ca) return kube::fail(std::move(ca.error()), "webhooks: client CA");
+    client_ca_ = std::move(*ca);
+    // Certificates of other CAs do not get through the handshake.
+    settings.admits = [&names = settings_.client_names](const std::optional<kube::net::PeerIdentity>& caller) {
+      return caller && (names.empty() || std::ranges::find(names, caller->common_name) != names.end());
+    };
+  }
+  auto tls = make_tls(pair_, client_ca_);
   if (!tls) return kube::fail(std::move(tls.error()), "webhooks");
   server_ = std::make_unique<AdmissionServer>(executor_, context_.clock, context_.metrics, std::move(*tls),
-                                              AdmissionServerSettings{.port = settings_.port});
+                                              std::move(settings));
   reviews_.add_to(*server_);
   auto port = server_->listen();
   if (!port) return kube::fail(std::move(port.error()), "webhooks: port " + std::to_string(settings_.port));
@@ -93,17 +106,38 @@ asio::awaitable<void> Webhook::run() {
   kube::async::TaskGroup group(executor_);
   group.spawn(server_->run());
   group.spawn(certificates_->run());
+  if (!settings_.client_ca_file.empty())
+    group.spawn(client_ca_file_.watch([this](std::string pem) { use_client_ca(std::move(pem)); }));
   group.spawn(kube::run_while_leading(context_.leadership, [this] { return configurations_.run(); }));
   co_await group.join();
 }
 
+kube::Result<kube::net::TlsContext> Webhook::make_tls(const kube::net::KeyAndCertificate& pair,
+                                                      std::string_view client_ca) const {
+  return kube::net::TlsContext::server(
+      {.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem, .client_ca_pem = client_ca});
+}
+
+void Webhook::use_client_ca(std::string pem) {
+  if (pem == client_ca_) return;
+  auto tls = make_tls(pair_, pem);
+  if (!tls) {
+    log_.error("A new client CA of the webhooks cannot be used", {{"error", tls.error()}});
+    return;
+  }
+  client_ca_ = std::move(pem);
+  server_->replace_tls(std::move(*tls));
+  log_.info("Callers of the webhooks are known by a new client CA");
+}
+
 void Webhook::use(const CertificateState& state) {
-  auto tls =
-      kube::net::TlsContext::server({.certificate_pem = state.certificate, .key_pem = state.key, .client_ca_pem = {}});
+  kube::net::KeyAndCertificate pair{.key_pem = state.key, .certificate_pem = state.certificate};
+  auto tls = make_tls(pair, client_ca_);
   if (!tls) {
     log_.error("A new certificate cannot be used", {{"error", tls.error()}});
     return;
   }
+  pair_ = std::move(pair);
   server_->replace_tls(std::move(*tls));
   configurations_.trust(state.authority);
   log_.info("The webhooks have a certificate");

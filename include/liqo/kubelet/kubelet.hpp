@@ -11,6 +11,7 @@
 
 #include "kube/runtime/informer_set.hpp"
 #include "kube/runtime/leadership.hpp"
+#include "kube/runtime/watched_file.hpp"
 #include "liqo/kubelet/certificate_approver.hpp"
 #include "liqo/kubelet/kubelet_server.hpp"
 #include "liqo/kubelet/serving_certificate.hpp"
@@ -55,15 +56,14 @@ class Kubelet {
  private:
   kube::Result<kube::net::TlsContext> make_tls(const kube::net::KeyAndCertificate& pair,
                                                std::string_view client_ca) const;
-  kube::Result<std::string> read_client_ca_file() const;
   void use_certificate(const kube::net::KeyAndCertificate& pair);
   void use_client_ca(std::string pem);
-  asio::awaitable<void> watch_client_ca_file();
 
   asio::any_io_executor executor_;
   KubeletContext context_;
   KubeletSettings settings_;
   kube::Log log_;
+  kube::WatchedFile client_ca_file_;
   Authorizer authorizer_;
   ServingCertificate certificate_;
   std::optional<CertificateApprover> approver_;  // none where certificates are self-signed

@@ -31,6 +31,8 @@ struct AdmissionServerSettings {
   std::uint16_t port = 9443;
   kube::Duration limit = std::chrono::seconds(8);  ///< for one decision; API servers wait ten seconds
   std::size_t max_connections = 1024;
+  /// Whether somebody may ask; none = everybody may.
+  std::function<bool(const std::optional<kube::net::PeerIdentity>& caller)> admits;
 };
 
 /// Answers reviews by path. A review that cannot be read is answered 400, in words; a larger one 413; a decision that
@@ -64,7 +66,7 @@ class AdmissionServer {
   kube::Metrics& metrics_;
   AdmissionServerSettings settings_;
   kube::Log log_;
-  kube::Counter unreadable_;
+  kube::Counter unreadable_, unknown_;
   std::map<std::string, Route, std::less<>> routes_;
   kube::net::HttpServer server_;
 };

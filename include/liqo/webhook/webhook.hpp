@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "kube/runtime/leadership.hpp"
+#include "kube/runtime/watched_file.hpp"
 #include "liqo/webhook/certificates.hpp"
 #include "liqo/webhook/configurations.hpp"
 #include "liqo/webhook/reviews.hpp"
@@ -17,6 +18,8 @@ struct WebhookSettings {
   std::string ns = "liqo";    ///< of the Service and the Secret
   bool enforce_quotas = true;
   kube::Duration certificate_lifetime = std::chrono::hours(24 * 90);
+  std::string client_ca_file;             ///< CA of the API servers that may ask, read again every 30 s; "" = everybody
+  std::vector<std::string> client_names;  ///< their common names; none = every certificate of that CA
 };
 
 /// What the process gives. Everything outlives the Webhook.
@@ -38,7 +41,7 @@ class Webhook {
   Webhook(const asio::any_io_executor& executor, WebhookContext context, WebhookSettings settings);
 
   /// Opens the port on every address and returns its number. Errors: Errc::connect ("address in use"), Errc::tls,
-  /// Errc::invalid_input (a URL that is none).
+  /// Errc::invalid_input (a URL that is none), and those of WatchedFile::read() for the CA.
   kube::Result<std::uint16_t> listen();
   asio::awaitable<void> run();
   /// Why reviews cannot be answered yet, for /readyz; "" once they can.
@@ -46,11 +49,17 @@ class Webhook {
 
  private:
   void use(const CertificateState& state);
+  void use_client_ca(std::string pem);
+  kube::Result<kube::net::TlsContext> make_tls(const kube::net::KeyAndCertificate& pair,
+                                               std::string_view client_ca) const;
 
   asio::any_io_executor executor_;
   WebhookContext context_;
   WebhookSettings settings_;
   kube::Log log_;
+  kube::WatchedFile client_ca_file_;
+  kube::net::KeyAndCertificate pair_;
+  std::string client_ca_;
   Reviews reviews_;
   Configurations configurations_;
   std::unique_ptr<Certificates> certificates_;

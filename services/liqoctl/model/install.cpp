@@ -123,6 +123,9 @@ json::object deployment_of(Values& values, const std::string& ns, const std::str
                    json::string("--enable-resource-enforcement=" + enforce)};
   if (const std::string server = values.text("apiServer.address"); !server.empty())
     args.push_back(json::string("--api-server-address-override=" + server));
+  // The ConfigMap with the CA of the API servers that may ask the webhooks.
+  const std::string client_ca = values.text("webhook.clientCAConfigMap"), ca_place = "/etc/liqo/webhook-client-ca";
+  if (!client_ca.empty()) args.push_back(json::string("--webhook-client-ca-file=" + ca_place + "/ca.crt"));
   const json::value* replicas = values.at("replicas");
   if (replicas && *replicas != json::value(1)) args.push_back("--leader-elect");
   if (const json::value* extra = values.at("extraArgs"); extra && extra->is_array())
@@ -148,6 +151,9 @@ json::object deployment_of(Values& values, const std::string& ns, const std::str
                                        {"capabilities", json::object{{"drop", json::array{"ALL"}}}}}},
       {"resources", json::object{{"requests", json::object{{"cpu", "50m"}, {"memory", "32Mi"}}},
                                  {"limits", json::object{{"memory", "512Mi"}}}}}};
+  if (!client_ca.empty())
+    container["volumeMounts"] =
+        json::array{json::object{{"name", "webhook-client-ca"}, {"mountPath", ca_place}, {"readOnly", true}}};
   const json::object selector{{"app.kubernetes.io/name", "liqod"}, {"app.kubernetes.io/instance", "liqo"}};
   // The daemon that serves the virtual nodes must not run on one.
   const json::object affinity = json::parse(R"({"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":
@@ -167,6 +173,9 @@ json::object deployment_of(Values& values, const std::string& ns, const std::str
                                                         {"runAsGroup", 65532},
                                                         {"seccompProfile", json::object{{"type", "RuntimeDefault"}}}}},
                                           {"containers", json::array{std::move(container)}}}}}}};
+  if (!client_ca.empty())
+    kube::ensure_object(kube::ensure_object(kube::ensure_object(out, "spec"), "template"), "spec")["volumes"] =
+        json::array{json::object{{"name", "webhook-client-ca"}, {"configMap", json::object{{"name", client_ca}}}}};
   return out;
 }
 

@@ -14,6 +14,11 @@ struct List {
   std::string_view key;
   std::vector<std::string> PodPolicy::* member;
 };
+/// A list that is a choice of its own where it is there, also when it is empty.
+struct Choice {
+  std::string_view key;
+  std::optional<std::vector<std::string>> PodPolicy::* member;
+};
 struct Bound {
   std::string_view key;
   std::int64_t PodPolicy::* member;
@@ -37,6 +42,7 @@ constexpr List list_members[] = {
     {"tolerations", &PodPolicy::tolerations},
     {"refusedServiceTypes", &PodPolicy::refused_service_types},
 };
+constexpr Choice choices[] = {{"ingressHosts", &PodPolicy::ingress_hosts}};
 constexpr Bound bounds[] = {
     {"maxObjects", &PodPolicy::max_objects},
     {"maxTerminationGracePeriodSeconds", &PodPolicy::max_termination_grace_seconds},
@@ -77,10 +83,11 @@ bool read_entry(PodPolicy& policy, std::string_view key, const json::value& valu
     policy.*known.member = value.get_int64();
     return true;
   }
-  if (key == "ingressHosts") {
-    policy.ingress_hosts = read_names(value);
-    if (!policy.ingress_hosts) mistake = "\"ingressHosts\" must be a list of names";
-    return policy.ingress_hosts.has_value();
+  for (const Choice& known : choices) {
+    if (key != known.key) continue;
+    policy.*known.member = read_names(value);
+    if (!(policy.*known.member)) mistake = "\"" + std::string(key) + "\" must be a list of names";
+    return (policy.*known.member).has_value();
   }
   mistake = "\"" + std::string(key.substr(0, 80)) + "\" is not a key of it";
   return false;

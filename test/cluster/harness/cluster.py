@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from . import audit, components, kwok, pki, settings
+from . import audit, callers, components, kwok, pki, settings
 from .api import Api, path
 from .components import Options
 from .images import BUSYBOX_IMAGE
@@ -232,6 +232,8 @@ class Cluster:
         self.kubeconfig_of("controller-manager", "system:kube-controller-manager")
         self.kubeconfig_of("scheduler", "system:kube-scheduler")
         (self.directory / "audit-policy.yaml").write_text(yaml.safe_dump(audit.POLICY))
+        if self.options.shows_certificate:
+            callers.write(self.directory, self.address)
         if self.options.proxy:
             self.kubeconfig_of("proxy", "system:kube-proxy")
             config = components.proxy_config(self.directory, f"{self.name}-1", self.pod_cidr)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from . import callers
 from .images import PAUSE
 
 
@@ -22,6 +23,8 @@ class Options:
     signing_duration: str = "1h"
     pod_cidr: str = ""
     service_cidr: str = "10.96.0.0/16"
+    # Whether the API server shows a certificate to the webhooks that it asks by URL (see callers.py).
+    shows_certificate: bool = False
     extra_apiserver: tuple[str, ...] = ()
     extra_manager: tuple[str, ...] = ()
 
@@ -55,6 +58,7 @@ def apiserver(directory: Path, address: str, port: int, options: Options) -> lis
         # Blocking: a request that was answered is in the log, so counting needs no waiting.
         f"--audit-policy-file={directory}/audit-policy.yaml", f"--audit-log-path={directory}/audit.log",
         "--audit-log-mode=blocking", "--audit-log-maxsize=8192",
+        *(callers.arguments(directory) if options.shows_certificate else []),
         *options.extra_apiserver,
     ]  # fmt: skip
 

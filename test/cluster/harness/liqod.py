@@ -8,12 +8,12 @@ import signal
 from pathlib import Path
 
 from . import settings
+from .callers import WEBHOOK_PORT
 from .cluster import Cluster
 from .namespace import Process
 from .wait import TimedOut, wait_for
 
 METRICS_PORT = 9090
-WEBHOOK_PORT = 9443
 
 
 class Liqod:

@@ -47,6 +47,13 @@ class Authority:
             self.pair.certificate,
         )
 
+    @classmethod
+    def existing(cls, directory: Path) -> Authority:
+        """The one that was made in `directory` before."""
+        found = cls.__new__(cls)
+        found.directory, found.pair = directory, Pair(directory / "ca.crt", directory / "ca.key")
+        return found
+
     def issue(
         self, file: str, user: str, groups: Sequence[str] = (), names: Sequence[str] = (), days: int = 3650
     ) -> Pair:

@@ -26,6 +26,33 @@ TEST_CASE("YAML is read as the tree that it says, and as it was written by us") 
   CHECK_FALSE(kube::wire::read_yaml(std::string(200, '[') + std::string(200, ']')));
 }
 
+const json::value* find(const model::Installation& made, std::string_view kind, std::string_view name) {
+  for (const json::value& manifest : made.manifests)
+    if (kube::string_at(manifest, {"kind"}) == kind && kube::string_at(manifest, {"metadata", "name"}) == name)
+      return &manifest;
+  return nullptr;
+}
+
+TEST_CASE("the CA of who may ask the webhooks is mounted where the daemon looks for it") {
+  const auto pod_of = [](json::object values) {
+    values["clusterID"] = "milan";
+    const auto made = model::installation({}, values, "liqo", true);
+    REQUIRE(made);
+    CHECK(made->unknown.empty());
+    const json::value* deployment = find(*made, "Deployment", "liqod");
+    REQUIRE(deployment);
+    return json::serialize(*kube::find(*deployment, {"spec", "template", "spec"}));
+  };
+  json::object values;
+  REQUIRE(model::set_value(values, "webhook.clientCAConfigMap=callers"));
+  const std::string pod = pod_of(values);
+  CHECK(pod.contains(R"("--webhook-client-ca-file=/etc/liqo/webhook-client-ca/ca.crt")"));
+  CHECK(pod.contains(
+      R"("volumeMounts":[{"name":"webhook-client-ca","mountPath":"/etc/liqo/webhook-client-ca","readOnly":true}])"));
+  CHECK(pod.contains(R"("volumes":[{"name":"webhook-client-ca","configMap":{"name":"callers"}}])"));
+  CHECK_FALSE(pod_of({}).contains("webhook-client-ca"));
+}
+
 TEST_CASE("values are set by path, as Helm does") {
   json::object values;
   for (const char* one : {"a.b=1,a.c=x", "a.d=true", "l.app\\.kubernetes\\.io/x=y", "n=null", "q=a\\,b"})
@@ -41,13 +68,6 @@ TEST_CASE("values are set by path, as Helm does") {
   model::overlay(values, {{"a", json::object{{"b", 2}}}, {"q", 3}});
   CHECK(json::serialize(values) ==
         R"({"a":{"b":2,"c":"x","d":true,"e":"1"},"l":{"app.kubernetes.io/x":"y"},"n":null,"q":3})");
-}
-
-const json::value* find(const model::Installation& made, std::string_view kind, std::string_view name) {
-  for (const json::value& manifest : made.manifests)
-    if (kube::string_at(manifest, {"kind"}) == kind && kube::string_at(manifest, {"metadata", "name"}) == name)
-      return &manifest;
-  return nullptr;
 }
 
 TEST_CASE("the values of the documentation become the sharing policy and flags of the daemon") {

@@ -301,6 +301,9 @@ asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const s
                 : failure.code() == Errc::protocol  ? 400
                                                     : 0;
       why = failure.text();
+    } else if (options.admits && !options.admits(peer)) {
+      refusal = 401;
+      why = "a client certificate is needed that this server knows";
     } else {
       std::optional<Result<void>> read;
       if (session.reader.has_body()) {

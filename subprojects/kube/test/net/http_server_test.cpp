@@ -423,6 +423,46 @@ TEST_CASE("a TLS connection that the server closes ends with close_notify") {
   }());
 }
 
+TEST_CASE("who is not admitted is answered 401 before a body is read, and is closed") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto own = test::self_signed();
+    const auto alice = test::self_signed("alice", {"admins"});
+    HttpServerOptions options;
+    options.tls =
+        TlsContext::server(
+            {.certificate_pem = own.certificate_pem, .key_pem = own.key_pem, .client_ca_pem = alice.certificate_pem})
+            .value();
+    options.admits = [](const std::optional<PeerIdentity>& peer) { return peer && peer->common_name == "alice"; };
+    int handled = 0;
+    Served served(executor, std::move(options),
+                  [&handled](const ServerRequest&, ServerResponse& response) -> asio::awaitable<void> {
+                    ++handled;
+                    (void)co_await response.send(200, {}, "welcome");
+                  });
+    const auto ask = [&](const KeyAndCertificate* as) -> asio::awaitable<int> {
+      HttpClient client(executor, real, credentials(served.port, own, as));
+      HttpRequest request;
+      request.method = "POST";
+      request.target = "/";
+      request.body = std::string(100, 'x');
+      auto answer = co_await client.send(std::move(request), real.deadline_in(5s));
+      const int status = answer ? answer->head.status : 0;
+      answer = fail(Errc::closed, "read");
+      co_await client.stop();
+      co_return status;
+    };
+    int status = co_await ask(nullptr);
+    CHECK(status == 401);
+    CHECK(handled == 0);
+    CHECK(served.server.counters().requests == 0);
+    status = co_await ask(&alice);
+    CHECK(status == 200);
+    CHECK(handled == 1);
+    co_await served.stop();
+  }());
+}
+
 TEST_CASE("an upgrade hands the connection over in both directions, and a refusal brings its words") {
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;

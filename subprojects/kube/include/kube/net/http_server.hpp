@@ -72,6 +72,9 @@ struct HttpServerOptions {
       std::chrono::seconds(10);  ///< for the TLS handshake, for a header once it began, for the first one
   Duration body_timeout = std::chrono::seconds(60);  ///< for a request's body
   Duration idle_timeout = std::chrono::seconds(90);  ///< between requests
+  /// Whether somebody may ask at all: others are answered 401 as soon as their header is read, and closed. None =
+  /// everybody may.
+  std::function<bool(const std::optional<PeerIdentity>& peer)> admits;
   /// Told of handlers that threw; what they say goes nowhere else.
   std::function<void(std::string_view request_line, std::string_view what)> on_handler_failure;
 };

@@ -1,0 +1,46 @@
+#include "kube/runtime/watched_file.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "kube/async/task_group.hpp"
+#include "support/stepped_clock.hpp"
+
+using namespace kube;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+TEST_CASE("a file is read as it is, and what was put in its place is handed over") {
+  asio::io_context io;
+  test::SteppedClock clock;
+  const auto place = std::filesystem::temp_directory_path() / ("watched-file-" + std::to_string(getpid()));
+  const auto write = [&place](std::string_view text) { std::ofstream(place, std::ios::binary) << text; };
+  WatchedFile file(clock, place.string(), 30s);
+  CHECK(file.read().error().code() == Errc::missing);
+  write("");
+  CHECK(file.read().error().code() == Errc::missing);
+  write(std::string((1 << 20) + 1, 'x'));
+  CHECK(file.read().error().code() == Errc::too_large);
+  write("one");
+  CHECK(file.read().value() == "one");
+  std::string last;
+  const auto story = [&]() -> asio::awaitable<void> {
+    async::TaskGroup group(io.get_executor());
+    group.spawn(file.watch([&last](std::string text) { last = std::move(text); }));
+    write("two");
+    co_await clock.sleep(31s);
+    CHECK(last == "two");
+    std::filesystem::remove(place);
+    co_await clock.sleep(31s);
+    CHECK(last == "two");
+    write("three");
+    co_await clock.sleep(31s);
+    CHECK(last == "three");
+    co_await group.stop();
+  };
+  clock.run(io, story());
+  std::filesystem::remove(place);
+}

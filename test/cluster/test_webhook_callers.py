@@ -1,0 +1,109 @@
+"""Webhooks that answer only who shows a certificate: the API server does, as Kubernetes' manual has it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import callers, chart, pki, settings
+from harness.api import Refused
+from harness.callers import WEBHOOK_PORT
+from harness.cluster import Cluster
+from harness.components import Options
+from harness.liqod import Liqod
+from harness.run import Run
+from harness.wait import wait_for
+
+UNKNOWN = "liqod_admission_unknown_callers_total"
+
+
+class Guarded:
+    """A cluster whose webhooks know their callers."""
+
+    def __init__(self, cluster: Cluster, directory: Path):
+        self.cluster = cluster
+        self.authority = callers.authority_of(cluster.directory)
+        self.ca = directory / "ca.crt"
+        self.ca.write_bytes(self.authority.pair.certificate.read_bytes())
+        flags = ("--webhook-client-ca-file", str(self.ca), "--webhook-client-name", callers.NAME)
+        self.daemon = Liqod(cluster, chart.install(cluster), flags=flags).start()
+
+    def ask(self, pair: pki.Pair | None = None, method: str = "POST") -> tuple[int, str]:
+        """One review sent by somebody: the status, and how the connection was left ("close" where it is)."""
+        tls = ssl.create_default_context()
+        tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+        if pair:
+            tls.load_cert_chain(pair.certificate, pair.key)
+        raw = self.cluster.space.connect(self.cluster.address, WEBHOOK_PORT, 10)
+        connection = http.client.HTTPConnection(self.cluster.address, WEBHOOK_PORT)
+        connection.sock = tls.wrap_socket(raw)
+        request = {"uid": "1", "operation": "CREATE", "namespace": "x", "name": "x", "object": {"spec": {}}}
+        review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
+        try:
+            connection.request(method, "/validate/quotas", json.dumps(review) if method == "POST" else None)
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status, answer.getheader("connection", "")
+        finally:
+            connection.close()
+
+    def unknown(self) -> float:
+        return self.daemon.metrics().get(UNKNOWN, 0)
+
+
+@pytest.fixture(scope="module")
+def guarded(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+    if settings.liqod() is None:
+        pytest.skip("liqod is not built")
+    with run.borrow(mycenae=Options(shows_certificate=True)) as (cluster,):
+        yield Guarded(cluster, tmp_path_factory.mktemp("callers"))
+
+
+def create(guarded: Guarded, cpu: str) -> dict[str, Any]:
+    quota = {"kind": "Quota", "metadata": {"name": "q"}, "spec": {"user": "pool", "resources": {"cpu": cpu}}}
+    body = {"apiVersion": "offloading.liqo.io/v1beta1", **quota}
+    where = "/apis/offloading.liqo.io/v1beta1/namespaces/default/quotas"
+    return guarded.cluster.api.request("POST", where, body, query={"dryRun": "All"})
+
+
+@pytest.mark.refusals("a Quota of less than nothing")
+def test_the_api_server_is_answered(guarded: Guarded) -> None:
+    def asked() -> bool:
+        with pytest.raises(Refused, match="cannot be negative"):
+            create(guarded, "-1")
+        return True
+
+    wait_for(asked, 30, "the API server to ask the webhooks")
+    assert create(guarded, "1")["spec"]["resources"] == {"cpu": "1"}
+    assert guarded.unknown() == 0
+
+
+def test_nobody_else_is(guarded: Guarded) -> None:
+    before = guarded.unknown()
+    assert guarded.ask() == (401, "close")
+    assert guarded.ask(method="GET") == (401, "close")
+    # A certificate of the same authority, for something else.
+    assert guarded.ask(guarded.authority.issue("other", "metrics")) == (401, "close")
+    assert guarded.unknown() == before + 3
+    # One of the cluster, as its tenants have: another authority's does not get through the handshake.
+    stranger = guarded.cluster.authority.issue("as-api-server", callers.NAME)
+    with pytest.raises((ssl.SSLError, OSError, http.client.HTTPException)):
+        guarded.ask(stranger)
+    assert guarded.ask(guarded.authority.issue("again", callers.NAME))[0] == 200
+
+
+def test_a_new_authority_is_taken_from_the_file(guarded: Guarded, tmp_path: Path) -> None:
+    new = pki.Authority(tmp_path / "new", "new-callers")
+    pair = new.issue("api-server", callers.NAME)
+    with pytest.raises((ssl.SSLError, OSError, http.client.HTTPException)):
+        guarded.ask(pair)
+    old = guarded.authority.pair.certificate.read_bytes()
+    guarded.ca.write_bytes(old + new.pair.certificate.read_bytes())
+    wait_for(lambda: guarded.ask(pair)[0] == 200, 60, "the new authority to be known", interval=0.5)
+    assert create(guarded, "1")["spec"]["resources"] == {"cpu": "1"}
