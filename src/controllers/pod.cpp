@@ -386,7 +386,11 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
     const kube::ObjectKey account{key.ns, core::service_account_of(*local)};
     auto answer = co_await context_.home.api().post(kube::resources::service_accounts, account, "token",
                                                     core::forge_token_request(*local, request));
-    if (!answer) co_return kube::fail(std::move(answer.error()), "requesting a service-account token");
+    if (!answer) {
+      const std::string words = core::token_refusal(*local, answer.error(), forging_.clusters);
+      if (!words.empty()) context_.events.warning(*local, kube::resources::pods, reasons::failed_tokens, words);
+      co_return kube::fail(std::move(answer.error()), "requesting a service-account token");
+    }
     if (!answer->is_object()) co_return kube::fail(kube::Errc::parse, "a token answer that is no object");
     auto token = core::read_token_answer(kube::Object(std::move(answer->get_object())));
     if (!token) co_return std::unexpected(std::move(token.error()));

@@ -5,6 +5,7 @@
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/forge/meta.hpp"
+#include "liqo/core/forge/pod_status.hpp"
 #include "liqo/core/forge/shadow_pod.hpp"
 #include "liqo/core/mapping/names.hpp"
 
@@ -54,6 +55,21 @@ json::object forge_token_request(const kube::Object& local_pod, const TokenReque
   // The field is required; empty means the audience of the API server.
   spec["audiences"] = request.audience.empty() ? json::array() : json::array{json::value(request.audience)};
   return {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}, {"spec", std::move(spec)}};
+}
+
+std::string token_refusal(const kube::Object& local_pod, const kube::Failure& failure, const ClusterPair& clusters) {
+  const kube::Status* status = failure.status();
+  if (!status || !failure.is_permanent()) return {};
+  const std::string account = "service account " + service_account_of(local_pod);
+  const std::string server = "the API server of cluster " + clusters.local;
+  if (status->code == 404 && status->message.starts_with("pods \"")) return {};  // it has just gone
+  if (status->code == 404 && status->message.starts_with("serviceaccounts \""))
+    return "There is no " + account + ": create it, so that the pod can get its token for " + server;
+  if (status->code == 404 || status->code == 405)
+    return "No token for " + account + ": " + server +
+           " has no TokenRequest API, which Kubernetes has since 1.20: start liqod without "
+           "--enable-apiserver-support, or annotate the pod with liqo.io/api-server-support=disabled";
+  return "No token for " + account + " from " + server + ": " + refusal_words(failure);
 }
 
 kube::Result<IssuedToken> read_token_answer(const kube::Object& answer) {

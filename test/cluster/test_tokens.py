@@ -102,6 +102,26 @@ def test_a_pod_in_milan_has_what_it_needs_to_ask_the_api_server_of_rome(with_tok
     assert story.times_run("one") == 1
 
 
+def test_a_token_that_is_refused_is_told_with_what_to_do(with_tokens: Story) -> None:
+    """Here the account is gone before the pod is scheduled; it comes back, and the pod runs."""
+    story = with_tokens
+    account = {"kind": "ServiceAccount", "metadata": {"name": "short-lived"}}
+    story.consumer.api.create("serviceaccounts", story.namespace, account)
+    gated = busybox("one", serviceAccountName="short-lived", schedulingGates=[{"name": "example.com/later"}])
+    story.create(gated)
+    story.consumer.api.delete("serviceaccounts", story.namespace, "short-lived")
+    story.consumer.api.patch("pods", story.namespace, "one", {"spec": {"schedulingGates": None}})
+    words = "There is no service account short-lived: create it, so that the pod can get its token for the API server"
+    wait_for(
+        lambda: any(words in event["message"] for event in story.consumer.api.list("events", story.namespace)),
+        60,
+        "the Event",
+    )
+    assert story.provider.pod(story.twin, "one") is None, "without its token it is not started"
+    story.consumer.api.create("serviceaccounts", story.namespace, account)
+    story.wait_ready("one", 90)
+
+
 def test_the_operators_labels_and_annotations_are_on_the_virtual_node_while_the_flags_are(with_tokens: Story) -> None:
     story = with_tokens
 

@@ -37,6 +37,9 @@ kube::json::object forge_token_request(const kube::Object& local_pod, const Toke
 /// Reads token and expiry of the answer. Errors: Errc::parse.
 kube::Result<IssuedToken> read_token_answer(const kube::Object& answer);
 
+/// What the pod's Event says about a token that the API server at home refused: what to do about it. "" where the next
+/// try may go well.
+std::string token_refusal(const kube::Object& local_pod, const kube::Failure& failure, const ClusterPair& clusters);
 /// When a token must be renewed: when a fifth of the requested lifetime is left.
 kube::WallTime renewal_time(const TokenRequest& request, const IssuedToken& token);
 
