@@ -35,6 +35,8 @@ ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, 
 
 void ShadowPodController::enqueue_all() {
   for (const kube::ObjectKey& key : shadows_->store().keys()) enqueue(key);
+  // Also those that have lost their ShadowPod, to be released.
+  for (const kube::ObjectKey& key : pods_->store().keys()) enqueue(key);
 }
 
 void ShadowPodController::enqueue(const kube::ObjectKey& key) {
@@ -42,26 +44,65 @@ void ShadowPodController::enqueue(const kube::ObjectKey& key) {
   controller_.enqueue({key.ns, key});
 }
 
+asio::awaitable<kube::Result<void>> ShadowPodController::release(kube::Object pod, bool confirm_first) {
+  const kube::ObjectKey key = pod.key();
+  const std::string uid(pod.uid());
+  // The watch tells when it has gone; a second patch would find nothing.
+  if (!core::is_tracked(pod) || released_[key] == uid) co_return kube::Result<void>();
+  kube::Api& home = context_.home.api();
+  if (confirm_first) {
+    auto live = co_await home.get(api::kinds::shadow_pods, key);
+    if (!live && !live.error().is_not_found())
+      co_return kube::fail(std::move(live.error()), "reading the ShadowPod of a pod");
+    const auto controller = pod.controller();
+    if (live && controller && controller->uid == live->uid()) co_return kube::Result<void>();
+  }
+  auto patched = co_await home.patch(kube::resources::pods, key, kube::PatchType::strategic_merge,
+                                     kube::json::serialize(core::release_patch(pod)));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "releasing the pod");
+  if (patched) released_[key] = uid;
+  // The last finalizer of a deleted pod ends it: the answer would bring it back into the cache.
+  if (patched && !patched->is_deleting()) pods_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<Outcome> ShadowPodController::release_orphan(kube::ObjectKey key, std::string last) {
+  // The pod itself is the garbage collector's.
+  auto pod = pods_->find(key);
+  if (!pod) co_return Outcome::done();
+  const auto controller = pod->controller();
+  const bool was_seen = controller && controller->uid == last;
+  auto released = co_await release(std::move(*pod), !was_seen);
+  if (!released) co_return Outcome::retry(std::move(released.error()));
+  co_return Outcome::done();
+}
+
 asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   const auto shadow = shadows_->find(key);
-  if (!shadow) {
-    // Its pod is the garbage collector's.
-    memory_.erase(key);
-    co_return Outcome::done();
-  }
   auto pod = pods_->find(key);
+  if (!pod) released_.erase(key);
+  if (!shadow) {
+    std::string last;
+    if (const auto known = memory_.find(key); known != memory_.end()) last = known->second.uid;
+    auto outcome = co_await release_orphan(key, std::move(last));
+    if (!outcome.failure()) memory_.erase(key);
+    co_return outcome;
+  }
   Memory& memory = memory_[key];
   if (memory.uid != shadow->uid()) memory = Memory{.uid = std::string(shadow->uid())};
-  if (pod) {
-    memory.plan.pod_created = false;
-    memory.plan.pod_seen = true;
-    if (core::has_started(*pod)) memory.plan.pod_started = true;
-  }
+  if (pod) core::see_pod(memory.plan, *shadow, *pod);
+  const kube::Duration awaited = context_.clock.now() - memory.awaited_since;
+  memory.plan.node_silent = pod && memory.awaited == pod->uid() && awaited >= core::node_patience;
   memory.plan.create_in_doubt = context_.clock.now() < memory.in_doubt_until;
   kube::Api& home = context_.home.api();
 
   core::ShadowPlan plan = core::plan_shadow_pod(*shadow, pod ? &*pod : nullptr, memory.plan);
+  if (plan.release && (shadow->is_deleting() || plan.confirm_first)) {
+    auto released = co_await release(*pod, plan.confirm_first);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+  }
   if (plan.remove_pod) {
     auto removed = co_await home.remove(kube::resources::pods, key, {.uid = std::string(pod->uid())});
     if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
@@ -110,7 +151,8 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
         pods_->observe(std::move(*live));
         co_return Outcome::again_after(0ms);
       }
-      plan = core::plan_shadow_pod(*shadow, &*live, core::ShadowMemory());
+      pod = std::move(*live);
+      plan = core::plan_shadow_pod(*shadow, &*pod, core::ShadowMemory());
     } else {
       kube::Failure failure = std::move(created.error()).in("creating the pod");
       if (failure.is_permanent())
@@ -138,7 +180,18 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
                                        kube::json::serialize(*plan.status), {.subresource = "status"});
     if (!patched && !patched.error().is_not_found())
       co_return Outcome::retry(std::move(patched.error()).in("recording the phase"));
-    if (patched) shadows_->observe(std::move(*patched));
+    // Without its record a pod stays; where the ShadowPod is gone, that brings it back here.
+    if (!patched) co_return Outcome::done();
+    shadows_->observe(std::move(*patched));
+  }
+  if (plan.release && !plan.confirm_first) {
+    auto released = co_await release(*pod, false);
+    if (!released) co_return Outcome::retry(std::move(released.error()));
+  }
+  if (plan.await_node) {
+    Memory& now = memory_[key];
+    if (std::exchange(now.awaited, std::string(pod->uid())) != pod->uid()) now.awaited_since = context_.clock.now();
+    co_return Outcome::again_after(core::node_patience - (context_.clock.now() - now.awaited_since));
   }
   co_return Outcome::done();
 }

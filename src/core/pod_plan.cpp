@@ -1,6 +1,7 @@
 #include "liqo/core/pod_plan.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "forge/conditions.hpp"
 #include "liqo/api/labels.hpp"
@@ -15,6 +16,12 @@ namespace {
 using namespace pod_action;
 
 std::string_view phase_of(const kube::Object& pod) { return kube::string_at(pod.status(), {"phase"}); }
+
+bool is_bound(const kube::Object& pod) { return !kube::string_at(pod.spec(), {"nodeName"}).empty(); }
+
+bool restarts_on_failure(const kube::Object& pod) {
+  return kube::string_at(pod.spec(), {"restartPolicy"}) == "OnFailure";
+}
 
 /// An object at the provider that was made for another pod than this one. Without a UID it is taken as this one's.
 bool is_for_another(const kube::Object& remote, const kube::Object& local) {
@@ -70,7 +77,9 @@ PodPlan plan_terminating(const Sight& sight, const PodMemory& memory) {
     if (!sight.shadow->is_deleting()) return {delete_own(*sight.shadow), true};
     return {Nothing{}, true};
   }
-  if (sight.remote) return {Nothing{}, true};
+  // What has ended there may be held for a record that only the provider's liqod, perhaps not there, can write.
+  const bool is_told = sight.remote && (phase_of(sight.local) == phase_of(*sight.remote) || !is_bound(*sight.remote));
+  if (sight.remote && !(is_over(*sight.remote) && is_told)) return {Nothing{}, true};
   // A ShadowPod that was created a moment ago must not outlive the pod unseen.
   if (memory.shadow_created && !sight.stale) return {AwaitShadow{}};
   return {RemoveLocal{std::string(sight.local.uid())}};
@@ -108,8 +117,10 @@ PodPlan plan_unsent(const Sight& sight, const PodMemory& memory) {
 
 PodPlan plan_sent(const Sight& sight, const PodMemory& memory) {
   const std::string_view shown = sight.local.annotation(api::annotations::remote_pod_uid);
-  const bool runs_again = sight.remote && !shown.empty() && shown != sight.remote->uid() &&
-                          !restarts_always(sight.local.spec()) && has_started(sight.local);
+  // A container of OnFailure that did not end may run again in another pod; the provider of our version has seen to it.
+  const bool ran = restarts_on_failure(sight.local) ? has_ended_container(sight.local) : has_started(sight.local);
+  const bool runs_again =
+      sight.remote && !shown.empty() && shown != sight.remote->uid() && !restarts_always(sight.local.spec()) && ran;
   // A provider of the Go version re-creates every lost pod. The next pass then removes the ShadowPod.
   if (runs_again) return {lost()};
   // An order that came late, when what it orders had run already: it must not be confirmed.
@@ -154,6 +165,27 @@ bool has_started(const kube::Object& pod) {
           kube::find(status, {"lastState", "terminated"}) || kube::int_at(status, {"restartCount"}) > 0)
         return true;
   return false;
+}
+
+bool has_ended_container(const kube::Object& pod) {
+  std::int64_t offset = 0;
+  const std::string_view text = pod.annotation(api::annotations::restart_offset);
+  std::from_chars(text.data(), text.data() + text.size(), offset);
+  for (std::string_view list : {"containerStatuses", "initContainerStatuses"})
+    for (const json::value& status : kube::array_at(pod.status(), {list}))
+      if (kube::find(status, {"state", "terminated"}) || kube::find(status, {"lastState", "terminated"}) ||
+          kube::int_at(status, {"restartCount"}) > offset)
+        return true;
+  return false;
+}
+
+bool is_over(const kube::Object& pod) {
+  return pod.is_deleting() && (api::is_final_phase(phase_of(pod)) || !is_bound(pod));
+}
+
+bool is_made_again(const kube::Object& pod) {
+  return pod.is_deleting() &&
+         (restarts_always(pod.spec()) || !is_bound(pod) || (restarts_on_failure(pod) && !has_ended_container(pod)));
 }
 
 bool is_run_of(const kube::Object& remote, const kube::Object& local, const ClusterPair& clusters) {

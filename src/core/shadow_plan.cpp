@@ -11,24 +11,54 @@ namespace json = kube::json;
 namespace {
 
 json::object phase_patch(const kube::Object& shadow, std::string_view phase) {
-  return {{"metadata", json::object{{"uid", shadow.uid()}}}, {"status", json::object{{"phase", phase}}}};
+  json::object metadata{{"uid", shadow.uid()}};
+  // A write that is long under way must not take back what was recorded since: "Pending" lets a pod run.
+  if (phase == "Pending") metadata["resourceVersion"] = shadow.resource_version();
+  return {{"metadata", std::move(metadata)}, {"status", json::object{{"phase", phase}}}};
 }
 
 /// The phase to record, or "" where the present record is to stand.
 std::string_view phase_to_record(const api::ShadowPod& shadow, const kube::Object& pod) {
   const std::string_view phase = kube::string_at(pod.status(), {"phase"});
   const std::string_view recorded = shadow.phase();
-  if (phase == recorded || phase.empty()) return {};
-  // A kubelet gives every deleted pod a final phase; one that restarts always is made again instead.
-  if (api::is_final_phase(phase))
-    return pod.is_deleting() && restarts_always(shadow.pod_spec()) ? std::string_view() : phase;
-  // "Running" is the record that it ran: it is never taken back. A short wait is not worth a write.
+  // A kubelet gives every deleted pod a final phase, also one that is made again.
+  if (phase == recorded || phase.empty() || is_made_again(pod)) return {};
+  if (api::is_final_phase(phase)) return phase;
+  // "Running" is the record that it ran: it is not taken back here. A short wait is not worth a write.
   if (phase == "Running") return phase;
   if (phase == "Pending") return recorded != "Running" && is_stuck(pod) ? phase : std::string_view();
   return {};
 }
 
-ShadowPlan plan_with_pod(const kube::Object& shadow, const kube::Object& pod) {
+/// A pod that was deleted by force is not waited for by anybody, and its kubelet may be dead.
+bool is_forced(const kube::Object& pod) {
+  return pod.is_deleting() && kube::int_at(pod.metadata(), {"deletionGracePeriodSeconds"}, 1) == 0;
+}
+
+/// What is to be recorded of a tracked pod that goes, and whether it may go.
+void plan_release(const kube::Object& shadow, const kube::Object& pod, const ShadowMemory& memory, ShadowPlan& plan) {
+  const bool is_final = api::is_final_phase(kube::string_at(pod.status(), {"phase"}));
+  if (is_final && !is_made_again(pod)) {
+    plan.release = true;
+    return;
+  }
+  if (!is_over(pod) && !is_forced(pod)) return;
+  const bool never = kube::string_at(pod.spec(), {"restartPolicy"}) == "Never";
+  if (!is_over(pod)) {
+    const bool is_run = never ? has_started(pod) : has_ended_container(pod);
+    if (!is_run && !memory.node_silent) {
+      plan.await_node = true;
+      return;
+    }
+    // One that has a node may have run, whatever its status says.
+    if (is_run || never) plan.status = phase_patch(shadow, "Failed");
+  }
+  plan.release = true;
+  // A record that it ran would, once it is gone, mean that it must not run again.
+  if (!plan.status && api::ShadowPod(shadow).phase() == "Running") plan.status = phase_patch(shadow, "Pending");
+}
+
+ShadowPlan plan_with_pod(const kube::Object& shadow, const kube::Object& pod, const ShadowMemory& memory) {
   ShadowPlan plan;
   const auto controller = pod.controller();
   if (!controller || controller->uid != shadow.uid()) {
@@ -36,17 +66,41 @@ ShadowPlan plan_with_pod(const kube::Object& shadow, const kube::Object& pod) {
     // Those of a predecessor, and whatever is being deleted, will be gone: their deletion brings us back here.
     if (!of_predecessor && !pod.is_deleting())
       plan.refusal = "a pod of this name exists that was not made for this ShadowPod";
+    plan.release = plan.confirm_first = is_tracked(pod);
     return plan;
   }
-  if (api::ShadowPod(shadow).is_finished()) return plan;
+  if (api::ShadowPod(shadow).is_finished()) {
+    plan.release = is_tracked(pod);
+    return plan;
+  }
   if (const std::string_view phase = phase_to_record(api::ShadowPod(shadow), pod); !phase.empty())
     plan.status = phase_patch(shadow, phase);
+  if (is_tracked(pod)) plan_release(shadow, pod, memory, plan);
   if (!pod.is_deleting() && !api::is_final_phase(kube::string_at(pod.status(), {"phase"})))
     plan.patch = plan_provider_pod_update(shadow, pod);
   return plan;
 }
 
 }  // namespace
+
+void see_pod(ShadowMemory& memory, const kube::Object& shadow, const kube::Object& pod) {
+  const auto controller = pod.controller();
+  if (!controller || controller->uid != shadow.uid()) return;
+  memory.pod_created = false;
+  memory.pod_seen = true;
+  if (is_made_again(pod) && (is_over(pod) || is_forced(pod)))
+    memory.pod_started = false;
+  else if (has_started(pod))
+    memory.pod_started = true;
+}
+
+bool is_tracked(const kube::Object& pod) { return pod.has_finalizer(api::finalizers::shadow_pod_tracking); }
+
+json::object release_patch(const kube::Object& pod) {
+  return {{"metadata", json::object{{"uid", pod.uid()},
+                                    {"$deleteFromPrimitiveList/finalizers",
+                                     json::array{json::string(api::finalizers::shadow_pod_tracking)}}}}};
+}
 
 ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, const ShadowMemory& memory,
                            const IpMapping* api_server_ips) {
@@ -55,10 +109,12 @@ ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, 
     // The garbage collector waits for a ShadowPod to be gone, and a finalizer, also of its consumer, can hold it for
     // ever.
     const auto controller = pod ? pod->controller() : std::nullopt;
-    plan.remove_pod = controller && controller->uid == shadow.uid() && !pod->is_deleting();
+    const bool is_ours = controller && controller->uid == shadow.uid();
+    plan.remove_pod = is_ours && !pod->is_deleting();
+    plan.release = is_ours && is_tracked(*pod);
     return plan;
   }
-  if (pod) return plan_with_pod(shadow, *pod);
+  if (pod) return plan_with_pod(shadow, *pod, memory);
 
   const api::ShadowPod view(shadow);
   if (view.is_finished()) return plan;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import statistics
 import time
 from collections.abc import Callable
@@ -61,6 +62,62 @@ def test_what_happened_while_liqod_was_away_is_made_up_for(story: Story) -> None
     wait_for(lambda: story.provider.pod(story.twin, "deleted") is None, 30, "the deleted pod to be gone in milan")
     assert story.phase("kept") == "Running"
     story.nothing_was_doubled()
+
+
+@pytest.mark.parametrize(
+    ("policy", "grace"),
+    [("Never", 0), ("Never", None), ("OnFailure", None)],
+    ids=["never-at-once", "never-gracefully", "on-failure"],
+)
+def test_a_pod_that_is_lost_while_nobody_watches_does_not_run_again(
+    story: Story, policy: str, grace: int | None
+) -> None:
+    """Nothing is on record: liqod of milan is killed before the pod starts, and only its finalizer remembers."""
+    first = {**busybox("first", "sleep 4")["spec"]["containers"][0], "name": "first"}
+    story.create(busybox("one", restartPolicy=policy, initContainers=[first]))
+    wait_for(lambda: story.remote("one"), 30, "the remote pod to be there", interval=0.02)
+    story.away.kill()
+    wait_for(lambda: story.remote("one")["status"]["phase"] == "Running", 60, "the remote pod to run")
+    story.provider.api.delete("pods", story.twin, "one", grace)
+    has_ended = lambda: story.remote("one")["status"]["phase"] == "Failed"  # noqa: E731
+    wait_for(has_ended, 60, "the remote pod to be stopped")
+    stays(lambda: story.remote("one")["metadata"]["deletionTimestamp"], 3, "what is left of it")
+    story.away.start()
+    wait_for(lambda: story.provider.pod(story.twin, "one") is None, 60, "the remote pod to be let go")
+    story.wait_phase("one", "Failed")
+    assert story.shadow("one")["status"]["phase"] == "Failed"
+    stays(lambda: story.phase("one") == "Failed" and story.times_run("one") == 1, 5, "the pod Failed, run once,")
+
+
+def test_a_pod_on_failure_runs_again_when_its_node_falls_silent(story: Story) -> None:
+    """None of its containers is known to have ended."""
+    created = story.create(busybox("one", restartPolicy="OnFailure"))
+    before = container(story.wait_ready("one"))["containerID"]
+    kubelet = story.provider.process("kubelet")
+    kubelet.send(signal.SIGSTOP)
+    try:
+        story.provider.api.delete("pods", story.twin, "one", grace=0)
+        wait_for(lambda: story.times_run("one") == 2, 90, "another pod to be made")
+    finally:
+        kubelet.send(signal.SIGCONT)
+    anew = story.wait_local(
+        "one", lambda pod: container(pod).get("containerID", before) != before and is_ready(pod), "to run anew", 90
+    )
+    assert anew["metadata"]["uid"] == created["metadata"]["uid"], "the pod at home is the same"
+    assert container(anew)["restartCount"] == 1, "a loss counts as a restart"
+    assert story.times_run("one") == 2, "run again once per loss"
+
+
+def test_a_pod_goes_at_home_while_liqod_of_the_provider_is_not_there(story: Story) -> None:
+    """What has ended there waits for it to be let go; nobody at home has to wait for that."""
+    story.create(busybox("one", restartPolicy="Never"))
+    story.wait_ready("one")
+    story.away.kill()
+    story.consumer.api.delete("pods", story.namespace, "one")
+    wait_for(lambda: story.consumer.pod(story.namespace, "one") is None, 60, "the pod to be gone at home")
+    assert story.remote("one")["metadata"]["finalizers"] and story.shadow("one") is None
+    story.away.start()
+    story.wait_nothing_left(60)
 
 
 @pytest.mark.parametrize("side", ["consumer", "provider"])

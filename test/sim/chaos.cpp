@@ -61,6 +61,7 @@ void Chaos::act() {
       {2, &Chaos::cut_watches},
       {2, &Chaos::compact},
       {4, &Chaos::delete_remote_pod},
+      {3, &Chaos::delete_unwatched},
       {1, &Chaos::evict_remote_pod},
       {2, &Chaos::end_containers},
       {3, &Chaos::delete_shadow_pod},
@@ -175,12 +176,38 @@ bool Chaos::is_on_record(Cluster& provider, const json::object& remote) {
 void Chaos::delete_remote_pod() {
   Cluster& provider = any_provider();
   const Tree pod = pick(remote_pods(provider));
-  if (!pod || is_deleting(*pod) || (has_started(*pod) && !is_on_record(provider, *pod))) return;
+  if (!pod || is_deleting(*pod)) return;
   DeleteOptions options;
   if (random_.chance(0.3)) options.grace_period_seconds = 0;
   note("remote pod " + std::string(name_of(*pod)) + " is deleted in " + provider.id);
   ++world_.losses[std::string(local_uid_of(*pod))];
   (void)provider.server.remove(resources::pods, key_of(*pod), options, actor);
+}
+
+void Chaos::delete_unwatched() {
+  const std::string& provider = any_provider().id;
+  if (world_.daemon(provider).is_running()) group_.spawn(delete_while_down(provider));
+}
+
+asio::awaitable<void> Chaos::delete_while_down(std::string provider) {
+  const auto some_time = [this](kube::Duration most) { return kube::Duration(random_.between(0, most.count())); };
+  kube::testing::VirtualClock& clock = world_.simulator.clock();
+  ProcessBox& daemon = world_.daemon(provider);
+  note("kill liqod of " + provider + " before pods are deleted");
+  co_await daemon.stop(true);
+  co_await clock.sleep(some_time(3s));
+  Cluster& cluster = world_.cluster(provider);
+  for (const Tree& pod : remote_pods(cluster)) {
+    if (restarts_always(*pod) || is_deleting(*pod) || random_.chance(0.3)) continue;
+    DeleteOptions options;
+    if (random_.chance(0.5)) options.grace_period_seconds = 0;
+    note("remote pod " + std::string(name_of(*pod)) + " is deleted unwatched in " + provider);
+    ++world_.losses[std::string(local_uid_of(*pod))];
+    (void)cluster.server.remove(resources::pods, key_of(*pod), options, actor);
+  }
+  co_await clock.sleep(some_time(20s));
+  note("start liqod of " + provider);
+  daemon.start();
 }
 
 void Chaos::evict_remote_pod() {

@@ -30,6 +30,7 @@ class Chaos {
   void cut_watches();
   void compact();
   void delete_remote_pod();
+  void delete_unwatched();
   void evict_remote_pod();
   void end_containers();
   void delete_shadow_pod();
@@ -49,6 +50,8 @@ class Chaos {
   void rotate_credentials();
 
   asio::awaitable<void> restart(std::string cluster, bool killed, kube::Duration downtime);
+  /// Takes pods away that must not run twice while the liqod of their provider is not there to see it.
+  asio::awaitable<void> delete_while_down(std::string provider);
   asio::awaitable<void> outage(std::vector<kube::testing::SimLink*> links, bool refuses, kube::Duration length);
   void note(std::string what);
   /// A random element, or null.

@@ -24,7 +24,7 @@ Cluster::Cluster(kube::testing::Simulator& simulator, std::string cluster_id, st
     : id(std::move(cluster_id)),
       server(simulator.clock(), seed),
       collector(simulator, server),
-      kubelet(simulator, server, {.node_prefix = "worker-"}),
+      kubelet(simulator, server, {.node_prefix = "worker-", .report_high = std::chrono::seconds(1)}),
       scheduler(simulator, server, [this](const json::object& pod) { return node_for(pod); }),
       random_(seed) {
   for (const kube::Resource& kind :

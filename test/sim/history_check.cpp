@@ -28,6 +28,12 @@ bool is_running(const json::object& pod) {
   return false;
 }
 
+bool has_ended_container(const json::object& pod) {
+  for (const json::value& status : kube::array_at(pod, {"status", "containerStatuses"}))
+    if (kube::find(status, {"state", "terminated"}) || kube::find(status, {"lastState", "terminated"})) return true;
+  return false;
+}
+
 bool restarts_always(const json::object& pod) { return kube::string_at(pod, {"spec", "restartPolicy"}) == "Always"; }
 
 class HistoryCheck {
@@ -42,7 +48,7 @@ class HistoryCheck {
     bool exists = false, deleting = false, always = false;
     std::string phase;
     std::set<std::string> active;  ///< remote pods that are neither ended nor gone, by UID
-    std::set<std::string> created, started;
+    std::set<std::string> created;
     std::string finished_phase;  ///< of a remote pod that ended by itself
     bool any_end = false;        ///< a remote pod ended, also by being deleted
   };
@@ -106,9 +112,12 @@ void HistoryCheck::see_remote(const FakeChange& change, const std::string& clust
   if (local_uid.empty()) return;
   Local& local = locals_[local_uid];
   const std::string uid(uid_of(pod));
+  // Where it takes the finalizer off a pod that somebody else deletes, that is no deletion of its own.
+  const bool was_deleting = change.before && is_deleting(*change.before);
+  if (is_by_daemon(change) && !was_deleting && (change.type == ChangeType::deleted || is_deleting(pod)))
+    violate("no pod lost", local, "its remote pod was deleted in " + cluster, change);
   if (change.type == ChangeType::deleted) {
     local.active.erase(uid);
-    if (is_by_daemon(change)) violate("no pod lost", local, "its remote pod was deleted in " + cluster, change);
     return;
   }
   if (change.type == ChangeType::added) {
@@ -127,13 +136,7 @@ void HistoryCheck::see_remote(const FakeChange& change, const std::string& clust
       violate("no pod run again", local, "it had ended (" + local.finished_phase + ") and is made again in " + cluster,
               change);
   }
-  if (is_running(pod)) {
-    local.started.insert(uid);
-    local.created.insert(uid);
-  }
-  if (!local.always && local.started.size() > 1)
-    violate("no pod run again", local, "restartPolicy is not Always and a second remote pod started in " + cluster,
-            change);
+  if (is_running(pod)) local.created.insert(uid);
   if (is_final(phase_of(pod))) {
     local.active.erase(uid);
     local.any_end = true;
@@ -178,8 +181,44 @@ std::vector<Violation> HistoryCheck::run() {
   return std::move(violations_);
 }
 
+/// What the kubelets started, also where no status ever said so: a pod with restartPolicy Never at most once, one with
+/// OnFailure not again in another pod when one of its containers has ended.
+void check_runs(World& world, std::vector<Violation>& violations) {
+  struct Started {
+    const kube::testing::FakeRun* run;
+    std::string cluster;
+  };
+  std::map<std::string, std::vector<Started>> by_local;
+  std::map<std::string, kube::TimePoint> ended;  // of remote pods, by UID: when a container of theirs first had
+  for (auto& [name, provider] : world.providers) {
+    for (const kube::testing::FakeRun& run : provider->kubelet.runs())
+      if (!restarts_always(*run.pod)) by_local[std::string(local_uid_of(*run.pod))].push_back({&run, name});
+    for (const FakeChange& change : provider->server.store().table(kube::resources::pods).log)
+      if (has_ended_container(*change.after)) ended.emplace(std::string(uid_of(*change.after)), change.at);
+  }
+  for (auto& [local_uid, runs] : by_local) {
+    if (local_uid.empty()) continue;
+    std::ranges::sort(runs, {}, [](const Started& started) { return started.run->at; });
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+      const json::object& pod = *runs[i].run->pod;
+      const bool never = kube::string_at(pod, {"spec", "restartPolicy"}) == "Never";
+      const auto ended_before = [&](const Started& earlier) {
+        const auto found = ended.find(std::string(uid_of(*earlier.run->pod)));
+        return found != ended.end() && found->second <= runs[i].run->at;
+      };
+      if (never || std::any_of(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(i), ended_before))
+        violations.push_back({"no pod run again", std::string(name_of(pod)) + " is started a second time in " +
+                                                      runs[i].cluster + (never ? ", restartPolicy Never" : "")});
+    }
+  }
+}
+
 }  // namespace
 
-std::vector<Violation> check_history(World& world) { return HistoryCheck(world).run(); }
+std::vector<Violation> check_history(World& world) {
+  std::vector<Violation> violations = HistoryCheck(world).run();
+  check_runs(world, violations);
+  return violations;
+}
 
 }  // namespace liqo::sim

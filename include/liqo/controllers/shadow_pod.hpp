@@ -27,7 +27,13 @@ class ShadowPodController final : public Runnable {
     core::ShadowMemory plan;
     kube::TimePoint created_at{};
     kube::TimePoint in_doubt_until{};  ///< for `ShadowMemory::create_in_doubt`
+    std::string awaited;               ///< UID of the pod whose node is to say what became of it
+    kube::TimePoint awaited_since{};   ///< for `ShadowMemory::node_silent`
   };
+  /// What is to be done about a pod whose ShadowPod is gone. `last`: the UID of the last ShadowPod that was seen there.
+  asio::awaitable<kube::Outcome> release_orphan(kube::ObjectKey key, std::string last);
+  /// Takes our finalizer off, if it is there. `confirm_first`: not if the live ShadowPod is the pod's controller.
+  asio::awaitable<kube::Result<void>> release(kube::Object pod, bool confirm_first);
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   void enqueue(const kube::ObjectKey& key);
   void enqueue_all();
@@ -35,6 +41,7 @@ class ShadowPodController final : public Runnable {
   Context context_;
   kube::InformerHandle shadows_, pods_;
   std::unordered_map<kube::ObjectKey, Memory> memory_;
+  std::unordered_map<kube::ObjectKey, std::string> released_;  ///< UIDs of pods that the cache has not let go yet
   kube::Controller controller_;
 };
 

@@ -84,6 +84,15 @@ UnmappedPodAction plan_unmapped_pod(const kube::Object& local, bool troubled);
 
 /// Whether a container of the pod was ever started, as far as its status tells.
 bool has_started(const kube::Object& pod);
+/// Whether a container of the pod has ended, as far as its status tells. At home the restarts that stand for remote
+/// pods which were made again do not count.
+bool has_ended_container(const kube::Object& pod);
+/// Whether nothing of a pod that is being deleted runs any more, or ever will: it has ended, or has no node. A
+/// finalizer may hold what is left of it.
+bool is_over(const kube::Object& pod);
+/// Whether the provider makes another pod when this one, which is being deleted, is gone: it restarts always, has no
+/// node, or restarts on failure and none of its containers has ended.
+bool is_made_again(const kube::Object& pod);
 /// Whether the remote pod is surely that of this local one, and has started.
 bool is_run_of(const kube::Object& remote, const kube::Object& local, const ClusterPair& clusters);
 /// Whether waiting for this pod is worth telling: it cannot be placed, or a container cannot be started.

@@ -1,9 +1,11 @@
 // The provider's half: what is to be done about one ShadowPod and its pod. Pure.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
+#include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
 #include "liqo/core/mapping/ip.hpp"
 
@@ -19,13 +21,19 @@ struct ShadowMemory {
   bool create_tried = false;  ///< a POST of the pod ended without an answer: what we know of the ShadowPod may be old
   bool pod_seen = false;      ///< its pod was in the cache
   bool pod_started = false;   ///< a container of its pod was seen to run or end (`has_started`)
+  bool node_silent = false;   ///< its pod has waited `node_patience` for its node (`ShadowPlan::await_node`)
 };
 
-/// At most one of `create`, `patch` and `remove_pod`; each part may be absent.
+/// How long a node may take to say what became of a pod that was deleted by force: a kubelet that lives needs moments.
+inline constexpr kube::Duration node_patience = std::chrono::seconds(30);
+
+/// At most one of `create`, `patch` and `remove_pod`; each part may be absent. What is recorded is recorded before the
+/// Pod is released.
 struct ShadowPlan {
   std::optional<kube::Object> create;  ///< POST this Pod
   /// It may not be the first pod. When a ShadowPod is deleted, the news that its pod is gone may come first: read the
-  /// ShadowPod live, and create only if it has the same UID and is not being deleted.
+  /// ShadowPod live, and create only if it has the same UID and is not being deleted. With `release`: the Pod seems to
+  /// be of a ShadowPod that is gone; release it unless the live one is its controller.
   bool confirm_first = false;
   std::optional<kube::json::object> patch;   ///< strategic merge patch for the Pod, with its UID
   std::optional<kube::json::object> status;  ///< merge patch for shadowpods/<name>/status, with its UID
@@ -33,12 +41,25 @@ struct ShadowPlan {
   std::string refusal;        ///< why nothing can be done, for a Warning Event; "" = none
   bool await_create = false;  ///< nothing before the POST in doubt cannot come any more
   bool await_pod = false;     ///< created and not in the cache yet: read it live after a time
+  /// Take our finalizer off the Pod (`release_patch`): nothing of it is left to be recorded, or nowhere to record it.
+  bool release = false;
+  /// The Pod was deleted by force, and nobody knows whether it has run: its node may still say.
+  bool await_node = false;
 };
 
+/// Takes the sight of the ShadowPod's pod into the memory; pods that are not its own say nothing.
+void see_pod(ShadowMemory& memory, const kube::Object& shadow, const kube::Object& pod);
+/// Whether our finalizer is on the pod. Pods get it that must not run twice, so that none of them vanishes unrecorded,
+/// whatever happens while nobody of ours watches; those that restart always do not, for it costs a write.
+bool is_tracked(const kube::Object& pod);
+/// The strategic merge patch that takes the finalizer off, with the Pod's UID.
+kube::json::object release_patch(const kube::Object& pod);
+
 /// Decides. `pod` is the Pod of the ShadowPod's name or null. A pod that is lost is created again, unless the phase is
-/// final; where restartPolicy is not Always and it had started, the phase becomes Failed instead. A pod that is not
-/// controlled by this ShadowPod is never touched. Nothing is created for a ShadowPod that came late (`core/order.hpp`)
-/// until its consumer confirms it. `api_server_ips` remaps the host aliases of `kubernetes.default`.
+/// final. Where restartPolicy is not Always, and it had started (Never) or one of its containers had ended (OnFailure),
+/// the phase becomes Failed instead; OnFailure as well where a pod that had started has vanished without its finalizer.
+/// A pod that is not controlled by this ShadowPod is never touched. Nothing is created for a ShadowPod that came late
+/// (`core/order.hpp`) until its consumer confirms it. `api_server_ips` remaps the host aliases of `kubernetes.default`.
 ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, const ShadowMemory& memory,
                            const IpMapping* api_server_ips = nullptr);
 

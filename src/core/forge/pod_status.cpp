@@ -184,12 +184,11 @@ json::array wanted_conditions(const kube::Object& local, const kube::Object& rem
   return wanted;
 }
 
-/// A kubelet gives a pod that is deleted a final phase, also where it restarts always. Such a pod is replaced by the
-/// provider, so the local one is not over.
+/// A kubelet gives a pod that is deleted a final phase, whatever becomes of it. Where the provider replaces it, the
+/// local one is not over.
 std::string_view shown_phase(const kube::Object& local, const kube::Object& remote) {
   const std::string_view phase = phase_of(remote);
-  const bool replaced =
-      api::is_final_phase(phase) && remote.is_deleting() && !local.is_deleting() && restarts_always(local.spec());
+  const bool replaced = api::is_final_phase(phase) && !local.is_deleting() && is_made_again(remote);
   if (!replaced) return is_phase(phase) ? phase : phase_of(local);
   return phase_of(local).empty() ? std::string_view("Pending") : phase_of(local);
 }

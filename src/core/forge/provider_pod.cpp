@@ -6,6 +6,7 @@
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/forge/meta.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/pod_plan.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -72,6 +73,7 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
   json::object& spec = pod.mutable_spec();
   spec = api::ShadowPod(shadow).pod_spec();
   if (api_server_ips) remap_api_server(spec, *api_server_ips);
+  if (!restarts_always(spec)) metadata["finalizers"] = json::array{json::string(api::finalizers::shadow_pod_tracking)};
   return pod;
 }
 

@@ -128,6 +128,25 @@ TEST_CASE("a terminating pod goes when nothing of it is left at the provider") {
   CHECK(std::get<RemoveLocal>(plan.action).uid == "u1");
 }
 
+TEST_CASE("what has ended at the provider and is only held there holds nothing at home") {
+  const auto held = [](const char* phase, bool bound = true) {
+    kube::Object pod = remote("u1", phase, true);
+    if (bound) pod.mutable_spec()["nodeName"] = "worker";
+    return pod;
+  };
+  kube::Object alive = remote("u1", "Succeeded");
+  alive.mutable_spec()["nodeName"] = "worker";
+  const auto running = deleting(local_pod(R"({"phase": "Running"})"));
+  const auto ended = deleting(local_pod(R"({"phase": "Succeeded"})"));
+  check({{"it runs", running, {}, held("Running"), "Nothing+status"},
+         {"it has ended, which is not told yet", running, {}, held("Succeeded"), "Nothing+status"},
+         {"it has ended", ended, {}, held("Succeeded"), "RemoveLocal"},
+         {"it is not being deleted", ended, {}, alive, "Nothing+status"},
+         {"it never had a node", running, {}, held("Pending", false), "RemoveLocal"},
+         {"its ShadowPod is there", ended, shadow("u1", "Succeeded", true), held("Succeeded"), "Nothing+status"},
+         {"a ShadowPod created a moment ago", ended, {}, held("Succeeded"), "AwaitShadow", {.shadow_created = true}}});
+}
+
 TEST_CASE("while an order may still be carried out, the name at the provider stays taken") {
   const auto pending = local_pod(R"({"phase": "Pending"})");
   const auto going = deleting(pending);
@@ -251,11 +270,24 @@ TEST_CASE("what was seen at the provider counts, also before it stands at home")
 TEST_CASE("a provider that runs a lost pod again is stopped where the pod must not") {
   const char* const metadata = R"({"annotations": {"offloading.liqo.io/remote-pod-uid": "r0"}})";
   const char* const never = R"({"restartPolicy": "Never"})";
-  check({{"Never, another remote pod", local_pod(ran_and_ended, never, metadata), shadow(), remote(), "FailLocal"},
-         {"Always, another remote pod", local_pod(ran_and_ended, "{}", metadata), shadow(), remote(),
-          "KeepShadow+status"},
-         {"Never, never started", local_pod(R"({"phase": "Pending"})", never, metadata), shadow(), remote(),
-          "KeepShadow+status"}});
+  const char* const on_failure = R"({"restartPolicy": "OnFailure"})";
+  const char* const made_again = R"({"annotations": {"offloading.liqo.io/remote-pod-uid": "r0",
+    "offloading.liqo.io/restart-offset": "1"}})";
+  const char* const running = R"({"phase": "Running", "containerStatuses": [{"name": "main", "restartCount": 1,
+    "state": {"running": {}}}]})";
+  check(
+      {{"OnFailure, nothing had ended", local_pod(R"({"phase": "Running"})", on_failure, metadata), shadow(), remote(),
+        "KeepShadow+status"},
+       {"OnFailure, a container had ended", local_pod(ran_and_ended, on_failure, metadata), shadow(), remote(),
+        "FailLocal"},
+       {"OnFailure, made again before", local_pod(running, on_failure, made_again), shadow(), remote(),
+        "KeepShadow+status"},
+       {"OnFailure, a container restarted", local_pod(running, on_failure, metadata), shadow(), remote(), "FailLocal"},
+       {"Never, another remote pod", local_pod(ran_and_ended, never, metadata), shadow(), remote(), "FailLocal"},
+       {"Always, another remote pod", local_pod(ran_and_ended, "{}", metadata), shadow(), remote(),
+        "KeepShadow+status"},
+       {"Never, never started", local_pod(R"({"phase": "Pending"})", never, metadata), shadow(), remote(),
+        "KeepShadow+status"}});
 }
 
 TEST_CASE("a pod in a namespace without twin is rejected by what it had") {

@@ -167,21 +167,34 @@ TEST_CASE("readiness needs the provider, the remote pod and the gates of home") 
   CHECK(condition(wanted.status, "example.com/lb", "status") == "True");
 }
 
-TEST_CASE("a pod that restarts always is not over because its remote pod is deleted") {
-  const char* const ended = R"({"phase": "Failed", "reason": "Terminated", "containerStatuses": [{"name": "main"}]})";
+TEST_CASE("a pod is not over because its remote pod is deleted, where another is made") {
+  const char* const given_up =
+      R"({"phase": "Failed", "reason": "Terminated", "containerStatuses": [{"name": "main", "state": {"running": {}}}]})";
+  const char* const ended =
+      R"({"phase": "Failed", "reason": "Terminated", "containerStatuses": [{"name": "main", "state": {"terminated": {}}}]})";
   const auto phase_of = [](const kube::Object& local, const kube::Object& remote_pod) {
     const auto wanted = status_of(local, remote_pod);
     return std::string(kube::string_at(wanted.status, {"phase"})) + ":" +
            std::string(kube::string_at(wanted.status, {"reason"}));
   };
-  const kube::Object always = local_pod(R"({"phase": "Running"})");
-  const kube::Object never = local_pod(R"({"phase": "Running"})", R"({"restartPolicy": "Never"})");
-  CHECK(phase_of(always, remote(ended, "r1", true)) == "Running:");
-  CHECK(phase_of(always, remote(ended)) == "Failed:Terminated");
-  CHECK(phase_of(never, remote(ended, "r1", true)) == "Failed:Terminated");
-  kube::Object going = always;
-  going.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z";
-  CHECK(phase_of(going, remote(ended, "r1", true)) == "Failed:Terminated");
+  const auto here = [](std::string_view policy, bool deleting = false) {
+    return local_pod(R"({"phase": "Running"})", R"({"restartPolicy": ")" + std::string(policy) + R"("})",
+                     deleting ? R"({"deletionTimestamp": "2026-11-21T09:59:00Z"})" : "{}");
+  };
+  const auto there = [](std::string_view policy, std::string_view status, bool deleting, bool bound = true) {
+    kube::Object pod = remote(status, "r1", deleting);
+    pod.mutable_spec()["restartPolicy"] = policy;
+    if (bound) pod.mutable_spec()["nodeName"] = "worker";
+    return pod;
+  };
+  CHECK(phase_of(here("Always"), there("Always", ended, true)) == "Running:");
+  CHECK(phase_of(here("Always"), there("Always", ended, false)) == "Failed:Terminated");
+  CHECK(phase_of(here("Always", true), there("Always", ended, true)) == "Failed:Terminated");
+  CHECK(phase_of(here("Never"), there("Never", given_up, true)) == "Failed:Terminated");
+  CHECK(phase_of(here("Never"), there("Never", R"({"phase": "Failed"})", true, false)) == "Running:");
+  CHECK(phase_of(here("OnFailure"), there("OnFailure", given_up, true)) == "Running:");
+  CHECK(phase_of(here("OnFailure"), there("OnFailure", given_up, false)) == "Failed:Terminated");
+  CHECK(phase_of(here("OnFailure"), there("OnFailure", ended, true)) == "Failed:Terminated");
 }
 
 TEST_CASE("without a remote pod the ShadowPod's record decides") {

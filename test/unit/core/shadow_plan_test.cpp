@@ -23,6 +23,7 @@ kube::Object shadow(std::string_view phase = "Unknown", std::string_view policy 
 kube::Object pod_of(const kube::Object& owner, std::string_view status, bool deleting = false) {
   kube::Object pod = forge_provider_pod(owner);
   pod.mutable_metadata()["uid"] = "p1";
+  pod.mutable_spec()["nodeName"] = "worker";
   if (deleting) pod.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z";
   pod.mutable_status() = parse_value(status).get_object();
   return pod;
@@ -36,7 +37,9 @@ std::string summary(const ShadowPlan& plan) {
   if (!plan.refusal.empty()) text += "refuse ";
   if (plan.await_create) text += "wait ";
   if (plan.await_pod) text += "await ";
+  if (plan.release) text += plan.confirm_first ? "confirm release " : "release ";
   if (plan.remove_pod) text += "remove ";
+  if (plan.await_node) text += "ask-node ";
   return text;
 }
 
@@ -75,6 +78,7 @@ TEST_CASE("the pod is made as the ShadowPod says and belongs to it") {
 }
 
 TEST_CASE("a lost pod is made again until it has finished") {
+  // Without its finalizer nobody knows how a pod ended: OnFailure counts as Never then.
   struct Case {
     const char *title, *phase, *policy;
     ShadowMemory memory;
@@ -84,6 +88,7 @@ TEST_CASE("a lost pod is made again until it has finished") {
        {Case{"new", "Unknown", "Always", {}, "create "}, Case{"lost", "Running", "Always", {}, "confirm create "},
         Case{"succeeded", "Succeeded", "Always", {}, ""}, Case{"failed", "Failed", "Never", {}, ""},
         Case{"Never, not started", "Pending", "Never", {}, "confirm create "},
+        Case{"OnFailure, let go to be made again", "Pending", "OnFailure", {.pod_seen = true}, "confirm create "},
         Case{"Never, recorded as running", "Running", "Never", {}, "phase=Failed "},
         Case{"OnFailure, recorded as running", "Running", "OnFailure", {}, "phase=Failed "},
         Case{"Never, seen to run", "Unknown", "Never", {.pod_started = true}, "phase=Failed "},
@@ -144,11 +149,12 @@ TEST_CASE("the phase is recorded when it says something new") {
           Case{"running, known", "Running", "Always", R"({"phase": "Running"})", false, ""},
           Case{"made again and stuck", "Running", "Always",
                R"({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False"}]})", false, ""},
-          Case{"succeeded", "Running", "Never", R"({"phase": "Succeeded"})", false, "phase=Succeeded "},
+          Case{"succeeded", "Running", "Never", R"({"phase": "Succeeded"})", false, "phase=Succeeded release "},
           Case{"evicted", "Running", "Always", R"({"phase": "Failed", "reason": "Evicted"})", false, "phase=Failed "},
           Case{"deleted, restarts always", "Running", "Always", R"({"phase": "Failed"})", true, ""},
-          Case{"deleted, restarts never", "Running", "Never", R"({"phase": "Succeeded"})", true, "phase=Succeeded "},
-          Case{"finished, another word", "Succeeded", "Never", R"({"phase": "Failed"})", false, ""},
+          Case{"deleted, restarts never", "Running", "Never", R"({"phase": "Succeeded"})", true,
+               "phase=Succeeded release "},
+          Case{"finished, another word", "Succeeded", "Never", R"({"phase": "Failed"})", false, "release "},
           Case{"node lost", "Running", "Always", R"({"phase": "Unknown"})", false, ""},
           Case{"no phase", "Running", "Always", "{}", false, ""},
       }) {
@@ -158,6 +164,131 @@ TEST_CASE("the phase is recorded when it says something new") {
     const auto plan = plan_shadow_pod(order, &pod, {});
     CHECK(summary(plan) == c.expected);
     if (plan.status) CHECK(kube::string_at(*plan.status, {"metadata", "uid"}) == "s1");
+  }
+}
+
+TEST_CASE("a pod that must not run twice is held until it is on record how it ended") {
+  const char* const starting = R"({"phase": "Pending", "containerStatuses": [{"state": {"waiting": {}}}]})";
+  const char* const running = R"({"phase": "Running", "containerStatuses": [{"state": {"running": {}}}]})";
+  const char* const restarted = R"({"phase": "Running", "containerStatuses": [{"state": {"running": {}},
+    "lastState": {"terminated": {"exitCode": 1}}, "restartCount": 1}]})";
+  const char* const initialised = R"({"phase": "Pending", "initContainerStatuses": [{"state": {"terminated": {}}}],
+    "containerStatuses": [{"state": {"waiting": {}}}]})";
+  const char* const ended = R"({"phase": "Failed", "containerStatuses": [{"state": {"terminated": {"exitCode": 1}}}]})";
+  const char* const given_up = R"({"phase": "Failed", "containerStatuses": [{"state": {"running": {}}}]})";
+  enum Going { no, gracefully, by_force, unbound };
+  struct Case {
+    const char *title, *phase, *policy, *status;
+    Going going;
+    const char* expected;
+    bool node_silent = false;
+  };
+  for (const Case& c : {
+           Case{"runs", "Running", "Never", running, no, ""},
+           Case{"ended", "Running", "Never", ended, no, "phase=Failed release "},
+           Case{"ended, on record", "Failed", "Never", ended, no, "release "},
+           Case{"is being stopped", "Running", "Never", running, gracefully, ""},
+           Case{"stopped", "Running", "Never", ended, gracefully, "phase=Failed release "},
+           Case{"stopped, nothing on record", "Unknown", "Never", ended, gracefully, "phase=Failed release "},
+           Case{"stopped before it started", "Unknown", "Never", given_up, gracefully, "phase=Failed release "},
+           Case{"forced while it runs", "Unknown", "Never", running, by_force, "phase=Failed release "},
+           Case{"forced before it runs", "Unknown", "Never", starting, by_force, "ask-node "},
+           Case{"forced, its node dead", "Unknown", "Never", starting, by_force, "phase=Failed release ", true},
+           Case{"never had a node", "Unknown", "Never", starting, unbound, "release "},
+           Case{"never had a node, collected", "Pending", "Never", R"({"phase": "Failed"})", unbound, "release "},
+           Case{"on failure, ended", "Running", "OnFailure", ended, no, "phase=Failed release "},
+           Case{"on failure, given up", "Running", "OnFailure", given_up, no, "phase=Failed release "},
+           Case{"on failure, stopped", "Running", "OnFailure", ended, gracefully, "phase=Failed release "},
+           Case{"on failure, is being stopped", "Running", "OnFailure", running, gracefully, ""},
+           Case{"on failure, its node gone", "Running", "OnFailure", given_up, by_force, "phase=Pending release "},
+           Case{"on failure, its node gone, no record", "Unknown", "OnFailure", given_up, by_force, "release "},
+           Case{"on failure, forced", "Running", "OnFailure", running, by_force, "ask-node "},
+           Case{"on failure, forced and ended", "Running", "OnFailure", restarted, by_force, "phase=Failed release "},
+           Case{"on failure, forced, its node dead", "Running", "OnFailure", running, by_force,
+                "phase=Pending release ", true},
+           Case{"on failure, initialised, forced", "Unknown", "OnFailure", initialised, by_force,
+                "phase=Failed release "},
+           Case{"on failure, to be made again, its record taken back", "Pending", "OnFailure", given_up, by_force,
+                "release "},
+       }) {
+    CAPTURE(c.title);
+    const kube::Object order = shadow(c.phase, c.policy);
+    kube::Object pod = pod_of(order, c.status, c.going != no);
+    REQUIRE(is_tracked(pod));
+    pod.mutable_metadata()["deletionGracePeriodSeconds"] = c.going == gracefully ? 30 : 0;
+    if (c.going == unbound) pod.mutable_spec().erase("nodeName");
+    CHECK(summary(plan_shadow_pod(order, &pod, {.node_silent = c.node_silent})) == c.expected);
+    // Without the finalizer, of an older version or let go before, nothing is asked for and nothing taken back.
+    pod.mutable_metadata().erase("finalizers");
+    const auto untracked = plan_shadow_pod(order, &pod, {.node_silent = c.node_silent});
+    CHECK_FALSE(untracked.release);
+    CHECK_FALSE(untracked.await_node);
+  }
+}
+
+TEST_CASE("a pod is let go where its end cannot be recorded any more") {
+  kube::Object order = shadow("Running", "Never");
+  const kube::Object pod = pod_of(order, R"({"phase": "Running"})");
+  kube::Object successor = order;
+  successor.mutable_metadata()["uid"] = "s2";
+  CHECK(summary(plan_shadow_pod(successor, &pod, {})) == "confirm release ");
+  kube::Object orphan = pod;
+  orphan.mutable_metadata().erase("ownerReferences");
+  CHECK(summary(plan_shadow_pod(order, &orphan, {})) == "refuse confirm release ");
+  order.mutable_metadata()["deletionTimestamp"] = "2026-11-21T09:59:00Z";
+  CHECK(summary(plan_shadow_pod(order, &pod, {})) == "release remove ");
+  CHECK(summary(plan_shadow_pod(successor, &pod, {})) == "confirm release ");
+}
+
+TEST_CASE("only pods that do not restart always are held, and only our hold is taken off") {
+  CHECK_FALSE(forge_provider_pod(shadow()).has_finalizer("shadowpod.offloading.liqo.io/tracking"));
+  CHECK_FALSE(kube::find(forge_provider_pod(shadow()).tree(), {"metadata", "finalizers"}));
+  const kube::Object order = shadow("Unknown", "OnFailure");
+  const kube::Object pod = pod_of(order, "{}");
+  CHECK(pod.has_finalizer("shadowpod.offloading.liqo.io/tracking"));
+  CHECK_FALSE(plan_provider_pod_update(order, pod).has_value());
+  CHECK(release_patch(pod) == parse_value(R"({"metadata": {"uid": "p1",
+    "$deleteFromPrimitiveList/finalizers": ["shadowpod.offloading.liqo.io/tracking"]}})"));
+}
+
+TEST_CASE("a record that a pod may run again does not undo a later one") {
+  kube::Object order = shadow("Running", "OnFailure");
+  order.mutable_metadata()["resourceVersion"] = "7";
+  kube::Object pod = pod_of(order, R"({"phase": "Failed"})", true);
+  const auto plan = plan_shadow_pod(order, &pod, {});
+  REQUIRE(plan.status.has_value());
+  CHECK(*plan.status ==
+        parse_value(R"({"metadata": {"uid": "s1", "resourceVersion": "7"}, "status": {"phase": "Pending"}})"));
+}
+
+TEST_CASE("what was seen of a pod counts unless it is made again") {
+  struct Case {
+    const char *title, *policy, *status;
+    bool deleting, forced, bound, expected;
+  };
+  const char* const running = R"({"phase": "Running", "containerStatuses": [{"state": {"running": {}}}]})";
+  for (const Case& c : {Case{"not started", "Never", "{}", false, false, true, false},
+                        {"started", "Never", running, false, false, true, true},
+                        {"started, going", "Never", running, true, true, true, true},
+                        {"collected without a node", "Never", R"({"phase": "Failed"})", true, true, false, false},
+                        {"on failure", "OnFailure", running, false, false, true, true},
+                        {"on failure, being stopped", "OnFailure", running, true, false, true, true},
+                        {"on failure, forced", "OnFailure", running, true, true, true, false}}) {
+    CAPTURE(c.title);
+    const kube::Object order = shadow("Unknown", c.policy);
+    kube::Object pod = pod_of(order, c.status, c.deleting);
+    pod.mutable_metadata()["deletionGracePeriodSeconds"] = c.forced ? 0 : 30;
+    if (!c.bound) pod.mutable_spec().erase("nodeName");
+    ShadowMemory memory{.pod_created = true};
+    see_pod(memory, order, pod);
+    CHECK(memory.pod_started == c.expected);
+    CHECK_FALSE(memory.pod_created);
+    CHECK(memory.pod_seen);
+    kube::Object successor = order;
+    successor.mutable_metadata()["uid"] = "s2";
+    ShadowMemory unaware;
+    see_pod(unaware, successor, pod);
+    CHECK_FALSE((unaware.pod_started || unaware.pod_seen));
   }
 }
 

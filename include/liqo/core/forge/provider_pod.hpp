@@ -10,7 +10,8 @@
 namespace liqo::core {
 
 /// The Pod to create: name, namespace, labels and annotations of the ShadowPod, its spec, the controller's owner
-/// reference. `api_server_ips` remaps host aliases of `kubernetes.default` (null: they stay).
+/// reference, and the finalizer that holds it until its end is recorded unless it restarts always. `api_server_ips`
+/// remaps host aliases of `kubernetes.default` (null: they stay).
 kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api_server_ips = nullptr);
 
 /// A strategic merge patch that brings labels, annotations, images, activeDeadlineSeconds and added tolerations of the

@@ -60,6 +60,15 @@ json::object container_status(const json::value& container, std::string_view id,
           {"restartCount", restarts}};
 }
 
+json::array running_statuses(const json::object& pod, std::string_view started) {
+  const std::string prefix = "containerd://" + std::string(string_at(pod, {"metadata", "uid"})) + "/";
+  json::array statuses;
+  for (const json::value& container : array_at(pod, {"spec", "containers"}))
+    statuses.push_back(container_status(container, prefix + std::string(string_at(container, {"name"})) + "/0",
+                                        json::object{{"running", json::object{{"startedAt", started}}}}, true, 0));
+  return statuses;
+}
+
 /// Turns running containers into ended ones.
 void terminate(json::object& status, std::int64_t code, std::string_view now) {
   json::value* statuses = status.if_contains("containerStatuses");
@@ -92,6 +101,7 @@ void FakeKubelet::seen(const FakeChange& change) {
   const std::string uid(string_at(pod, {"metadata", "uid"}));
   if (change.type == ChangeType::deleted) {
     stopping_.erase(uid);
+    unreported_.erase(uid);
     return;
   }
   const std::string_view node = string_at(pod, {"spec", "nodeName"});
@@ -124,6 +134,16 @@ void FakeKubelet::start(const ObjectKey& key, const std::string& uid) {
   const Tree before = pod(key, uid);
   if (!before || is_finished(*before) || !string_at(*before, {"metadata", "deletionTimestamp"}).empty()) return;
   const std::string now = format_time(simulator_.clock().wall());
+  runs_.push_back({simulator_.clock().now(), before});
+  unreported_.insert(uid);
+  if (settings_.report_high <= Duration::zero()) return report_start(key, uid, now);
+  simulator_.clock().call_in(between(Duration::zero(), settings_.report_high),
+                             [this, key, uid, now] { report_start(key, uid, now); });
+}
+
+void FakeKubelet::report_start(const ObjectKey& key, const std::string& uid, const std::string& now) {
+  const Tree before = pod(key, uid);
+  if (!before || unreported_.erase(uid) == 0) return;
   const int ip = ++next_ip_;
   const std::string address = "10.200." + std::to_string(ip / 250) + "." + std::to_string(ip % 250 + 1);
   write_status(key, [&](json::object& status) {
@@ -133,12 +153,7 @@ void FakeKubelet::start(const ObjectKey& key, const std::string& uid) {
     status["podIP"] = address;
     status["podIPs"] = json::array{json::object{{"ip", address}}};
     status["startTime"] = now;
-    json::array statuses;
-    for (const json::value& container : array_at(*before, {"spec", "containers"}))
-      statuses.push_back(
-          container_status(container, "containerd://" + uid + "/" + std::string(string_at(container, {"name"})) + "/0",
-                           json::object{{"running", json::object{{"startedAt", now}}}}, true, 0));
-    status["containerStatuses"] = std::move(statuses);
+    status["containerStatuses"] = running_statuses(*before, now);
     for (std::string_view type : {"PodScheduled", "Initialized", "ContainersReady", "Ready"})
       set_condition(status, type, true, now);
   });
@@ -211,8 +226,11 @@ void FakeKubelet::stop(const ObjectKey& key, const std::string& uid) {
   const std::string now = format_time(simulator_.clock().wall());
   if (!is_finished(*before)) {
     // A kubelet reports a stopped pod as ended before it lets go of it, whatever its restart policy.
-    const std::int64_t code = random_.chance(0.5) ? 0 : 143;
+    const bool is_unreported = unreported_.erase(uid) > 0;
+    const bool has_run = is_unreported || !array_at(*before, {"status", "containerStatuses"}).empty();
+    const std::int64_t code = random_.chance(0.5) && has_run ? 0 : 143;
     write_status(key, [&](json::object& status) {
+      if (is_unreported) status["containerStatuses"] = running_statuses(*before, now);
       terminate(status, code, now);
       status["phase"] = code == 0 ? "Succeeded" : "Failed";
       set_condition(status, "ContainersReady", false, now, "PodCompleted");

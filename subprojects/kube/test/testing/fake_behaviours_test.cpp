@@ -128,6 +128,26 @@ TEST_CASE("a deleted pod ends before it is gone, and an evicted one stays Failed
   CHECK(ended_first);
 }
 
+TEST_CASE("what a kubelet starts is known also where no status says so, and ends as what ran") {
+  Simulator simulator(1);
+  FakeApiServer server{simulator.clock()};
+  FakeKubelet kubelet{simulator, server, {.start_high = 10ms, .report_high = 3600s}};
+  json::object pod = Fixture::pod("a", "node");
+  pod["metadata"].as_object()["finalizers"] = json::array{"example.com/held"};
+  REQUIRE(server.create(resources::pods, std::move(pod), "test").has_value());
+  simulator.run_for(1s);
+  REQUIRE(kubelet.runs().size() == 1);
+  CHECK(string_at(*kubelet.runs()[0].pod, {"metadata", "name"}) == "a");
+  const ObjectKey key{"d", "a"};
+  CHECK(array_at(*server.get(resources::pods, key), {"status", "containerStatuses"}).empty());
+  REQUIRE(server.remove(resources::pods, key, {.grace_period_seconds = 0}, "test").has_value());
+  simulator.run_for(7200s);
+  const Tree held = server.get(resources::pods, key);
+  REQUIRE(held);
+  CHECK_FALSE(object_at(array_at(*held, {"status", "containerStatuses"}).at(0), {"state", "terminated"}).empty());
+  CHECK(kubelet.runs().size() == 1);
+}
+
 TEST_CASE("a replica set is kept at its number, by pods that get bound") {
   Cluster c;
   FakeScheduler scheduler(c.simulator, c.server, [](const json::object&) { return std::string("node"); });

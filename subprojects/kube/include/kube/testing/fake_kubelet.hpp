@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "kube/testing/fake_api_server.hpp"
 #include "kube/testing/simulator.hpp"
@@ -14,6 +16,13 @@ struct FakeKubeletSettings {
   std::string node_prefix;  ///< runs the pods of the nodes whose names start so
   Duration start_low = std::chrono::milliseconds(10), start_high = std::chrono::seconds(3);
   Duration stop_low = std::chrono::milliseconds(10), stop_high = std::chrono::seconds(5);
+  Duration report_high{};  ///< containers run for up to so long before the pod's status says so
+};
+
+/// The containers of a pod were started.
+struct FakeRun {
+  TimePoint at;
+  Tree pod;  ///< as it was then
 };
 
 /// Writes to pods/status what a kubelet writes. A pod's annotations `sim.kube/run-seconds` and `sim.kube/exit-code`
@@ -31,10 +40,13 @@ class FakeKubelet {
   void end_containers(const ObjectKey& key, std::int64_t code);
   /// The node puts the pod out for good: Failed, reason Evicted.
   void evict(const ObjectKey& key);
+  /// Every start of a pod there ever was, in order; restarts within a pod are not in it.
+  const std::vector<FakeRun>& runs() const { return runs_; }
 
  private:
   void seen(const FakeChange& change);
   void start(const ObjectKey& key, const std::string& uid);
+  void report_start(const ObjectKey& key, const std::string& uid, const std::string& started);
   void stop(const ObjectKey& key, const std::string& uid);
   void end(const ObjectKey& key, const std::string& uid, std::int64_t generation, std::int64_t code);
   /// The pod, if it is still the one with that UID.
@@ -48,6 +60,8 @@ class FakeKubelet {
   FakeKubeletSettings settings_;
   Random random_;
   std::map<std::string, bool> stopping_;  ///< by UID of the pods of this kubelet; true once it stops
+  std::set<std::string> unreported_;      ///< UIDs of pods that run while their status does not say so
+  std::vector<FakeRun> runs_;
   int next_ip_ = 0;
 };
 
