@@ -120,6 +120,26 @@ def test_a_pod_goes_at_home_while_liqod_of_the_provider_is_not_there(story: Stor
     story.wait_nothing_left(60)
 
 
+@pytest.mark.refusals("the rights in the twin go with it")
+def test_a_twin_that_is_deleted_ends_as_soon_as_liqod_of_the_provider_is_there(story: Story) -> None:
+    """Pods that are held until their end is on record hold their namespace, and no longer than that."""
+    policies = {"never": "Never", "on-failure": "OnFailure"}
+    for name, policy in policies.items():
+        story.create(busybox(name, restartPolicy=policy))
+    for name in policies:
+        story.wait_ready(name)
+    story.away.kill()
+    twin = lambda: story.provider.api.find("namespaces", None, story.twin)  # noqa: E731
+    story.provider.api.delete("namespaces", None, story.twin)
+    for name in policies:
+        wait_for(lambda name=name: story.remote(name)["status"]["phase"] == "Failed", 60, f"{name} to be stopped")
+    stays(twin, 3, "the twin")
+    story.away.start()
+    wait_for(lambda: twin() is None, 60, "the twin to be gone")
+    for name in policies:
+        story.wait_phase(name, "Failed")
+
+
 @pytest.mark.parametrize("side", ["consumer", "provider"])
 def test_an_api_server_restarts_in_the_middle_of_a_rollout(fake_story: Story, side: str) -> None:
     story = fake_story
