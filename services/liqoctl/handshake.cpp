@@ -2,7 +2,9 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/tenant.hpp"
 #include "liqo/core/authentication/forge.hpp"
+#include "liqo/core/authentication/keys.hpp"
 #include "liqo/core/authentication/names.hpp"
 #include "shared.hpp"
 #include "text/width.hpp"
@@ -23,9 +25,11 @@ bool is_admitted(const Object& tenant) {
 /// Whether a Tenant was admitted with just this key, request and proxy, so that there is nothing to prove again.
 bool is_settled(const Object& there, const Object& wanted) {
   if (!is_admitted(there)) return false;
-  for (const std::string_view field : {"clusterID", "publicKey", "csr", "proxyURL"})
+  for (const std::string_view field : {"clusterID", "csr", "proxyURL"})
     if (kube::string_at(there.spec(), {field}) != kube::string_at(wanted.spec(), {field})) return false;
-  return true;
+  // A key has two forms.
+  const auto key = core::PublicKey::parse(liqo::api::Tenant(there).public_key());
+  return key && key->wire() == liqo::api::Tenant(wanted).public_key();
 }
 
 }  // namespace
