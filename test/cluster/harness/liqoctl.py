@@ -21,10 +21,10 @@ class Done:
 
 
 class Liqoctl:
-    """Runs liqoctl against `cluster`, as its administrator unless another kubeconfig is given."""
+    """Runs liqoctl, ours unless told, against `cluster`, as its administrator unless another kubeconfig is given."""
 
-    def __init__(self, cluster: Cluster, kubeconfig: Path | None = None):
-        binary = settings.liqoctl()
+    def __init__(self, cluster: Cluster, kubeconfig: Path | None = None, binary: Path | None = None):
+        binary = binary or settings.liqoctl()
         assert binary and binary.exists(), f"there is no liqoctl to run ({binary or 'none built'})"
         self.cluster, self.binary = cluster, binary
         self.kubeconfig = kubeconfig or cluster.kubeconfig

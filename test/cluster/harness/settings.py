@@ -42,6 +42,12 @@ def tool(name: str) -> Path:
     return CACHE / "bin" / f"{name.rpartition('/')[2]}-{fingerprint(*module_files(name))}"
 
 
+def go_liqo() -> Path | None:
+    """A release of the Go Liqo that stories peer with: its programs by their names, and its Helm chart in chart/."""
+    given = os.environ.get("GO_LIQO")
+    return Path(given) if given else None
+
+
 def images() -> Path:
     """The archive of the images that test pods run, named after Debian's busybox that it is made from."""
     return CACHE / "images" / f"{fingerprint(BUSYBOX, Path(__file__).with_name('images.py'))}.tar"

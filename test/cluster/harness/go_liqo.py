@@ -1,0 +1,181 @@
+"""The Go Liqo in a cluster, as its own chart installs it; its pods' programs run as processes beside the cluster.
+
+Nothing of it is in this tree: whoever runs these stories has a release of it, and names its directory in $GO_LIQO.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from .cluster import Cluster
+from .liqoctl import Liqoctl
+from .namespace import Process
+from .node import is_ready
+from .wait import wait_for
+
+NAMESPACE = "liqo"
+SOON = 60.0
+
+# Places of the host where the programs keep certificates, whatever their flags say.
+_PRIVATE = ("/tmp/k8s-webhook-server", "/tmp/certs")
+# The Deployments of the chart that a peering without networking needs, in the order of their start.
+_PROGRAMS = ("liqo-webhook", "liqo-controller-manager", "liqo-crd-replicator")
+# What the chart also has and no story wants: metrics that nobody serves here, and networks that nobody hands out.
+_LEFT_OUT = ("APIService", "DaemonSet", "Network")
+# What the directory holds beside chart/; and helm, which renders that, is on the PATH.
+_BINARIES = ("crd-replicator", "liqo-controller-manager", "liqoctl", "virtual-kubelet", "webhook")
+_VALUES = {
+    "networking.enabled": "false",
+    "proxy.enabled": "false",
+    "metrics.enabled": "false",
+    "telemetry.enabled": "false",
+}
+
+
+class GoPeer:
+    """A cluster with the Go Liqo, networking disabled, and the Go liqoctl of its user."""
+
+    def __init__(self, cluster: Cluster, release: Path):
+        self.release = release
+        self.cluster, self.api, self.name = cluster, cluster.api, cluster.name
+        self.liqoctl = Liqoctl(cluster, binary=release / "liqoctl")
+        self.processes: dict[str, Process] = {}
+        for place in _PRIVATE:
+            Path(place).mkdir(parents=True, exist_ok=True)
+            inside = ["nsenter", f"--mount=/proc/{cluster.space.pid}/ns/mnt"]
+            subprocess.run([*inside, "mount", "-t", "tmpfs", "liqo-test", place], check=True)
+        self._start(self._install())
+        for ready in (self._asked, self._has_keys):
+            wait_for(ready, SOON, f"the Go Liqo of {self.name} to be ready (its logs: {cluster.directory}/liqo-*.log)")
+
+    def _install(self) -> dict[str, list[str]]:
+        """Applies the chart but for its Deployments; returns their command lines."""
+        self.cluster.namespace(NAMESPACE)
+        crds = self.release / "chart/charts/liqo-crds/crds"
+        self.cluster.kubectl("apply", "--server-side", "-f", crds)
+        commands, applied = {}, []
+        for manifest in self._rendered():
+            kind, name = manifest["kind"], manifest["metadata"]["name"]
+            if kind == "Deployment":
+                container = manifest["spec"]["template"]["spec"]["containers"][0]
+                commands[name] = [Path(container["command"][0]).name, *container["args"]]
+                continue
+            if kind == "Service":
+                # Its endpoint is a process, not a pod.
+                del manifest["spec"]["selector"]
+                manifest["spec"]["ports"] = [{"port": port["port"]} for port in manifest["spec"]["ports"]]
+            if kind not in _LEFT_OUT:
+                applied.append(manifest)
+        endpoint = {
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": "EndpointSlice",
+            "metadata": {"name": "liqo-webhook-process", "labels": {"kubernetes.io/service-name": "liqo-webhook"}},
+            "addressType": "IPv4",
+            "endpoints": [{"addresses": [self.cluster.address], "conditions": {"ready": True}}],
+            "ports": [{"port": 9443, "protocol": "TCP"}],
+        }
+        # Every kind must be served before an object of it is applied.
+        wait_for(self._established, SOON, f"the kinds of the Go Liqo to be served in {self.name}")
+        text = yaml.safe_dump_all([*applied, endpoint])
+        self.cluster.kubectl("apply", "--server-side", "-n", NAMESPACE, "-f", "-", stdin=text)
+        self.cluster.restart("kube-controller-manager")
+        return commands
+
+    def _rendered(self) -> list[dict[str, Any]]:
+        values = {
+            **_VALUES,
+            "tag": "test",
+            "discovery.config.clusterID": self.name,
+            "apiServer.address": self.cluster.server,
+            "ipam.podCIDR": self.cluster.pod_cidr,
+            "ipam.serviceCIDR": self.cluster.options.service_cidr,
+        }
+        sets = [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
+        helm = ["helm", "template", "liqo", self.release / "chart", "-n", NAMESPACE]
+        done = subprocess.run([*map(str, helm), "--no-hooks", *sets], capture_output=True, text=True, check=True)
+        return [manifest for manifest in yaml.safe_load_all(done.stdout) if manifest]
+
+    def _established(self) -> bool:
+        kinds = self.api.list("customresourcedefinitions")
+        found = [kind.get("status", {}).get("conditions") or [] for kind in kinds]
+        return bool(kinds) and all(("Established", "True") in [(c["type"], c["status"]) for c in one] for one in found)
+
+    def _start(self, commands: dict[str, list[str]]) -> None:
+        for number, name in enumerate(_PROGRAMS):
+            program, *arguments = (
+                word.replace("$(CLUSTER_ID)", self.name).replace("$(POD_NAMESPACE)", NAMESPACE)
+                for word in commands[name]
+            )
+            ports = [f"--metrics-address={self.cluster.address}:{18080 + number}"]
+            ports += [] if name == "liqo-crd-replicator" else [f"--health-probe-address=:{18090 + number}"]
+            kubeconfig = self.cluster.service_account(NAMESPACE, name)
+            self.processes[name] = self.cluster.space.start(
+                name,
+                [self.release / program, *arguments, *ports],
+                {"KUBECONFIG": str(kubeconfig), "POD_NAMESPACE": NAMESPACE, "POD_NAME": f"{name}-0"},
+            )
+
+    def _asked(self) -> bool:
+        """Whether the webhooks listen and the API server was told how to know them; from then on it must ask."""
+        self._alive()
+        configurations = self.api.list("validatingwebhookconfigurations")
+        signed = all(hook["clientConfig"].get("caBundle") for found in configurations for hook in found["webhooks"])
+        return bool(configurations) and signed and self._listens(9443)
+
+    def _has_keys(self) -> bool:
+        self._alive()
+        return self.api.find("secrets", NAMESPACE, "authentication-keys") is not None
+
+    def _listens(self, port: int) -> bool:
+        try:
+            self.cluster.space.connect(self.cluster.address, port, 1).close()
+        except OSError:
+            return False
+        return True
+
+    def _alive(self) -> None:
+        for name, process in self.processes.items():
+            if not process.running():
+                raise RuntimeError(f"{name} of {self.name} ended: {process.log.read_text(errors='replace')[-1500:]}")
+
+    def run_virtual_kubelet(self, node: str, tenant_namespace: str, listen_port: int) -> Process:
+        """Runs what the Deployment of a VirtualNode asks for, in the name of a pod of it."""
+        name = f"vk-{node}"
+        deployment = wait_for(
+            lambda: self.api.find("deployments", tenant_namespace, name), SOON, f"Deployment {tenant_namespace}/{name}"
+        )
+        spec = deployment["spec"]["template"]["spec"]
+        container = spec["containers"][0]
+        kubeconfig = self.cluster.service_account(tenant_namespace, spec["serviceAccountName"])
+        arguments = [word.replace("$(POD_IP)", self.cluster.address) for word in container["args"]]
+        # In a pod these come from the kubelet; the pods at the provider are told by them where their API server is.
+        host, port = self.cluster.server.removeprefix("https://").split(":")
+        self.processes[name] = self.cluster.space.start(
+            name,
+            [self.release / "virtual-kubelet", *arguments, f"--listen-port={listen_port}"],
+            {
+                "KUBECONFIG": str(kubeconfig), "POD_NAME": f"{name}-0", "POD_NAMESPACE": tenant_namespace,
+                "POD_IP": self.cluster.address, "VIRTUALNODE_NAME": node,
+                "KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port,
+            },
+        )  # fmt: skip
+        return self.processes[name]
+
+    def node_ready(self, name: str) -> bool:
+        self._alive()
+        return is_ready(self.api.find("nodes", None, name))
+
+
+def lacking(release: Path | None) -> str:
+    """What these stories cannot do without and do not find, "" if nothing."""
+    if release is None:
+        return "$GO_LIQO, the directory of a Go Liqo"
+    if shutil.which("helm") is None:
+        return "helm on the PATH"
+    wanted = [*(release / name for name in _BINARIES), release / "chart/Chart.yaml"]
+    return next((str(path) for path in wanted if not path.exists()), "")

@@ -1,0 +1,197 @@
+"""Clusters with this Liqo and clusters with the Go Liqo share with each other: people move over one cluster at a time.
+
+Not part of a plain run: `tools/test go-peer` needs a release of the Go Liqo, which is not in this tree.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from harness import audit, go_liqo, settings
+from harness.cluster import Cluster, busybox
+from harness.components import Options
+from harness.go_liqo import GoPeer
+from harness.liqoctl import Liqoctl
+from harness.peers import Peer
+from harness.run import Run
+from harness.wait import wait_for
+
+pytestmark = pytest.mark.go_peer
+
+SOON = 60.0
+ASKED = ("--cpu=2", "--memory=2Gi", "--pods=10")
+
+
+@dataclass
+class Mixed:
+    """malmo has the Go Liqo and turku has ours, each with a kubelet."""
+
+    go: GoPeer
+    ours: Peer
+
+
+@pytest.fixture(scope="module")
+def mixed(run: Run) -> Iterator[Mixed]:
+    if settings.liqod() is None or settings.liqoctl() is None:
+        pytest.skip("liqod and liqoctl are not built")
+    release = settings.go_liqo()
+    if lacking := go_liqo.lacking(release):
+        pytest.fail(f"there is no {lacking}")
+    assert release
+    with run.borrow(malmo=Options(kubelet=True), turku=Options(kubelet=True)) as (malmo, turku):
+        yield Mixed(GoPeer(malmo, release), Peer(turku))
+
+
+def pinned(name: str, node: str, script: str = "sleep 1000000", cpu: str = "100m") -> dict[str, Any]:
+    """A pod for a virtual node, of either version."""
+    pod = busybox(name, script)
+    pod["spec"]["tolerations"] = [{"key": "virtual-node.liqo.io/not-allowed", "operator": "Exists"}]
+    pod["spec"]["nodeSelector"] = {"kubernetes.io/hostname": node}
+    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu}, "limits": {"cpu": cpu, "memory": "64Mi"}}
+    return pod
+
+
+def phase(cluster: Cluster, namespace: str, name: str) -> str:
+    return (cluster.pod(namespace, name) or {"status": {}})["status"].get("phase", "")
+
+
+def typed(cluster: Cluster, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """kubectl as a user types it."""
+    return subprocess.run(cluster.space.entering(cluster.kubectl_command(*arguments)), capture_output=True, text=True)
+
+
+def test_our_liqoctl_peers_with_a_go_provider(mixed: Mixed) -> None:
+    mixed.ours.liqoctl("peer", "--remote-kubeconfig", mixed.go.cluster.kubeconfig, *ASKED)
+    wait_for(lambda: mixed.ours.node_ready("malmo"), SOON, "the node of malmo to be Ready in turku")
+
+
+def test_a_pod_of_ours_runs_at_a_go_provider(mixed: Mixed) -> None:
+    home = mixed.ours.cluster
+    home.namespace("moved")
+    mixed.ours.liqoctl("offload", "namespace", "moved", "--pod-offloading-strategy", "Remote")
+    words = {"kind": "ConfigMap", "metadata": {"name": "words"}, "data": {"word": "afar"}}
+    home.api.create("configmaps", "moved", words)
+    pod = pinned("one", "malmo", "echo hello from $WORD; sleep 1000000")
+    reference = {"configMapKeyRef": {"name": "words", "key": "word"}}
+    pod["spec"]["containers"][0]["env"] = [{"name": "WORD", "valueFrom": reference}]
+    home.api.create("pods", "moved", pod)
+    wait_for(lambda: phase(home, "moved", "one") == "Running", SOON, "the pod to be Running at home")
+    assert phase(mixed.go.cluster, "moved-turku", "one") == "Running"
+    assert home.pod("moved", "one")["status"]["podIP"]
+    wait_for(lambda: home.kubectl("-n", "moved", "logs", "one") == "hello from afar\n", SOON, "its log")
+    done = typed(home, "-n", "moved", "exec", "one", "--", "sh", "-c", "echo out; exit 7")
+    assert (done.returncode, done.stdout) == (7, "out\n"), done.stderr
+
+
+def test_a_pod_of_ours_ends_at_a_go_provider(mixed: Mixed) -> None:
+    home = mixed.ours.cluster
+    home.kubectl("-n", "moved", "delete", "pod", "one", "--wait=false")
+    wait_for(lambda: not home.pod("moved", "one"), SOON, "the pod to be gone at home")
+    wait_for(lambda: not mixed.go.cluster.pod("moved-turku", "one"), SOON, "the pod to be gone in malmo")
+
+
+def test_our_liqoctl_unpeers_from_a_go_provider(mixed: Mixed) -> None:
+    mixed.ours.liqoctl("unoffload", "namespace", "moved", "--skip-confirm")
+    wait_for(lambda: not mixed.go.api.find("namespaces", None, "moved-turku"), SOON, "the twin namespace to be gone")
+    mixed.ours.liqoctl("unpeer", "--remote-kubeconfig", mixed.go.cluster.kubeconfig)
+    assert not mixed.ours.api.find("nodes", None, "malmo")
+    assert not mixed.go.api.list("quotas", "liqo-tenant-turku")
+
+
+def test_the_go_liqoctl_peers_with_a_provider_of_ours(mixed: Mixed) -> None:
+    mixed.go.liqoctl(
+        "peer", "--remote-kubeconfig", mixed.ours.cluster.kubeconfig, "--networking-disabled", "--timeout=60s", *ASKED,
+        "--create-virtual-node=true",
+    )  # fmt: skip
+    mixed.go.run_virtual_kubelet("turku", "liqo-tenant-turku", 10260)
+    wait_for(lambda: mixed.go.node_ready("turku"), SOON, "the node of turku to be Ready in malmo")
+
+
+def test_the_slice_of_a_go_consumer_has_its_quota(mixed: Mixed) -> None:
+    (quota,) = mixed.ours.api.list("quotas", "liqo-tenant-malmo")
+    granted = quota["spec"]["resources"]
+    assert {key: granted[key] for key in ("cpu", "memory", "pods")} == {"cpu": "2", "memory": "2Gi", "pods": "10"}
+    allocatable = mixed.go.api.get("nodes", None, "turku")["status"]["allocatable"]
+    assert (allocatable["cpu"], allocatable["pods"]) == ("2", "10")
+
+
+def test_a_pod_of_a_go_consumer_runs_at_a_provider_of_ours(mixed: Mixed) -> None:
+    home, away = mixed.go.cluster, mixed.ours.cluster
+    home.namespace("shop")
+    mixed.go.liqoctl("offload", "namespace", "shop", "--pod-offloading-strategy", "Remote")
+    words = {"kind": "ConfigMap", "metadata": {"name": "words"}, "data": {"word": "from"}}
+    hidden = {"kind": "Secret", "metadata": {"name": "hidden"}, "stringData": {"word": "afar"}}
+    ports = {"selector": {"app": "one"}, "ports": [{"port": 80}]}
+    home.api.create("configmaps", "shop", words)
+    home.api.create("secrets", "shop", hidden)
+    home.api.create("services", "shop", {"kind": "Service", "metadata": {"name": "web"}, "spec": ports})
+    pod = pinned("one", "turku", "echo hello $FIRST $SECOND; sleep 1000000")
+    pod["metadata"]["labels"] = {"app": "one"}
+    pod["spec"]["containers"][0]["env"] = [
+        {"name": "FIRST", "valueFrom": {"configMapKeyRef": {"name": "words", "key": "word"}}},
+        {"name": "SECOND", "valueFrom": {"secretKeyRef": {"name": "hidden", "key": "word"}}},
+    ]
+    home.api.create("pods", "shop", pod)
+    wait_for(lambda: phase(home, "shop", "one") == "Running", SOON, "the pod to be Running at home")
+    assert phase(away, "shop-malmo", "one") == "Running"
+    wait_for(lambda: home.kubectl("-n", "shop", "logs", "one") == "hello from afar\n", SOON, "its log")
+    wait_for(lambda: away.api.find("services", "shop-malmo", "web"), SOON, "the Service in turku")
+    # Its virtual kubelet tells no exit code but in words.
+    done = typed(home, "-n", "shop", "exec", "one", "--", "echo", "out")
+    assert (done.returncode, done.stdout) == (0, "out\n"), done.stderr
+
+
+@pytest.mark.refusals("what is more than the quota is refused")
+def test_the_quota_of_a_go_consumer_holds(mixed: Mixed) -> None:
+    home, away = mixed.go.cluster, mixed.ours.cluster
+    # Its scheduler would see that the node is full, so the pod is bound by hand.
+    pod = pinned("greedy", "turku", cpu="2")
+    home.api.create("pods", "shop", {**pod, "spec": {**pod["spec"], "nodeName": "turku"}})
+
+    def refused() -> list[audit.Entry]:
+        return [
+            entry for entry in away.audit.refused()
+            if audit.resource(entry) == "shadowpods" and "cpu" in entry["responseStatus"].get("message", "")
+        ]  # fmt: skip
+
+    wait_for(refused, SOON, "the ShadowPod to be refused")
+    assert not away.pod("shop-malmo", "greedy")
+    home.kubectl("-n", "shop", "delete", "pod", "greedy", "--grace-period=0", "--force")
+
+
+def test_a_pod_of_a_go_consumer_ends_at_a_provider_of_ours(mixed: Mixed) -> None:
+    home, away = mixed.go.cluster, mixed.ours.cluster
+    home.kubectl("-n", "shop", "delete", "pod", "one", "--wait=false")
+    wait_for(lambda: not home.pod("shop", "one"), SOON, "the pod to be gone at home")
+    wait_for(lambda: not away.pod("shop-malmo", "one"), SOON, "the pod to be gone in turku")
+
+
+@pytest.mark.refusals("the Go virtual kubelet runs on when its rights are gone")
+def test_the_go_liqoctl_unpeers_from_a_provider_of_ours(mixed: Mixed) -> None:
+    mixed.go.liqoctl("unoffload", "namespace", "shop", "--skip-confirm")
+    wait_for(lambda: not mixed.ours.api.find("namespaces", None, "shop-malmo"), SOON, "the twin namespace to be gone")
+    done = mixed.go.liqoctl.attempt("unpeer", "--remote-kubeconfig", mixed.ours.cluster.kubeconfig, "--timeout=100s")
+    # All is done when it looks for gateways, a kind that is not here, and so it ends with an error.
+    assert done.code == 1 and 'no matches for kind "GatewayClient"' in done.out + done.err
+    assert_parted(mixed)
+
+
+@pytest.mark.refusals("the Go virtual kubelet runs on when its rights are gone")
+def test_our_liqoctl_peers_and_unpeers_a_go_consumer(mixed: Mixed) -> None:
+    liqoctl, remote = Liqoctl(mixed.go.cluster), mixed.ours.cluster.kubeconfig
+    liqoctl("peer", "--remote-kubeconfig", remote, "--create-virtual-node=false", *ASKED)
+    assert mixed.ours.api.list("quotas", "liqo-tenant-malmo")
+    liqoctl("unpeer", "--remote-kubeconfig", remote)
+    assert_parted(mixed)
+
+
+def assert_parted(mixed: Mixed) -> None:
+    assert not mixed.ours.api.find("tenants", "liqo-tenant-malmo", "malmo")
+    wait_for(lambda: not mixed.ours.api.list("quotas", "liqo-tenant-malmo"), SOON, "the quotas to be gone")
+    assert not mixed.go.api.find("nodes", None, "turku")
+    assert not mixed.go.api.list("identities", "liqo-tenant-turku")
