@@ -6,6 +6,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/pod_scheduling.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -392,14 +393,19 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
   if (node && is_virtual(*node)) {
     auto told = co_await set_condition(key, "Node", "Draining", "VirtualNodeDeleted", "");
     if (!told) co_return Outcome::retry(std::move(told.error()));
-    auto drained = co_await drain(*node, is_lost(VirtualNode(virtual_node).cluster_id()));
+    const std::string since(kube::string_at(virtual_node.tree(), {"metadata", "deletionTimestamp"}));
+    auto drained = co_await drain(*node, since, is_lost(VirtualNode(virtual_node).cluster_id()));
     if (!drained) co_return Outcome::retry(std::move(drained.error()));
-    if (*drained > kube::Duration::zero()) co_return Outcome::again_after(*drained);
+    if (drained->look_again > kube::Duration::zero()) co_return Outcome::again_after(drained->look_again);
     auto removed =
         co_await context_.home.api().remove(kube::resources::nodes, node_key, {.uid = std::string(node->uid())});
     if (!removed && !removed.error().is_not_found())
       co_return Outcome::retry(std::move(removed.error()).in("deleting the Node"));
     log_.info("Node deleted", {{"node", node_key}});
+    // No kubelet ends them, and Kubernetes' own collector would take a minute.
+    for (const kube::Object& pod : drained->leftovers)
+      static_cast<void>(co_await context_.home.api().remove(
+          kube::resources::pods, pod.key(), {.uid = std::string(pod.uid()), .grace_period_seconds = 0}));
   }
   leases_.erase(key.name);
   const auto latest = virtual_nodes_->find(key);
@@ -408,7 +414,9 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
   co_return Outcome::done();
 }
 
-asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::drain(const kube::Object& node, bool force) {
+asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeController::drain(const kube::Object& node,
+                                                                                           std::string_view since,
+                                                                                           bool force) {
   kube::Api& home = context_.home.api();
   if (!kube::bool_at(node.tree(), {"spec", "unschedulable"})) {
     const kube::json::object patch{{"spec", kube::json::object{{"unschedulable", true}}}};
@@ -421,11 +429,16 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::drain(const
   const kube::ListOptions options{.selection = {.field_selector = "spec.nodeName=" + std::string(node.name())}};
   auto page = co_await home.list(kube::resources::pods, "", options);
   if (!page) co_return kube::fail(std::move(page.error()), "listing the pods of the Node");
+  Drained drained;
   std::size_t left = 0;
   bool all_end = true;
   for (kube::json::value& item : page->items) {
     auto pod = kube::Object::from(std::move(item));
     if (!pod) continue;
+    if (core::goes_with_node(*pod, since)) {
+      drained.leftovers.push_back(std::move(*pod));
+      continue;
+    }
     ++left;
     if (force) {
       // Nobody will ever tell of its end: no budget and no grace period can be waited for.
@@ -448,8 +461,8 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::drain(const
         evicted.error().http_code() != 409)
       co_return kube::fail(std::move(evicted.error()), "evicting a pod");
   }
-  if (left == 0) co_return kube::Duration::zero();
-  co_return all_end&& left <= few_pods ? ending_pause : drain_pause;
+  if (left > 0) drained.look_again = all_end && left <= few_pods ? ending_pause : drain_pause;
+  co_return drained;
 }
 
 bool VirtualNodeController::is_lost(std::string_view cluster) const {

@@ -24,12 +24,16 @@ bool names_node(const json::value& term) {
 
 /// The DaemonSet controller chooses the node itself and writes it as a matchFields requirement: such a pod is for that
 /// node or for none.
-bool is_pinned_by_daemon_set(const json::object& pod) {
+bool is_of_daemon_set(const json::object& pod) {
   const auto& owners = kube::array_at(pod, {"metadata", "ownerReferences"});
-  const bool owned = std::ranges::any_of(owners, [](const json::value& owner) {
+  return std::ranges::any_of(owners, [](const json::value& owner) {
     return kube::bool_at(owner, {"controller"}) && kube::string_at(owner, {"kind"}) == "DaemonSet" &&
            kube::string_at(owner, {"apiVersion"}).starts_with("apps/");
   });
+}
+
+bool is_pinned_by_daemon_set(const json::object& pod) {
+  const bool owned = is_of_daemon_set(pod);
   const auto& terms = kube::array_at(pod, {"spec", "affinity", "nodeAffinity", required_terms, "nodeSelectorTerms"});
   return owned && !terms.empty() && std::ranges::all_of(terms, names_node);
 }
@@ -159,6 +163,11 @@ kube::Result<json::array> plan_pod_scheduling(const json::object& pod, const api
   }
   patch.push_back(add_terms(pod, std::move(terms)));
   return patch;
+}
+
+bool goes_with_node(const kube::Object& pod, std::string_view since) {
+  // Times of Kubernetes are in UTC and of one length: in their order as texts.
+  return !since.empty() && !pod.is_deleting() && is_of_daemon_set(pod.tree()) && pod.creation_timestamp() >= since;
 }
 
 }  // namespace liqo::core

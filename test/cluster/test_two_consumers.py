@@ -195,11 +195,24 @@ def test_draining_one_tenant_leaves_the_pods_of_the_other(two: Two) -> None:
     wait_for(lambda: two.delphi.running("shop-troy") == 1, 60, "the pod of troy to run again")
 
 
+def agent(**toleration: str) -> dict[str, Any]:
+    """A DaemonSet that virtual nodes do not keep away; cordoned nodes keep none away."""
+    spec = {**busybox("agent")["spec"], "tolerations": [{"operator": "Exists", **toleration}]}
+    template = {"metadata": {"labels": {"app": "agent"}}, "spec": spec}
+    selector = {"matchLabels": {"app": "agent"}}
+    return {"kind": "DaemonSet", "metadata": {"name": "agent"}, "spec": {"selector": selector, "template": template}}
+
+
 def test_when_one_leaves_the_other_is_as_it_was(two: Two) -> None:
     before = two.inventories()
-    two.troy.api.delete_all("pods", "shop")
-    two.troy.liqoctl("unoffload", "namespace", "shop", "--skip-confirm")
+    # One as kube-proxy is, which is never offloaded, and one that is: a pod is in its place as soon as one is evicted.
+    two.troy.api.create("daemonsets", "default", agent())
+    two.troy.api.create("daemonsets", "shop", agent(key="virtual-node.liqo.io/not-allowed"))
+    wait_for(lambda: two.troy.cluster.pods("default", fields="spec.nodeName=delphi"), SOON, "the agent on the node")
+    wait_for(lambda: two.troy.running("shop") == 2, 60, "the agent of the offloaded namespace to run")
     two.troy.unpeer_from(two.delphi)
+    for namespace in ("default", "shop"):
+        wait_for(lambda: not two.troy.cluster.pods(namespace), SOON, "no agent to be left of the node")  # noqa: B023
 
     def same() -> bool:
         now = two.inventories()

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/provider_session.hpp"
@@ -43,8 +44,12 @@ class VirtualNodeController {
   /// Deletes a Node of ours that has no VirtualNode: its creation was carried out late, and nobody else looks for it.
   asio::awaitable<kube::Outcome> remove_orphan(kube::ObjectKey node_key);
   asio::awaitable<kube::Outcome> tear_down(kube::Object virtual_node);
-  /// Answers when to look again; zero: no pod is left. `force`: the provider is gone for good, and the pods with it.
-  asio::awaitable<kube::Result<kube::Duration>> drain(const kube::Object& node, bool force);
+  struct Drained {
+    kube::Duration look_again{};          ///< zero: no pod is left that has to be waited for
+    std::vector<kube::Object> leftovers;  ///< pods that go with the Node
+  };
+  /// `since`: when the removal of the node began. `force`: the provider is gone for good, and the pods with it.
+  asio::awaitable<kube::Result<Drained>> drain(const kube::Object& node, std::string_view since, bool force);
   bool is_lost(std::string_view cluster) const;
   asio::awaitable<kube::Result<void>> set_condition(const kube::ObjectKey& key, std::string_view type,
                                                     std::string_view status, std::string_view reason,

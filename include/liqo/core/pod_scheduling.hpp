@@ -24,4 +24,9 @@ kube::Result<kube::json::array> plan_pod_scheduling(const kube::json::object& po
                                                     const api::NamespaceOffloading& offloading,
                                                     std::string_view runtime_class = api::liqo_runtime_class);
 
+/// True for a pod that the removal of its Node need not wait for: a DaemonSet that tolerates everything puts another
+/// pod on a Node, also on a cordoned one, as soon as one is gone. `since`: when the removal began, RFC 3339; "" = it
+/// has not.
+bool goes_with_node(const kube::Object& pod, std::string_view since);
+
 }  // namespace liqo::core

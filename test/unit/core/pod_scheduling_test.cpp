@@ -234,6 +234,24 @@ TEST_CASE("a pod that a DaemonSet has bound to its node, and a mirror pod, stay 
   CHECK(plan(pod("{}", R"({"annotations": {"kubernetes.io/config.mirror": "x"}})"), offloading("Remote")).empty());
 }
 
+TEST_CASE("what a DaemonSet puts on a node while that is removed goes with it") {
+  const auto goes = [](std::string_view kind, std::string_view created, std::string_view since, bool deleting = false) {
+    json::object owner{{"apiVersion", "apps/v1"}, {"kind", kind}, {"name", "x"}, {"controller", true}};
+    json::object metadata{{"name", "p"}, {"creationTimestamp", created}, {"ownerReferences", json::array{owner}}};
+    if (deleting) metadata["deletionTimestamp"] = created;
+    return goes_with_node(kube::Object(json::object{{"metadata", metadata}}), since);
+  };
+  constexpr std::string_view before = "2026-11-21T09:59:59Z", since = "2026-11-21T10:00:00Z",
+                             after = "2026-11-21T10:00:01Z";
+  CHECK(goes("DaemonSet", after, since));
+  CHECK(goes("DaemonSet", since, since));
+  CHECK_FALSE(goes("DaemonSet", before, since));
+  CHECK_FALSE(goes("ReplicaSet", after, since));
+  CHECK_FALSE(goes("DaemonSet", after, ""));
+  CHECK_FALSE(goes("DaemonSet", after, since, true));
+  CHECK_FALSE(goes_with_node(kube::Object(json::object()), since));
+}
+
 TEST_CASE("an invalid selector, and terms without end, are refused in words") {
   const auto refusal = [](const json::object& tree, const kube::Object& wish) {
     const auto planned = plan_pod_scheduling(tree, api::NamespaceOffloading(wish));
