@@ -9,15 +9,13 @@
 #include <boost/asio/this_coro.hpp>
 #include <ctime>
 #include <deque>
-#include <fstream>
 #include <iostream>
 #include <map>
-#include <sstream>
 
 #include "kube/async/task_group.hpp"
 #include "kube/k8s/request.hpp"
 #include "kube/net/http_client.hpp"
-#include "kube/wire/kubeconfig.hpp"
+#include "read_credentials.hpp"
 
 namespace {
 
@@ -194,21 +192,10 @@ class Load {
   double span_ = 0;
 };
 
-kube::Result<std::shared_ptr<kube::net::Credentials>> read_credentials(const std::string& path,
-                                                                       kube::async::Clock& clock) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return kube::fail(kube::Errc::missing, path + " cannot be read");
-  auto config = kube::wire::parse_kubeconfig(text.str(), {.origin = kube::wire::KubeconfigOrigin::file});
-  if (!config) return kube::fail(std::move(config.error()), path);
-  return kube::net::Credentials::make(std::move(*config), clock);
-}
-
 asio::awaitable<kube::Result<json::object>> run(const Options& options) {
   auto executor = co_await asio::this_coro::executor;
   kube::async::RealClock clock;
-  auto credentials = read_credentials(options.kubeconfig, clock);
+  auto credentials = liqo::bench::read_credentials(options.kubeconfig, clock);
   if (!credentials) co_return std::unexpected(std::move(credentials.error()));
   kube::net::HttpClient client(executor, clock, std::move(*credentials));
   Load load(executor, options, clock, client);

@@ -5,15 +5,13 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <deque>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 #include <unordered_set>
 
 #include "kube/async/task_group.hpp"
 #include "kube/client/api.hpp"
 #include "kube/net/http_client.hpp"
-#include "kube/wire/kubeconfig.hpp"
+#include "read_credentials.hpp"
 
 namespace {
 
@@ -29,17 +27,6 @@ struct Options {
   std::string twin;            ///< ... run in this namespace of the provider
   std::size_t count = 0;       ///< ends after so many
 };
-
-kube::Result<std::shared_ptr<kube::net::Credentials>> read_credentials(const std::string& path,
-                                                                       kube::async::Clock& clock) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return kube::fail(kube::Errc::missing, path + " cannot be read");
-  auto config = kube::wire::parse_kubeconfig(text.str(), {.origin = kube::wire::KubeconfigOrigin::file});
-  if (!config) return kube::fail(std::move(config.error()), path);
-  return kube::net::Credentials::make(std::move(*config), clock);
-}
 
 /// The pod at the provider: the same containers, without what belongs to the consumer.
 kube::Object forge_remote(const kube::Object& local, const std::string& twin) {
@@ -150,9 +137,9 @@ class BareClient {
 asio::awaitable<kube::Result<void>> run(const Options& options) {
   auto executor = co_await asio::this_coro::executor;
   kube::async::RealClock clock;
-  auto home_credentials = read_credentials(options.home, clock);
+  auto home_credentials = liqo::bench::read_credentials(options.home, clock);
   if (!home_credentials) co_return std::unexpected(std::move(home_credentials.error()));
-  auto provider_credentials = read_credentials(options.provider, clock);
+  auto provider_credentials = liqo::bench::read_credentials(options.provider, clock);
   if (!provider_credentials) co_return std::unexpected(std::move(provider_credentials.error()));
   kube::Random random(1);
   kube::Metrics metrics;

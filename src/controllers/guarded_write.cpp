@@ -1,6 +1,7 @@
 #include "liqo/controllers/guarded_write.hpp"
 
 #include "liqo/core/authentication/forge.hpp"
+#include "liqo/core/replication.hpp"
 
 namespace liqo::controllers {
 
@@ -15,23 +16,17 @@ std::string guarded_patch(const kube::Object& live, json::object changes) {
 
 asio::awaitable<kube::Result<void>> set_finalizer(kube::Api& api, kube::Informer& informer, kube::Object live,
                                                   std::string_view finalizer, bool wanted) {
-  if (live.has_finalizer(finalizer) == wanted) co_return kube::Result<void>();
-  json::array finalizers;
-  for (const json::value& entry : kube::array_at(live.metadata(), {"finalizers"}))
-    if (!entry.is_string() || std::string_view(entry.get_string()) != finalizer) finalizers.push_back(entry);
-  if (wanted) finalizers.push_back(json::string(finalizer));
-  json::object metadata;
-  metadata["finalizers"] = std::move(finalizers);
-  json::object changes;
-  changes["metadata"] = std::move(metadata);
-  auto patched = co_await api.patch(informer.scope().resource, live.key(), kube::PatchType::merge,
-                                    guarded_patch(live, std::move(changes)));
-  if (patched) {
-    informer.observe(std::move(*patched));
-    co_return kube::Result<void>();
-  }
-  if (patched.error().is_not_found()) co_return kube::Result<void>();
-  co_return kube::fail(std::move(patched.error()), wanted ? "adding the finalizer" : "removing the finalizer");
+  if (wanted && live.is_deleting()) co_return kube::Result<void>();
+  const auto patch = core::finalizer_patch(live, finalizer, wanted);
+  if (!patch) co_return kube::Result<void>();
+  auto patched =
+      co_await api.patch(informer.scope().resource, live.key(), kube::PatchType::merge, json::serialize(*patch));
+  if (!patched && patched.error().is_not_found()) co_return kube::Result<void>();
+  if (!patched)
+    co_return kube::fail(std::move(patched.error()), wanted ? "adding the finalizer" : "removing the finalizer");
+  // Where the last finalizer of a deleted object went the object is gone, which the watch tells.
+  if (wanted || !patched->is_deleting()) informer.observe(std::move(*patched));
+  co_return kube::Result<void>();
 }
 
 asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informer& informer, kube::Object wanted) {

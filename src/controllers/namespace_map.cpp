@@ -4,6 +4,7 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/controllers/guarded_write.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -106,7 +107,7 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
     }
   }
 
-  auto guarded = co_await set_finalizer(*object, true);
+  auto guarded = co_await set_finalizer(context_.home.api(), *maps_, *object, api::finalizers::namespace_map, true);
   if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
 
   Entries entries;
@@ -140,7 +141,11 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
   }
   if (!failures.empty()) co_return Outcome::retry(kube::Failure(kube::Errc::api, std::move(failures)));
   if (object->is_deleting() && entries.empty()) {
-    auto released = co_await set_finalizer(*object, false);
+    // Its status was written just before.
+    const auto current = maps_->find(key);
+    auto released = co_await set_finalizer(context_.home.api(), *maps_,
+                                           current && current->uid() == object->uid() ? *current : *object,
+                                           api::finalizers::namespace_map, false);
     if (!released) co_return Outcome::retry(std::move(released.error()));
   }
   co_return Outcome::done();
@@ -257,27 +262,6 @@ asio::awaitable<void> NamespaceMapController::remove_twins(core::TwinContext ctx
       failures += "removing twin " + name + ": " + removed.error().text();
     }
   }
-}
-
-asio::awaitable<kube::Result<void>> NamespaceMapController::set_finalizer(const kube::Object& map, bool wanted) {
-  constexpr std::string_view ours = api::finalizers::namespace_map;
-  auto latest = maps_->find(map.key());
-  if (!latest || latest->uid() != map.uid()) latest = map;
-  if (latest->has_finalizer(ours) == wanted || (wanted && latest->is_deleting())) co_return kube::Result<void>();
-  json::array finalizers;
-  for (const json::value& entry : kube::array_at(latest->tree(), {"metadata", "finalizers"}))
-    if (!entry.is_string() || entry.get_string() != ours) finalizers.push_back(entry);
-  if (wanted) finalizers.emplace_back(ours);
-  // With the resourceVersion, so that a finalizer that somebody else sets meanwhile is not lost.
-  const json::object patch{{"metadata", json::object{{"resourceVersion", latest->resource_version()},
-                                                     {"finalizers", std::move(finalizers)}}}};
-  auto patched = co_await context_.home.api().patch(kinds::namespace_maps, map.key(), kube::PatchType::merge,
-                                                    json::serialize(patch));
-  if (!patched && !patched.error().is_not_found())
-    co_return kube::fail(std::move(patched.error()), "setting the finalizer");
-  // Removing the last finalizer of a deleted object ends it; the watch tells.
-  if (patched && wanted) maps_->observe(std::move(*patched));
-  co_return kube::Result<void>();
 }
 
 }  // namespace liqo::controllers

@@ -5,6 +5,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
+#include "liqo/controllers/guarded_write.hpp"
 #include "liqo/core/namespace/desired_mapping.hpp"
 #include "liqo/core/namespace/remote_name.hpp"
 
@@ -156,12 +157,17 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
     if (!told) co_return Outcome::retry(std::move(told.error()));
     // An event of the maps continues here.
     if (!core::is_withdrawn(facts)) co_return Outcome::done();
-    auto released = co_await set_finalizer(*object, false);
+    // Its status was written just before.
+    const auto latest = offloadings_->find(key);
+    auto released = co_await set_finalizer(context_.home.api(), *offloadings_,
+                                           latest && latest->uid() == object->uid() ? *latest : *object,
+                                           api::finalizers::namespace_offloading, false);
     if (!released) co_return Outcome::retry(std::move(released.error()));
     co_return Outcome::done();
   }
 
-  auto guarded = co_await set_finalizer(*object, true);
+  auto guarded =
+      co_await set_finalizer(context_.home.api(), *offloadings_, *object, api::finalizers::namespace_offloading, true);
   if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
   object = offloadings_->find(key);
   if (!object || object->is_deleting()) co_return Outcome::done();
@@ -189,29 +195,6 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
   if (!labelled) co_return Outcome::retry(std::move(labelled.error()));
   if (!told) co_return Outcome::retry(std::move(told.error()));
   co_return Outcome::done();
-}
-
-asio::awaitable<kube::Result<void>> NamespaceOffloadingController::set_finalizer(const kube::Object& offloading,
-                                                                                 bool wanted) {
-  constexpr std::string_view ours = api::finalizers::namespace_offloading;
-  if (offloading.has_finalizer(ours) == wanted) co_return kube::Result<void>();
-  // The latest state, so that a finalizer that somebody else sets meanwhile is not lost: the status that was written
-  // just before has moved the version on.
-  auto latest = offloadings_->find(offloading.key());
-  if (!latest || latest->uid() != offloading.uid()) latest = offloading;
-  json::array finalizers;
-  for (const json::value& entry : kube::array_at(latest->tree(), {"metadata", "finalizers"}))
-    if (!entry.is_string() || entry.get_string() != ours) finalizers.push_back(entry);
-  if (wanted) finalizers.emplace_back(ours);
-  const json::object patch{{"metadata", json::object{{"resourceVersion", latest->resource_version()},
-                                                     {"finalizers", std::move(finalizers)}}}};
-  auto patched = co_await context_.home.api().patch(api::kinds::namespace_offloadings, offloading.key(),
-                                                    kube::PatchType::merge, json::serialize(patch));
-  if (!patched && !patched.error().is_not_found())
-    co_return kube::fail(std::move(patched.error()), "setting the finalizer");
-  // Removing the last finalizer of a deleted object ends it; the watch tells.
-  if (patched && wanted) offloadings_->observe(std::move(*patched));
-  co_return kube::Result<void>();
 }
 
 asio::awaitable<kube::Result<void>> NamespaceOffloadingController::set_label(std::string ns, bool wanted) {

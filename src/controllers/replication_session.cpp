@@ -2,6 +2,7 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/controllers/guarded_write.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -142,7 +143,8 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   memory_[work].ending_seen.reset();
   if (plan.finalizer == ReplicationPlan::Finalizer::add) {
     // Its answer comes back through the cache, and with it this key.
-    auto guarded = co_await set_finalizer(kind, *local, true);
+    auto guarded =
+        co_await set_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object, true);
     if (!guarded) co_return failed(kind, *local, std::move(guarded.error()));
     co_return Outcome::done();
   }
@@ -215,7 +217,8 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
   }
   memory_.erase(work);
   if (!local || (!local->is_deleting() && core::is_for_peer(*local, peer_))) co_return Outcome::done();
-  auto released = co_await set_finalizer(kind, *local, false);
+  auto released =
+      co_await set_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object, false);
   if (!released) co_return Outcome::retry(std::move(released.error()));
   co_return Outcome::done();
 }
@@ -287,19 +290,6 @@ asio::awaitable<kube::Result<void>> ReplicationSession::write_status(const Kind&
   if (!patched) co_return std::unexpected(std::move(patched.error()));
   if (patched->resource_version() == base) memory_[work].futile_status = std::move(text);
   kind.home->observe(std::move(*patched));
-  co_return kube::Result<void>();
-}
-
-asio::awaitable<kube::Result<void>> ReplicationSession::set_finalizer(const Kind& kind, const kube::Object& local,
-                                                                      bool wanted) {
-  const auto patch = core::finalizer_patch(local, api::finalizers::replicated_object, wanted);
-  if (!patch) co_return kube::Result<void>();
-  auto patched = co_await context_.home.api().patch(kind.resource, local.key(), kube::PatchType::merge,
-                                                    kube::json::serialize(*patch));
-  if (!patched && patched.error().is_not_found()) co_return kube::Result<void>();
-  if (!patched) co_return kube::fail(std::move(patched.error()), "setting the finalizer of replication");
-  // Where the last finalizer of a deleted object went the object is gone, which the watch tells.
-  if (wanted || !patched->is_deleting()) kind.home->observe(std::move(*patched));
   co_return kube::Result<void>();
 }
 

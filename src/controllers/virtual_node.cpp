@@ -5,6 +5,7 @@
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/controllers/guarded_write.hpp"
 #include "liqo/core/mapping/names.hpp"
 #include "liqo/core/pod_scheduling.hpp"
 
@@ -239,7 +240,8 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_node(kube::WorkKey wor
   }
   if (object->is_deleting()) co_return co_await tear_down(*object);
 
-  auto guarded = co_await set_finalizer(*object, true);
+  auto guarded =
+      co_await set_finalizer(context_.home.api(), *virtual_nodes_, *object, api::finalizers::virtual_node, true);
   if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
   const VirtualNode virtual_node(*object);
   const core::ProviderHealth health = health_of(key);
@@ -320,25 +322,6 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
   co_return kube::Result<void>();
 }
 
-asio::awaitable<kube::Result<void>> VirtualNodeController::set_finalizer(const kube::Object& virtual_node,
-                                                                         bool wanted) {
-  if (virtual_node.has_finalizer(api::finalizers::virtual_node) == wanted) co_return kube::Result<void>();
-  kube::json::array finalizers;
-  for (const kube::json::value& entry : kube::array_at(virtual_node.tree(), {"metadata", "finalizers"}))
-    if (!entry.is_string() || entry.get_string() != api::finalizers::virtual_node) finalizers.push_back(entry);
-  if (wanted) finalizers.emplace_back(api::finalizers::virtual_node);
-  // With the resourceVersion, so that a finalizer that somebody else sets meanwhile is not lost.
-  const kube::json::object patch{{"metadata", kube::json::object{{"resourceVersion", virtual_node.resource_version()},
-                                                                 {"finalizers", std::move(finalizers)}}}};
-  auto patched = co_await context_.home.api().patch(api::kinds::virtual_nodes, virtual_node.key(),
-                                                    kube::PatchType::merge, kube::json::serialize(patch));
-  if (!patched && !patched.error().is_not_found())
-    co_return kube::fail(std::move(patched.error()), "setting the finalizer");
-  // Removing the last finalizer of a deleted object ends it; the watch tells.
-  if (patched && wanted) virtual_nodes_->observe(std::move(*patched));
-  co_return kube::Result<void>();
-}
-
 asio::awaitable<kube::Result<void>> VirtualNodeController::set_condition(const kube::ObjectKey& key,
                                                                          std::string_view type, std::string_view status,
                                                                          std::string_view reason, std::string message) {
@@ -409,7 +392,8 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
   }
   leases_.erase(key.name);
   const auto latest = virtual_nodes_->find(key);
-  auto released = co_await set_finalizer(latest ? *latest : virtual_node, false);
+  auto released = co_await set_finalizer(context_.home.api(), *virtual_nodes_, latest ? *latest : virtual_node,
+                                         api::finalizers::virtual_node, false);
   if (!released) co_return Outcome::retry(std::move(released.error()));
   co_return Outcome::done();
 }

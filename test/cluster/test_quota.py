@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -123,6 +124,29 @@ def clear(cluster: Cluster, api: Api) -> None:
     wait_for(lambda: not cluster.pods(TWIN), 60, "the pods to be gone")
 
 
+def admitted(api: Api, name: str, cpu: str = "100m") -> bool:
+    try:
+        return bool(create(api, name, {"cpu": cpu}))
+    except Refused:
+        return False
+
+
+def answer(api: Api, number: int) -> int:
+    """The answer to one pod, as a client that does not give up gets it; 0 where it never gets one."""
+    for _ in range(60):
+        try:
+            create(api, f"pod-{number}", {"cpu": "100m"})
+            return 201
+        except Refused as refusal:
+            if refusal.code == 403:
+                return 403
+        except OSError:
+            pass
+        # A replica that is gone, or busy: the API server says 500, 503 or 504, and the client asks again.
+        time.sleep(0.2)
+    return 0
+
+
 def refused(action: Callable[[], Any], *words: str) -> None:
     with pytest.raises(Refused) as raised:
         action()
@@ -139,22 +163,10 @@ def test_200_at_once_against_a_quota_of_50_while_a_replica_is_killed(
     killed = threading.Event()
 
     def ask(number: int) -> int:
-        """The answer to one pod, as a client that does not give up gets it."""
         if number == 60 and not killed.is_set():
             killed.set()
             replicas[1].kill()
-        for _ in range(60):
-            try:
-                create(rome, f"pod-{number}", {"cpu": "100m"})
-                return 201
-            except Refused as refusal:
-                if refusal.code == 403:
-                    return 403
-                # A replica that is gone, or busy: the API server says 500, 503 or 504, and the client asks again.
-                killed.wait(0.2)
-            except OSError:
-                killed.wait(0.2)
-        return 0
+        return answer(rome, number)
 
     with ThreadPoolExecutor(40) as pool:
         answers = list(pool.map(ask, range(200)))
@@ -221,13 +233,7 @@ def test_a_finished_pod_frees_its_share(lyon: Cluster, rome: Api) -> None:
     refused(lambda: create(rome, "next", {}), "has not enough pods")
     lyon.api.patch("pods", TWIN, "job", {"status": {"phase": "Succeeded"}}, "status")
 
-    def free() -> bool:
-        try:
-            return bool(create(rome, "next", {"cpu": "1"}))
-        except Refused:
-            return False
-
-    wait_for(free, 20, "the share of the finished pod to be free")
+    wait_for(lambda: admitted(rome, "next", "1"), 20, "the share of the finished pod to be free")
 
 
 def test_a_pod_that_is_terminating_holds_its_share(lyon: Cluster, rome: Api) -> None:
@@ -242,13 +248,7 @@ def test_a_pod_that_is_terminating_holds_its_share(lyon: Cluster, rome: Api) -> 
     refused(lambda: create(rome, "web", {"cpu": "1"}), "used 1 of 1")
     lyon.api.patch("pods", TWIN, "web", {"metadata": {"finalizers": None}})
 
-    def admitted() -> bool:
-        try:
-            return bool(create(rome, "web", {"cpu": "1"}))
-        except Refused:
-            return False
-
-    wait_for(admitted, 30, "the successor to be admitted")
+    wait_for(lambda: admitted(rome, "web", "1"), 30, "the successor to be admitted")
 
 
 def test_soft_and_hard_quotas_say_what_they_miss(lyon: Cluster, rome: Api) -> None:
@@ -382,22 +382,14 @@ def test_the_crd_of_the_go_version_stops_the_display_and_nothing_else(
     )
     words = "so what is used is not shown"
     before = sum(replica.log().count(words) for replica in replicas)
-    begun, swapped, paused = threading.Event(), threading.Event(), threading.Event()
+    begun, swapped = threading.Event(), threading.Event()
 
     def ask(number: int) -> int:
         if number == 20:
             begun.set()
         if number >= 30:
             swapped.wait(60)
-        for _ in range(60):
-            try:
-                create(rome, f"pod-{number}", {"cpu": "100m"})
-                return 201
-            except Refused as refusal:
-                if refusal.code == 403:
-                    return 403
-                paused.wait(0.2)
-        return 0
+        return answer(rome, number)
 
     try:
         with ThreadPoolExecutor(4) as pool:
@@ -423,10 +415,3 @@ def test_the_crd_of_the_go_version_stops_the_display_and_nothing_else(
     # Tried again a minute later, if anything changes.
     quota(lyon, {"cpu": "4"})
     wait_for(lambda: used(lyon).get("used", {}).get("cpu") == "3", 150, "the display to be back")
-
-
-def admitted(api: Api, name: str) -> bool:
-    try:
-        return bool(create(api, name, {"cpu": "100m"}))
-    except Refused:
-        return False

@@ -13,7 +13,8 @@ namespace asio = boost::asio;
 /// A merge patch with UID and version of `live` as preconditions: the server answers 409 where it has another state.
 std::string guarded_patch(const kube::Object& live, kube::json::object changes);
 
-/// Adds or removes a finalizer; nothing is sent where it is so already. The answer goes to `informer`.
+/// Adds or removes a finalizer; nothing is sent where it is so already, or where the object is being deleted and takes
+/// none any more. The answer goes to `informer`.
 asio::awaitable<kube::Result<void>> set_finalizer(kube::Api& api, kube::Informer& informer, kube::Object live,
                                                   std::string_view finalizer, bool wanted);
 

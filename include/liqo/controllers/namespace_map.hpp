@@ -35,7 +35,6 @@ class NamespaceMapController final : public Runnable {
   /// Deletes the twins of the map that nobody wants; those that still exist are added to `entries`.
   asio::awaitable<void> remove_twins(core::TwinContext ctx, std::vector<api::WantedNamespace> wanted, Entries& entries,
                                      std::string& failures);
-  asio::awaitable<kube::Result<void>> set_finalizer(const kube::Object& map, bool wanted);
   std::vector<kube::Object> twins_of(const kube::ObjectKey& map) const;
   void enqueue(const kube::ObjectKey& map);
   void enqueue_marked(std::string_view map_id);

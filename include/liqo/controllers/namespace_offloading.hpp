@@ -27,7 +27,6 @@ class NamespaceOffloadingController final : public Runnable {
  private:
   using Entries = std::map<std::string, std::string>;
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
-  asio::awaitable<kube::Result<void>> set_finalizer(const kube::Object& offloading, bool wanted);
   asio::awaitable<kube::Result<void>> set_label(std::string ns, bool wanted);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& offloading, const core::OffloadingFacts& facts);
   /// What is known of every provider. `selector` null: what is asked for stays, because it is invalid or goes.

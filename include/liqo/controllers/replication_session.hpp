@@ -58,7 +58,6 @@ class ReplicationSession {
   asio::awaitable<kube::Outcome> create(const Kind& kind, kube::Object local, kube::Object replica);
   asio::awaitable<kube::Result<void>> update(const Kind& kind, kube::WorkKey work, kube::json::object patch);
   asio::awaitable<kube::Result<void>> write_status(const Kind& kind, kube::WorkKey work, kube::json::object patch);
-  asio::awaitable<kube::Result<void>> set_finalizer(const Kind& kind, const kube::Object& local, bool wanted);
   asio::awaitable<void> probe();
   kube::Outcome failed(const Kind& kind, const kube::Object& local, kube::Failure failure);
   Kind& kind_of(const kube::WorkKey& work);

@@ -54,7 +54,6 @@ class VirtualNodeController {
   asio::awaitable<kube::Result<void>> set_condition(const kube::ObjectKey& key, std::string_view type,
                                                     std::string_view status, std::string_view reason,
                                                     std::string message);
-  asio::awaitable<kube::Result<void>> set_finalizer(const kube::Object& virtual_node, bool wanted);
   asio::awaitable<kube::Result<void>> write_node(const kube::Object& virtual_node);
   asio::awaitable<void> heartbeat();
   asio::awaitable<void> renew_lease(std::string node);
