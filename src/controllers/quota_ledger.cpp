@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
-#include "kube/async/timeout.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
@@ -352,7 +351,7 @@ asio::awaitable<Judgement> QuotaLedger::admit(const kube::Object& shadow_pod, bo
   asked->dry_run = dry_run;
   desk->queue.push_back(asked);
   desk->wake.set();
-  const bool in_time = co_await kube::async::with_timeout(context_.clock, asked->answered.wait(), settings_.patience);
+  const bool in_time = co_await asked->answered.wait_for(context_.clock, settings_.patience);
   if (!in_time && !asked->judgement) {
     asked->abandoned = true;
     answer(*asked, unavailable("the quota could not be decided upon in time; ask again"));
@@ -376,7 +375,7 @@ asio::awaitable<void> QuotaLedger::serve(Desk& desk) {
   kube::TimePoint next_write = context_.clock.now();
   kube::TimePoint expiry = next_write + expiry_interval;
   while (true) {
-    if (desk.queue.empty()) (void)co_await kube::async::with_deadline(context_.clock, desk.wake.wait(), {expiry});
+    if (desk.queue.empty()) co_await desk.wake.wait_until(context_.clock, {expiry});
     desk.wake.reset();
     // Also while there is always somebody to serve: a quota that looks full is what makes them ask again.
     if (context_.clock.now() >= expiry) {
@@ -622,8 +621,7 @@ asio::awaitable<bool> QuotaLedger::catch_up(const Desk& desk) {
   const kube::Deadline deadline = context_.clock.deadline_in(catch_up_time);
   while (shadows_->version() < desk.record.floor) {
     progress_.reset();
-    if (!co_await kube::async::with_deadline(context_.clock, progress_.wait(), deadline))
-      co_return shadows_->version() >= desk.record.floor;
+    if (!co_await progress_.wait_until(context_.clock, deadline)) co_return shadows_->version() >= desk.record.floor;
   }
   co_return true;
 }

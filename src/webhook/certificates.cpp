@@ -1,6 +1,5 @@
 #include "liqo/webhook/certificates.hpp"
 
-#include "kube/async/timeout.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -67,7 +66,7 @@ asio::awaitable<void> Certificates::run() {
     } else {
       log_.warn("No certificate for the webhooks yet", {{"error", next.error()}});
     }
-    static_cast<void>(co_await kube::async::with_timeout(api_.clock(), changed_.wait(), pause));
+    co_await changed_.wait_for(api_.clock(), pause);
   }
 }
 

@@ -1,11 +1,31 @@
 #include "kube/async/clock.hpp"
 
 #include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 namespace kube::async {
+
+asio::awaitable<bool> Clock::wait_until(TimePoint at) {
+  if (at <= now()) co_return true;
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  struct Sleeper {
+    asio::steady_timer timer;
+    bool due = false;
+  } sleeper{asio::steady_timer(executor, asio::steady_timer::time_point::max())};
+  const AlarmScope alarm(*this, executor, at, [&sleeper] {
+    sleeper.due = true;
+    sleeper.timer.cancel();
+  });
+  // The alarm and a cancellation both end the wait with operation_aborted.
+  boost::system::error_code woken;
+  co_await sleeper.timer.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+  co_return sleeper.due;
+}
+
+asio::awaitable<void> Clock::sleep_until(TimePoint at) {
+  if (!co_await wait_until(at)) throw boost::system::system_error(asio::error::operation_aborted);
+}
 
 TimePoint RealClock::now() const { return std::chrono::steady_clock::now(); }
 
@@ -13,17 +33,51 @@ WallTime RealClock::wall() const {
   return std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now());
 }
 
-asio::awaitable<void> Clock::sleep_until(TimePoint at) {
-  if (!co_await wait_until(at)) throw boost::system::system_error(asio::error::operation_aborted);
+Clock::Alarm RealClock::call_at(const asio::any_io_executor& executor, TimePoint at, std::function<void()> action) {
+  const Alarm alarm{at, ++sequence_};
+  alarms_.emplace(alarm, std::move(action));
+  if (at < armed_) arm(executor);
+  return alarm;
 }
 
-asio::awaitable<bool> RealClock::wait_until(TimePoint at) {
-  if (at <= now()) co_return true;
-  asio::steady_timer timer(co_await asio::this_coro::executor);
-  timer.expires_at(std::chrono::time_point_cast<asio::steady_timer::duration>(at));
-  boost::system::error_code woken;
-  co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, woken));
-  co_return !woken;
+void RealClock::cancel(const Alarm& alarm) {
+  alarms_.erase(alarm);
+  // One that was armed for this alarm may ring for nothing, which costs less than setting it anew each time.
+  if (!alarms_.empty()) return;
+  timer_.reset();
+  armed_ = TimePoint::max();
+}
+
+void RealClock::arm(const asio::any_io_executor& executor) {
+  if (!timer_) timer_ = std::make_shared<asio::steady_timer>(executor);
+  armed_ = alarms_.begin()->first.first;
+  timer_->expires_at(std::chrono::time_point_cast<asio::steady_timer::duration>(armed_));
+  // A handler that is queued already is not taken back by the end of its timer.
+  timer_->async_wait([this, weak = std::weak_ptr(timer_)](const boost::system::error_code& ended) {
+    if (!ended && weak.lock()) ring();
+  });
+}
+
+void RealClock::ring() {
+  const asio::any_io_executor executor = timer_->get_executor();
+  // What an action adds is not due before the next turn, so that actions which add each other let the loop go on.
+  const std::uint64_t last = sequence_;
+  const TimePoint time = now();
+  for (auto next = alarms_.begin(); next != alarms_.end() && next->first.first <= time;) {
+    if (next->first.second > last) {
+      ++next;
+      continue;
+    }
+    auto due = alarms_.extract(next);
+    due.mapped()();
+    next = alarms_.begin();
+  }
+  if (alarms_.empty()) {
+    timer_.reset();
+    armed_ = TimePoint::max();
+  } else {
+    arm(executor);
+  }
 }
 
 }  // namespace kube::async

@@ -33,22 +33,22 @@ std::string describe(const std::exception_ptr& failure) {
   }
 }
 
-namespace {
+namespace detail {
 
-/// co_spawn of Boost 1.81 loses the end of a coroutine that was cancelled without ever having waited (one that cancels
-/// its own group at once): it awaits once more behind it, and that throws. So the end is no longer a cancelled one.
-asio::awaitable<void> contained(asio::awaitable<void> child) {
-  std::exception_ptr failure;
+asio::awaitable<void> contained(asio::awaitable<void> child, ChildEnd& end) {
   try {
     co_await std::move(child);
+  } catch (const boost::system::system_error& error) {
+    end = {std::current_exception(), error.code() == asio::error::operation_aborted};
   } catch (...) {
-    failure = std::current_exception();
+    end.failure = std::current_exception();
   }
+  // co_spawn of Boost 1.81 loses the end of a coroutine that was cancelled without ever having waited (one that cancels
+  // its own group at once): it awaits once more behind it, and that throws. So the end is no longer a cancelled one.
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace
+}  // namespace detail
 
 TaskGroup::TaskGroup(asio::any_io_executor executor, OnFailure policy)
     : executor_(std::move(executor)), idle_(executor_, asio::steady_timer::time_point::max()), policy_(policy) {}
@@ -59,16 +59,16 @@ void TaskGroup::spawn(asio::awaitable<void> child) {
   const auto self = children_.emplace(children_.end());
   // The child's end is posted, so that its frame is gone before join() returns and the signal is not destroyed while
   // it is being emitted.
-  asio::co_spawn(executor_, contained(std::move(child)),
-                 asio::bind_cancellation_slot(self->slot(), [this, self](const std::exception_ptr& failure) {
-                   asio::post(executor_, [this, self, failure] { finished(self, failure); });
+  asio::co_spawn(executor_, detail::contained(std::move(child), self->end),
+                 asio::bind_cancellation_slot(self->stop.slot(), [this, self](const std::exception_ptr&) {
+                   asio::post(executor_, [this, self] { finished(self); });
                  }));
-  if (stopping_) self->emit(asio::cancellation_type::terminal);
+  if (stopping_) self->stop.emit(asio::cancellation_type::terminal);
 }
 
 void TaskGroup::cancel() {
   stopping_ = true;
-  for (auto& child : children_) child.emit(asio::cancellation_type::terminal);
+  for (Child& child : children_) child.stop.emit(asio::cancellation_type::terminal);
 }
 
 asio::awaitable<void> TaskGroup::join() {
@@ -106,10 +106,11 @@ asio::awaitable<void> TaskGroup::stop() {
   co_await asio::this_coro::throw_if_cancelled(throwing);
 }
 
-void TaskGroup::finished(Children::iterator self, const std::exception_ptr& failure) {
+void TaskGroup::finished(Children::iterator self) {
+  const detail::ChildEnd end = std::move(self->end);
   children_.erase(self);
-  if (failure && !is_cancellation(failure)) {
-    if (!first_failure_) first_failure_ = failure;
+  if (end.failure && !end.cancelled) {
+    if (!first_failure_) first_failure_ = end.failure;
     if (policy_ == OnFailure::cancel_all) cancel();
   }
   if (children_.empty()) idle_.cancel();

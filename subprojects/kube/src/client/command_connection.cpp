@@ -4,7 +4,6 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "kube/async/task_group.hpp"
-#include "kube/async/timeout.hpp"
 
 namespace kube {
 namespace {
@@ -67,8 +66,8 @@ asio::awaitable<void> CommandConnection::farewell() {
   codec_->close();
   sent_.reset();
   output_.set();
-  const bool sent = co_await async::with_timeout(clock_, sent_.wait(), sending_limit);
-  if (sent && !peer_said_goodbye_) co_await async::with_timeout(clock_, peer_left_.wait(), listening_limit);
+  const bool sent = co_await sent_.wait_for(clock_, sending_limit);
+  if (sent && !peer_said_goodbye_) co_await peer_left_.wait_for(clock_, listening_limit);
 }
 
 void CommandConnection::end(std::optional<Failure> failure) {
@@ -192,7 +191,7 @@ asio::awaitable<void> CommandConnection::keep_alive() {
 }
 
 asio::awaitable<Result<void>> CommandConnection::ready(Deadline deadline) {
-  const bool in_time = co_await async::with_deadline(clock_, ready_.wait(), deadline);
+  const bool in_time = co_await ready_.wait_until(clock_, deadline);
   if (!in_time) co_return fail(Errc::timeout, "the streams of the session were not opened in time");
   if (failure_) co_return std::unexpected(*failure_);
   if (over_.is_set()) co_return fail(Errc::closed, "the peer ended the session before it began");

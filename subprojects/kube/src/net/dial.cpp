@@ -60,7 +60,7 @@ asio::awaitable<Result<Dialer::Addresses>> Dialer::resolve(std::string host, Dea
     group_.spawn(look_up(lookup, host));
   }
   const auto kept = lookup;
-  const bool done = co_await async::with_deadline(clock_, kept->done.wait(), deadline);
+  const bool done = co_await kept->done.wait_until(clock_, deadline);
   if (!done) co_return fail(Errc::timeout, "looking up the name: no answer in time");
   co_return kept->addresses;
 }

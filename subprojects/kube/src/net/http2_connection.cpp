@@ -5,7 +5,6 @@
 #include <boost/system/system_error.hpp>
 
 #include "kube/async/task_group.hpp"
-#include "kube/async/timeout.hpp"
 
 namespace kube::net {
 
@@ -171,7 +170,7 @@ asio::awaitable<void> Http2Connection::watch_loop() {
   while (!why_) {
     next_watch_ = ping_sent_ ? *ping_sent_ + timing_.ping_timeout : last_heard_ + timing_.ping_after;
     if (!deadlines_.empty()) next_watch_ = std::min(next_watch_, deadlines_.begin()->first);
-    co_await async::with_deadline(clock_, watch_.wait_and_reset(), Deadline{next_watch_});
+    if (co_await watch_.wait_until(clock_, Deadline{next_watch_})) watch_.reset();
     const TimePoint now = clock_.now();
     while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
       Http2Stream& late = *deadlines_.begin()->second;

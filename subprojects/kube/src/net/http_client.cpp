@@ -236,7 +236,7 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(Deadlin
       tasks.spawn(connect(attempt));
     }
     const auto waited_for = attempt;
-    const bool done = co_await async::with_deadline(clock, waited_for->done.wait(), deadline);
+    const bool done = co_await waited_for->done.wait_until(clock, deadline);
     if (!done) co_return fail(Errc::timeout, "connecting to " + server().host_port() + ": no connection in time");
     if (waited_for->failure) co_return std::unexpected(*waited_for->failure);
   }

@@ -424,7 +424,7 @@ asio::awaitable<void> HttpServer::stop(Duration grace) {
   for (Impl::Session* session : impl->sessions)
     if (session->idle && session->stream) session->stream->close();
   if (!impl->serving) co_return;
-  const bool done = co_await async::with_timeout(impl->clock, impl->ended.wait(), grace);
+  const bool done = co_await impl->ended.wait_for(impl->clock, grace);
   if (done) co_return;
   impl->connections.cancel();
   co_await impl->ended.wait();

@@ -74,7 +74,7 @@ asio::awaitable<void> Controller::run() {
       depth_.set(double(schedule_.depth()));
       active_.set(double(schedule_.running()));
       const auto due = schedule_.next_due();
-      co_await async::with_deadline(clock_, wake_.wait(), due ? Deadline{*due} : Deadline::never());
+      co_await wake_.wait_until(clock_, due ? Deadline{*due} : Deadline::never());
       wake_.reset();
     }
   } catch (...) {

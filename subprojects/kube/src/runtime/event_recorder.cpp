@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "kube/async/timeout.hpp"
-
 namespace kube {
 namespace {
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "kube/async/timeout.hpp"
-
 namespace kube::testing {
 
 namespace {
@@ -80,8 +78,7 @@ asio::awaitable<Result<std::string>> SimWatchBody::read() {
       if (!lines_.empty()) next = std::min(next, lines_.front().at);
     }
     if (!watch_->ended()) next = std::min(next, std::max(watch_->due(), now + std::chrono::nanoseconds(1)));
-    const Deadline wake{next};
-    co_await async::with_deadline(link_.clock_, changed_.wait_and_reset(), wake);
+    if (co_await changed_.wait_until(link_.clock_, Deadline{next})) changed_.reset();
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "kube/async/timeout.hpp"
 #include "sim_bodies.hpp"
 
 namespace kube::testing {
@@ -202,7 +201,7 @@ asio::awaitable<Result<net::Response>> SimTransport::send(HttpRequest request, D
       exchange.abandoned_at = clock.now();
     }
   } abandon{*exchange, link_.clock_};
-  const bool answered = co_await async::with_deadline(link_.clock_, exchange->ended.wait(), deadline);
+  const bool answered = co_await exchange->ended.wait_until(link_.clock_, deadline);
   if (!answered) co_return kube::fail(Errc::timeout, "no answer in time");
   if (exchange->failure) co_return std::unexpected(std::move(*exchange->failure));
   net::Response response;

@@ -1,39 +1,9 @@
 #include "kube/testing/virtual_clock.hpp"
 
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
 namespace kube::testing {
-
-namespace {
-
-/// Takes the alarm back when the sleeper ends first, by cancellation or because its frame is destroyed.
-struct AlarmScope {
-  VirtualClock& clock;
-  VirtualClock::Alarm alarm;
-  ~AlarmScope() { clock.cancel(alarm); }
-};
-
-}  // namespace
 
 WallTime VirtualClock::wall() const {
   return start_ + std::chrono::duration_cast<WallTime::duration>(now_.time_since_epoch() - std::chrono::hours(1));
-}
-
-asio::awaitable<bool> VirtualClock::wait_until(TimePoint at) {
-  if (at <= now_) co_return true;
-  asio::steady_timer waiter(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
-  bool due = false;
-  AlarmScope scope{*this, call_at(at, [&due, &waiter] {
-                     due = true;
-                     waiter.cancel();
-                   })};
-  boost::system::error_code woken;
-  co_await waiter.async_wait(asio::redirect_error(asio::use_awaitable, woken));
-  // The alarm and a cancellation both end the wait with operation_aborted.
-  co_return due;
 }
 
 VirtualClock::Alarm VirtualClock::call_at(TimePoint at, std::function<void()> action) {

@@ -171,3 +171,129 @@ TEST_CASE("a child that cancels its own group before it has waited for anything 
     CHECK(joined);
   }
 }
+
+TEST_CASE("a wait for an event ends at its deadline, without disturbing the other waiters") {
+  run([]() -> asio::awaitable<void> {
+    auto executor = co_await asio::this_coro::executor;
+    Event event(executor);
+    int woken = 0;
+    TaskGroup group(executor);
+    group.spawn(wait_for(event, woken));
+    CHECK_FALSE(co_await event.wait_for(real, 2ms));
+    CHECK(woken == 0);
+    CHECK_FALSE(co_await event.wait_until(real, {real.now() - 1s}));
+    event.set();
+    CHECK(co_await event.wait_for(real, 30s));
+    CHECK(co_await event.wait_until(real, kube::Deadline::never()));
+    CHECK(co_await event.wait_until(real, {real.now() - 1s}));
+    co_await group.join();
+    CHECK(woken == 1);
+  }());
+}
+
+TEST_CASE("a wait for an event that is set before its deadline ends at once") {
+  run([]() -> asio::awaitable<void> {
+    auto executor = co_await asio::this_coro::executor;
+    Event event(executor);
+    struct Scope {
+      static asio::awaitable<void> set_after(Event& which, kube::Duration delay) {
+        co_await real.sleep(delay);
+        which.set();
+      }
+    };
+    TaskGroup group(executor);
+    group.spawn(Scope::set_after(event, 1ms));
+    const auto start = real.now();
+    CHECK(co_await event.wait_for(real, 30s));
+    CHECK(real.now() - start < 10s);
+    co_await group.join();
+  }());
+}
+
+TEST_CASE("the caller's cancellation ends what runs under a deadline, and throws") {
+  run([]() -> asio::awaitable<void> {
+    auto executor = co_await asio::this_coro::executor;
+    int alive = 0;
+    bool thrown = false;
+    struct Scope {
+      static asio::awaitable<void> under_deadlines(int& count, bool& cancelled) {
+        try {
+          co_await with_timeout(real, with_timeout(real, counted(count, 30s), 20s), 25s);
+        } catch (...) {
+          cancelled = is_cancellation(std::current_exception());
+          throw;
+        }
+      }
+      static asio::awaitable<void> for_event(Event& event, bool& cancelled) {
+        try {
+          co_await event.wait_for(real, 30s);
+        } catch (...) {
+          cancelled = is_cancellation(std::current_exception());
+          throw;
+        }
+      }
+    };
+    TaskGroup group(executor);
+    group.spawn(Scope::under_deadlines(alive, thrown));
+    co_await real.sleep(1ms);
+    CHECK(alive == 1);
+    co_await group.stop();
+    CHECK(alive == 0);
+    CHECK(thrown);
+
+    thrown = false;
+    Event event(executor);
+    TaskGroup waiting(executor);
+    waiting.spawn(Scope::for_event(event, thrown));
+    co_await waiting.stop();
+    CHECK(thrown);
+  }());
+}
+
+TEST_CASE("an operation that ends without having waited answers under a deadline, also a cancelled one") {
+  run([]() -> asio::awaitable<void> {
+    struct Scope {
+      static asio::awaitable<int> at_once() { co_return 7; }
+      static asio::awaitable<void> cancel_and_answer(TaskGroup& group, std::optional<int>& answer) {
+        group.cancel();
+        answer = co_await with_timeout(real, at_once(), 30s);
+      }
+    };
+    CHECK(co_await with_timeout(real, Scope::at_once(), 30s) == 7);
+    std::optional<int> answer;
+    TaskGroup group(co_await asio::this_coro::executor);
+    group.spawn(Scope::cancel_and_answer(group, answer));
+    co_await group.join();
+    CHECK_FALSE(answer.has_value());
+  }());
+}
+
+TEST_CASE("alarms of the real clock ring in order, each once, and not when they were taken back") {
+  std::string rung;
+  run([](std::string& out) -> asio::awaitable<void> {
+    auto executor = co_await asio::this_coro::executor;
+    const auto start = real.now();
+    const auto note = [&out](char letter) { return [&out, letter] { out.push_back(letter); }; };
+    real.call_at(executor, start + 6ms, note('c'));
+    const auto forgotten = real.call_at(executor, start + 1ms, note('x'));
+    real.call_at(executor, start + 4ms, note('b'));
+    real.call_at(executor, start + 2ms, [&out, executor, start] {
+      out.push_back('a');
+      // Due already: at the next turn, before the loop ends for want of work.
+      real.call_at(executor, start, [&out] { out.push_back('!'); });
+    });
+    real.cancel(forgotten);
+    co_await real.sleep(8ms);
+    CHECK(real.now() - start >= 8ms);
+  }(rung));
+  CHECK(rung == "a!bc");
+}
+
+TEST_CASE("a loop with nothing but alarms that were taken back ends") {
+  const auto start = real.now();
+  run([]() -> asio::awaitable<void> {
+    auto executor = co_await asio::this_coro::executor;
+    real.cancel(real.call_at(executor, real.now() + 30s, [] {}));
+  }());
+  CHECK(real.now() - start < 10s);
+}

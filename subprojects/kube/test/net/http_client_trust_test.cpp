@@ -138,7 +138,8 @@ TEST_CASE("files of a kubeconfig are read again once they have changed, and not 
     TimePoint at = TimePoint(1h);
     TimePoint now() const override { return at; }
     WallTime wall() const override { return {}; }
-    asio::awaitable<bool> wait_until(TimePoint) override { co_return true; }
+    Alarm call_at(const asio::any_io_executor&, TimePoint, std::function<void()>) override { return {}; }
+    void cancel(const Alarm&) override {}
   } clock;
   char directory[] = "/tmp/kube-credentials-XXXXXX";
   REQUIRE(mkdtemp(directory) != nullptr);

@@ -192,7 +192,7 @@ TEST_CASE("a client that goes away cancels the handler that streams to it") {
       co_await socket.send("GET / HTTP/1.1\r\nhost: h\r\n\r\n");
       co_await socket.read_until("\r\n\r\n");
     }
-    const bool seen = co_await async::with_timeout(real, cancelled.wait(), 5s);
+    const bool seen = co_await cancelled.wait_for(real, 5s);
     CHECK(seen);
     co_await served.stop();
   }());

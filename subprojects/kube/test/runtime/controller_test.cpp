@@ -5,7 +5,6 @@
 #include <map>
 #include <stdexcept>
 
-#include "kube/async/timeout.hpp"
 #include "support/run.hpp"
 
 using namespace kube;
@@ -25,7 +24,7 @@ struct World {
 asio::awaitable<void> until(Controller& controller, async::Event& finished, async::Clock& clock) {
   async::TaskGroup group(co_await asio::this_coro::executor);
   group.spawn(controller.run());
-  const bool in_time = co_await async::with_timeout(clock, finished.wait(), 20s);
+  const bool in_time = co_await finished.wait_for(clock, 20s);
   CHECK(in_time);
   co_await group.stop();
 }

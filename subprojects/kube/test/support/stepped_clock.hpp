@@ -20,31 +20,18 @@ class SteppedClock final : public async::Clock {
     return WallTime(std::chrono::seconds(1767225600)) +
            std::chrono::duration_cast<WallTime::duration>(now_.time_since_epoch());
   }
-  asio::awaitable<bool> wait_until(TimePoint at) override {
-    if (at <= now_) co_return true;
-    async::Event due(co_await asio::this_coro::executor);
-    const auto self = sleepers_.emplace(at, &due);
-    struct Scope {
-      SteppedClock& clock;
-      std::multimap<TimePoint, async::Event*>::iterator self;
-      ~Scope() { clock.sleepers_.erase(self); }
-    } scope{*this, self};
-    try {
-      co_await due.wait();
-    } catch (const boost::system::system_error&) {
-      co_return false;
-    }
-    co_return true;
+  Alarm call_at(const asio::any_io_executor&, TimePoint at, std::function<void()> action) override {
+    const Alarm alarm{at, ++sequence_};
+    alarms_.emplace(alarm, std::move(action));
+    return alarm;
   }
-  /// Jumps to the next sleeper; false where nobody sleeps.
+  void cancel(const Alarm& alarm) override { alarms_.erase(alarm); }
+  /// Jumps to the next alarm; false where there is none.
   bool step() {
-    for (const auto& [at, due] : sleepers_) {
-      if (due->is_set()) continue;
-      now_ = at;
-      due->set();
-      return true;
-    }
-    return false;
+    if (alarms_.empty()) return false;
+    now_ = std::max(now_, alarms_.begin()->first.first);
+    alarms_.extract(alarms_.begin()).mapped()();
+    return true;
   }
 
   /// Runs a coroutine to its end; what it throws is thrown here. Something that waits for ever is an error.
@@ -72,7 +59,8 @@ class SteppedClock final : public async::Clock {
 
  private:
   TimePoint now_{std::chrono::hours(1)};
-  std::multimap<TimePoint, async::Event*> sleepers_;
+  std::uint64_t sequence_ = 0;
+  std::map<Alarm, std::function<void()>> alarms_;
 };
 
 }  // namespace kube::test

@@ -3,6 +3,12 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
 
 #include "kube/base/time.hpp"
 
@@ -10,18 +16,28 @@ namespace kube::async {
 
 namespace asio = boost::asio;
 
-/// Where every timer, deadline and timestamp comes from. Not thread-safe; used on the loop's thread only.
+/// Where every timer, deadline and timestamp comes from. Not thread-safe; used on the loop's thread only. Must outlive
+/// every coroutine that waits for it.
 class Clock {
  public:
+  /// An action that is due at a point in time; unique for the life of the clock.
+  using Alarm = std::pair<TimePoint, std::uint64_t>;
+
   virtual ~Clock() = default;
   /// The monotonic time.
   virtual TimePoint now() const = 0;
   /// Civil time, for timestamps in objects and validity of certificates.
   virtual WallTime wall() const = 0;
-  /// Waits until `at` and answers true, at once if that has passed; false where it was cancelled (terminal). For races:
-  /// the loser's end costs no exception. Whoever is answered false awaits nothing more.
-  virtual asio::awaitable<bool> wait_until(TimePoint at) = 0;
 
+  /// Has `action`, which must not throw, called on the loop of `executor` when time reaches `at`; never from in here.
+  /// All executors of one time are of one loop.
+  virtual Alarm call_at(const asio::any_io_executor& executor, TimePoint at, std::function<void()> action) = 0;
+  /// Forgets an alarm; harmless if it has gone off.
+  virtual void cancel(const Alarm& alarm) = 0;
+
+  /// Waits until `at` and answers true, at once if that has passed; false where it was cancelled (terminal): an end
+  /// that costs no exception. Whoever is answered false awaits nothing more.
+  asio::awaitable<bool> wait_until(TimePoint at);
   /// Waits until `at`; returns at once if that has passed. Cancellation (terminal) throws operation_aborted.
   asio::awaitable<void> sleep_until(TimePoint at);
 
@@ -29,12 +45,37 @@ class Clock {
   Deadline deadline_in(Duration duration) const { return {now() + duration}; }
 };
 
-/// The clocks of the operating system.
+/// An alarm for the life of a scope.
+class AlarmScope {
+ public:
+  AlarmScope(Clock& clock, const asio::any_io_executor& executor, TimePoint at, std::function<void()> action)
+      : clock_(clock), alarm_(clock.call_at(executor, at, std::move(action))) {}
+  ~AlarmScope() { clock_.cancel(alarm_); }
+  AlarmScope(const AlarmScope&) = delete;
+  AlarmScope& operator=(const AlarmScope&) = delete;
+
+ private:
+  Clock& clock_;
+  Clock::Alarm alarm_;
+};
+
+/// The clocks of the operating system. One timer serves all alarms: most are deadlines that never come, and cost it
+/// nothing.
 class RealClock final : public Clock {
  public:
   TimePoint now() const override;
   WallTime wall() const override;
-  asio::awaitable<bool> wait_until(TimePoint at) override;
+  Alarm call_at(const asio::any_io_executor& executor, TimePoint at, std::function<void()> action) override;
+  void cancel(const Alarm& alarm) override;
+
+ private:
+  void arm(const asio::any_io_executor& executor);
+  void ring();
+
+  std::map<Alarm, std::function<void()>> alarms_;
+  std::uint64_t sequence_ = 0;
+  std::shared_ptr<asio::steady_timer> timer_;  ///< there while there are alarms: it keeps the loop alive
+  TimePoint armed_ = TimePoint::max();         ///< when the timer ends
 };
 
 }  // namespace kube::async

@@ -5,6 +5,8 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "kube/async/clock.hpp"
+
 namespace kube::async {
 
 namespace asio = boost::asio;
@@ -22,10 +24,15 @@ class Event {
   bool is_set() const { return set_; }
   /// Returns once the flag is set. Cancellation (terminal) throws operation_aborted.
   asio::awaitable<void> wait();
+  /// As `wait()`, until `deadline`: whether the flag is set.
+  asio::awaitable<bool> wait_until(Clock& clock, Deadline deadline);
+  asio::awaitable<bool> wait_for(Clock& clock, Duration limit) { return wait_until(clock, clock.deadline_in(limit)); }
   /// As `wait()`, and clears the flag: for one consumer that takes all there is at each wake-up.
   asio::awaitable<void> wait_and_reset();
 
  private:
+  asio::awaitable<void> next_wake();
+
   asio::steady_timer waiters_;
   bool set_ = false;
 };

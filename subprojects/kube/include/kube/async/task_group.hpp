@@ -18,6 +18,16 @@ bool is_cancellation(const std::exception_ptr& failure);
 /// What went wrong, as text, for logs: `what()` of the exception.
 std::string describe(const std::exception_ptr& failure);
 
+namespace detail {
+/// How a spawned coroutine ended.
+struct ChildEnd {
+  std::exception_ptr failure;  ///< none where it returned
+  bool cancelled = false;      ///< the failure is that of a cancelled wait
+};
+/// Runs `child` and notes its end: nothing is thrown into the frames of co_spawn.
+asio::awaitable<void> contained(asio::awaitable<void> child, ChildEnd& end);
+}  // namespace detail
+
 /// Nothing spawned in a group outlives its join(). The first child that fails cancels the others, and join() throws
 /// its exception. Every group must be joined before it is destroyed (asserted). One thread.
 class TaskGroup {
@@ -42,8 +52,12 @@ class TaskGroup {
   bool is_stopping() const { return stopping_; }
 
  private:
-  using Children = std::list<asio::cancellation_signal>;
-  void finished(Children::iterator self, const std::exception_ptr& failure);
+  struct Child {
+    asio::cancellation_signal stop;
+    detail::ChildEnd end;
+  };
+  using Children = std::list<Child>;
+  void finished(Children::iterator self);
 
   asio::any_io_executor executor_;
   asio::steady_timer idle_;

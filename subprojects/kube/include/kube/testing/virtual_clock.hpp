@@ -16,9 +16,6 @@ namespace asio = boost::asio;
 /// A clock without a connection to the operating system's. One thread. Must outlive every coroutine that sleeps on it.
 class VirtualClock final : public async::Clock {
  public:
-  /// An action that is due at a point in time; unique for the life of the clock.
-  using Alarm = std::pair<TimePoint, std::uint64_t>;
-
   /// 2026-01-01T00:00:00Z, so that timestamps in failing runs are recognisable.
   static constexpr WallTime default_start{std::chrono::seconds(1767225600)};
   explicit VirtualClock(WallTime start = default_start) : start_(start) {}
@@ -27,13 +24,14 @@ class VirtualClock final : public async::Clock {
 
   TimePoint now() const override { return now_; }
   WallTime wall() const override;
-  asio::awaitable<bool> wait_until(TimePoint at) override;
+  Alarm call_at(const asio::any_io_executor&, TimePoint at, std::function<void()> action) override {
+    return call_at(at, std::move(action));
+  }
+  void cancel(const Alarm& alarm) override { alarms_.erase(alarm); }
 
   /// Has `action` called when time reaches `at` (at the next advance, if that has passed).
   Alarm call_at(TimePoint at, std::function<void()> action);
   Alarm call_in(Duration delay, std::function<void()> action) { return call_at(now_ + delay, std::move(action)); }
-  /// Forgets an alarm; harmless if it has gone off.
-  void cancel(const Alarm& alarm) { alarms_.erase(alarm); }
 
   /// When the earliest alarm is due, if there is one.
   std::optional<TimePoint> next() const;
