@@ -152,8 +152,8 @@ inline constexpr std::string_view namespace_map = "namespacemap-controller.liqo.
 inline constexpr std::string_view namespace_offloading = "namespaceoffloading-controller.liqo.io/finalizer";
 inline constexpr std::string_view replicated_object = "crdreplicator.liqo.io/resource";
 inline constexpr std::string_view replication_credentials = "crdreplicator.liqo.io/operator";
-/// On a provider's pod that does not restart always, ours alone: holds what is left of it until its ShadowPod says how it
-/// ended.
+/// On a provider's pod that does not restart always, ours alone: holds what is left of it until its ShadowPod says how
+/// it ended.
 inline constexpr std::string_view shadow_pod_tracking = "shadowpod.offloading.liqo.io/tracking";
 inline constexpr std::string_view api_server_checker = "api-server-checker.liqo.io/finalizer";  ///< of the Go version
 }  // namespace finalizers

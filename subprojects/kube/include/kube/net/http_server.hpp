@@ -39,7 +39,8 @@ struct ServerRequest {
 };
 
 /// The answer under way: exactly one of send(), start() with write()s, or upgrade(). A handler that returns before any
-/// of them answers 500; one that returns after start() ends the body, unless it says abort(). Failures: Errc::closed, the client has gone.
+/// of them answers 500; one that returns after start() ends the body, unless it says abort(). Failures: Errc::closed,
+/// the client has gone.
 class ServerResponse {
  public:
   using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -51,8 +52,8 @@ class ServerResponse {
   virtual asio::awaitable<Result<void>> start(int status, Headers headers) = 0;
   /// More of the body, on its way when this returns; waits while the client does not read.
   virtual asio::awaitable<Result<void>> write(std::string_view bytes) = 0;
-  /// After start(): the rest of the body will never come. The connection ends without the body's last chunk, so that the
-  /// client takes what it has for a part.
+  /// After start(): the rest of the body will never come. The connection ends without the body's last chunk, so that
+  /// the client takes what it has for a part.
   virtual void abort() = 0;
   /// Answers 101 with these headers (`connection: Upgrade` is added) and hands the connection over.
   virtual asio::awaitable<Result<std::unique_ptr<ByteStream>>> upgrade(Headers headers) = 0;
