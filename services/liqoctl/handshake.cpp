@@ -27,9 +27,9 @@ bool is_settled(const Object& there, const Object& wanted) {
   if (!is_admitted(there)) return false;
   for (const std::string_view field : {"clusterID", "csr", "proxyURL"})
     if (kube::string_at(there.spec(), {field}) != kube::string_at(wanted.spec(), {field})) return false;
-  // A key has two forms.
+  // The Go version up to 1.0.1 wrote a key in another form.
   const auto key = core::PublicKey::parse(liqo::api::Tenant(there).public_key());
-  return key && key->wire() == liqo::api::Tenant(wanted).public_key();
+  return key && key->pem() == liqo::api::Tenant(wanted).public_key();
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ kube::Result<kube::Object> forge_tenant(const TenantOrder& order, const PrivateK
   tenant.set_label(labels::remote_cluster_id, order.consumer);
   json::object& spec = tenant.mutable_spec();
   spec["clusterID"] = order.consumer;
-  spec["publicKey"] = kube::encode_base64(key.public_key().wire());
+  spec["publicKey"] = kube::encode_base64(key.public_key().pem());
   spec["csr"] = kube::encode_base64(*csr);
   spec["signature"] = kube::encode_base64(order.signature);
   if (!order.proxy_url.empty()) spec["proxyURL"] = order.proxy_url;

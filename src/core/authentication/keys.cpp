@@ -154,11 +154,6 @@ int PublicKey::bits() const { return EVP_PKEY_get_bits(key_.get()); }
 
 std::string PublicKey::pem() const { return write_pem("PUBLIC KEY", der_); }
 
-std::string PublicKey::wire() const {
-  // The key is the end of its SubjectPublicKeyInfo (RFC 8410 section 4).
-  return type_ == KeyType::ed25519 ? der_.substr(der_.size() - raw_key_size) : pem();
-}
-
 bool PublicKey::verify(std::string_view message, std::string_view signature) const {
   return verify_with(key_.get(), type_ == KeyType::ed25519 ? nullptr : EVP_sha256(), message, signature);
 }

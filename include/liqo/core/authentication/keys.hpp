@@ -38,9 +38,6 @@ class PublicKey {
   /// SubjectPublicKeyInfo: PEM with a newline at the end, and DER. Equal keys have equal DER.
   std::string pem() const;
   const std::string& der() const { return der_; }
-  /// As a Tenant carries it: of Ed25519 the 32 raw bytes, which every version of Liqo reads (those up to 1.0.1 nothing
-  /// else), of others the PEM.
-  std::string wire() const;
   /// Whether `signature` is one of `message` by this key: pure Ed25519, RSA PKCS#1 v1.5 over SHA-256, ECDSA in DER
   /// over SHA-256. A signature of the wrong size or form is just not one.
   bool verify(std::string_view message, std::string_view signature) const;

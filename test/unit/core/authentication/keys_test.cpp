@@ -50,16 +50,6 @@ TEST_CASE("32 raw bytes are the Ed25519 key of an old consumer") {
   CHECK(*old == *key);
 }
 
-TEST_CASE("a Tenant carries an Ed25519 key as 32 raw bytes, which is all that Liqo 1.0.1 reads, and others as PEM") {
-  const auto key = PublicKey::parse(fixtures::public_key);
-  REQUIRE(key);
-  CHECK(key->wire().size() == 32);
-  CHECK(*PublicKey::parse(key->wire()) == *key);
-  const auto rsa = PrivateKey::parse(fixtures::rsa_private_key);
-  REQUIRE(rsa);
-  CHECK(rsa->public_key().wire() == rsa->public_key().pem());
-}
-
 TEST_CASE("RSA keys are made, read, and sign") {
   const auto key = PrivateKey::parse(fixtures::rsa_private_key);
   REQUIRE(key);
