@@ -79,7 +79,10 @@ PeeringWorld::PeeringWorld(std::uint64_t seed)
       random_(seed * 2654435761u + 29),
       rome_(simulator_, "rome", simulator_.random().next()),
       milan_(simulator_, "milan", simulator_.random().next()),
-      signer_(simulator_, milan_.server, simulator_.random().next()),
+      // As kube-controller-manager: valid from five minutes ago on.
+      signer_(
+          simulator_, milan_.server,
+          {.seed = simulator_.random().next(), .min_delay = 5ms, .max_delay = 2s, .validity = 24h, .backdating = 5min}),
       group_(simulator_.executor(), kube::async::TaskGroup::OnFailure::keep_others),
       short_lived_(random_.chance(0.3)) {
   std::map<std::string, kube::testing::FakeApiServer*> providers{{"milan", &milan_.server}};
@@ -120,7 +123,7 @@ void PeeringWorld::break_network() {
   faults.stalled = rate(0.1);
   if (random_.chance(0.5)) faults.watch_life = std::chrono::seconds(random_.between(1, 60));
   for (kube::testing::SimLink* link : links()) link->set_faults(faults);
-  signer_.set_negligence(rate(0.3));
+  signer_.negligence = rate(0.3);
 }
 
 // ---- The user ----------------------------------------------------------------------------------------------------
@@ -328,7 +331,7 @@ void PeeringWorld::calm_down() {
     link->set_faults({});
     link->heal();
   }
-  signer_.set_negligence(0);
+  signer_.negligence = 0;
   (void)milan_.server.update(
       kinds::tenants, {away_tenant, "rome"}, "",
       [](json::object& next) { kube::ensure_object(next, "spec")["tenantCondition"] = "Active"; }, user);

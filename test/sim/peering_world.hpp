@@ -65,7 +65,7 @@ class PeeringWorld {
   kube::testing::Simulator simulator_;
   kube::Random random_;
   Cluster rome_, milan_;
-  FakeSigner signer_;
+  testing::FakeSigner signer_;
   std::map<std::string, std::unique_ptr<ProcessBox>> daemons_;
   kube::async::TaskGroup group_;
   std::vector<Violation> violations_;

@@ -2,10 +2,12 @@
 #include <doctest/doctest.h>
 
 #include "cluster_fixture.hpp"
+#include "kube/base/base64.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
+#include "liqo/core/authentication/csr.hpp"
 #include "liqo/core/authentication/decisions.hpp"
 #include "liqo/core/authentication/forge.hpp"
 #include "liqo/core/authentication/handshake.hpp"

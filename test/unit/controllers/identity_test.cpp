@@ -2,10 +2,12 @@
 #include <doctest/doctest.h>
 
 #include "cluster_fixture.hpp"
+#include "kube/base/base64.hpp"
 #include "kube/wire/kubeconfig.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/authentication/csr.hpp"
 #include "liqo/core/authentication/forge.hpp"
 #include "liqo/core/authentication/handshake.hpp"
 #include "liqo/core/authentication/names.hpp"

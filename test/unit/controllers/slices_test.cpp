@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "cluster_fixture.hpp"
+#include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
