@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness.api import Refused
+from harness.api import Refused, path
 from harness.cluster import Cluster, busybox
 from harness.handshake import SOON, Handshake
 from harness.peering import TAINT
@@ -139,14 +139,16 @@ def test_a_deleted_slice_is_drained_before_its_quota_goes(slices: Slices, namesp
     home.apply("namespaceoffloadings", namespace, offloading)
     wait_for(lambda: away.find("namespaces", None, twin), SOON, "the twin namespace")
     pod = busybox("slow", nodeSelector={"kubernetes.io/hostname": "pool"}, tolerations=[{"key": TAINT, "operator": "Exists"}])
-    # More than any node of the provider has: the fake kubelet of one would end it at once, finalizer or not.
+    # More than any node has that the scheduler knows of: it is bound below.
     pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "500"}}
     home.create("pods", namespace, pod)
     remote = lambda: away.find("pods", twin, "slow")  # noqa: E731
     wait_for(remote, 60, "the pod at the provider")
 
-    # Its end there takes as long as we want.
-    away.patch("pods", twin, "slow", {"metadata": {"finalizers": ["example.com/wait"]}})
+    # To a node without a kubelet: its end there takes as long as we want.
+    away.create("nodes", None, {"kind": "Node", "metadata": {"name": "mute"}, "spec": {"unschedulable": True}})
+    binding = {"kind": "Binding", "apiVersion": "v1", "metadata": {"name": "slow"}, "target": {"kind": "Node", "name": "mute"}}
+    away.request("POST", path("pods", twin, "slow", "binding"), binding)
     home.delete("resourceslices", slices.home, "pool")
     wait_for(lambda: home.get("nodes", None, "pool")["spec"].get("unschedulable"), SOON, "the node to be cordoned")
     wait_for(lambda: "deletionTimestamp" in remote()["metadata"], SOON, "the pod to be evicted")
@@ -157,9 +159,10 @@ def test_a_deleted_slice_is_drained_before_its_quota_goes(slices: Slices, namesp
 
     stays(held, 3, "the replica and its Quota")
     assert slices.capacity("pool") and home.find("pods", namespace, "slow")
-    away.patch("pods", twin, "slow", {"metadata": {"finalizers": None}})
+    away.delete("pods", twin, "slow", grace=0)
     wait_for(lambda: not slices.capacity("pool") and not slices.quota("pool"), 60, "the node and the Quota to go")
     assert remote() is None
+    away.delete("nodes", None, "mute")
     home.delete("namespaceoffloadings", namespace, "offloading")
     wait_for(lambda: away.find("namespaces", None, twin) is None, 60, "the twin namespace to go")
 
