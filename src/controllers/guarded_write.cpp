@@ -14,6 +14,11 @@ std::string guarded_patch(const kube::Object& live, json::object changes) {
   return json::serialize(changes);
 }
 
+kube::Object latest_of(const kube::Informer& informer, kube::Object known) {
+  auto latest = informer.find(known.key());
+  return latest && latest->uid() == known.uid() ? std::move(*latest) : std::move(known);
+}
+
 asio::awaitable<kube::Result<void>> set_finalizer(kube::Api& api, kube::Informer& informer, kube::Object live,
                                                   std::string_view finalizer, bool wanted) {
   if (wanted && live.is_deleting()) co_return kube::Result<void>();

@@ -141,10 +141,7 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
   }
   if (!failures.empty()) co_return Outcome::retry(kube::Failure(kube::Errc::api, std::move(failures)));
   if (object->is_deleting() && entries.empty()) {
-    // Its status was written just before.
-    const auto current = maps_->find(key);
-    auto released = co_await set_finalizer(context_.home.api(), *maps_,
-                                           current && current->uid() == object->uid() ? *current : *object,
+    auto released = co_await set_finalizer(context_.home.api(), *maps_, latest_of(*maps_, *object),
                                            api::finalizers::namespace_map, false);
     if (!released) co_return Outcome::retry(std::move(released.error()));
   }

@@ -157,10 +157,7 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
     if (!told) co_return Outcome::retry(std::move(told.error()));
     // An event of the maps continues here.
     if (!core::is_withdrawn(facts)) co_return Outcome::done();
-    // Its status was written just before.
-    const auto latest = offloadings_->find(key);
-    auto released = co_await set_finalizer(context_.home.api(), *offloadings_,
-                                           latest && latest->uid() == object->uid() ? *latest : *object,
+    auto released = co_await set_finalizer(context_.home.api(), *offloadings_, latest_of(*offloadings_, *object),
                                            api::finalizers::namespace_offloading, false);
     if (!released) co_return Outcome::retry(std::move(released.error()));
     co_return Outcome::done();

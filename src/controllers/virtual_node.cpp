@@ -391,9 +391,9 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
           kube::resources::pods, pod.key(), {.uid = std::string(pod.uid()), .grace_period_seconds = 0}));
   }
   leases_.erase(key.name);
-  const auto latest = virtual_nodes_->find(key);
-  auto released = co_await set_finalizer(context_.home.api(), *virtual_nodes_, latest ? *latest : virtual_node,
-                                         api::finalizers::virtual_node, false);
+  auto released =
+      co_await set_finalizer(context_.home.api(), *virtual_nodes_, latest_of(*virtual_nodes_, std::move(virtual_node)),
+                             api::finalizers::virtual_node, false);
   if (!released) co_return Outcome::retry(std::move(released.error()));
   co_return Outcome::done();
 }

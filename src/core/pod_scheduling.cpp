@@ -22,8 +22,6 @@ bool names_node(const json::value& term) {
   });
 }
 
-/// The DaemonSet controller chooses the node itself and writes it as a matchFields requirement: such a pod is for that
-/// node or for none.
 bool is_of_daemon_set(const json::object& pod) {
   const auto& owners = kube::array_at(pod, {"metadata", "ownerReferences"});
   return std::ranges::any_of(owners, [](const json::value& owner) {
@@ -32,6 +30,8 @@ bool is_of_daemon_set(const json::object& pod) {
   });
 }
 
+/// The DaemonSet controller chooses the node itself and writes it as a matchFields requirement: such a pod is for that
+/// node or for none.
 bool is_pinned_by_daemon_set(const json::object& pod) {
   const bool owned = is_of_daemon_set(pod);
   const auto& terms = kube::array_at(pod, {"spec", "affinity", "nodeAffinity", required_terms, "nodeSelectorTerms"});

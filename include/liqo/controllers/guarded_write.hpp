@@ -13,6 +13,10 @@ namespace asio = boost::asio;
 /// A merge patch with UID and version of `live` as preconditions: the server answers 409 where it has another state.
 std::string guarded_patch(const kube::Object& live, kube::json::object changes);
 
+/// What `informer` has of the object by now, which our own writes have moved on, or `known` where it has another one or
+/// none.
+kube::Object latest_of(const kube::Informer& informer, kube::Object known);
+
 /// Adds or removes a finalizer; nothing is sent where it is so already, or where the object is being deleted and takes
 /// none any more. The answer goes to `informer`.
 asio::awaitable<kube::Result<void>> set_finalizer(kube::Api& api, kube::Informer& informer, kube::Object live,
