@@ -4,14 +4,13 @@
 
 #include "liqo/core/admission/pod_firewall.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
 namespace {
 
 constexpr std::string_view address_of_others =
     "would take traffic that is not the consumer's; externalIPs in the policy allows it";
-
-std::string quoted(std::string_view text) { return "\"" + std::string(text.substr(0, 100)) + "\""; }
 
 bool applies(const Request& request, std::string_view consumer) {
   const bool writes = request.operation == Operation::create || request.operation == Operation::update;
@@ -61,18 +60,18 @@ std::vector<Finding> look_at_service(const kube::Object& service, const PodPolic
   if (!policy.external_ips) {
     // The API server has checked that they are texts.
     for (const json::value& address : kube::array_at(spec, {"externalIPs"}))
-      report("spec.externalIPs " + quoted(address.is_string() ? std::string_view(address.get_string()) : ""),
+      report("spec.externalIPs " + in_quotes(address.is_string() ? std::string_view(address.get_string()) : ""),
              address_of_others);
     if (const std::string_view address = kube::string_at(spec, {"loadBalancerIP"}); !address.empty())
-      report("spec.loadBalancerIP " + quoted(address), address_of_others);
+      report("spec.loadBalancerIP " + in_quotes(address), address_of_others);
   }
   const std::string_view type = kube::string_at(spec, {"type"});
   if (!type.empty() && lists(policy.refused_service_types, type) && type != "ClusterIP")
-    report("spec.type " + quoted(type), "is among refusedServiceTypes of the policy");
+    report("spec.type " + in_quotes(type), "is among refusedServiceTypes of the policy");
   if (type == "ExternalName") {
     const std::string_view name = kube::string_at(spec, {"externalName"});
     if (const std::string_view why = refuse_name(canonical(name), policy, is_own); !why.empty())
-      report("spec.externalName " + quoted(name), why);
+      report("spec.externalName " + in_quotes(name), why);
   }
   return found;
 }
@@ -84,7 +83,7 @@ std::vector<Finding> look_at_ingress(const kube::Object& ingress, const PodPolic
   const json::object& spec = ingress.spec();
   const auto check = [&](std::string path, std::string_view host) {
     if (found.size() < max_findings && !is_listed_host(canonical(host), *policy.ingress_hosts))
-      found.push_back({std::move(path) + " " + quoted(host), std::string(why)});
+      found.push_back({std::move(path) + " " + in_quotes(host), std::string(why)});
   };
   // It answers for every host that no rule names.
   if (!kube::object_at(spec, {"defaultBackend"}).empty()) check("spec.defaultBackend of host", "");

@@ -1,4 +1,5 @@
 #include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/quoted.hpp"
 
 #include <algorithm>
 
@@ -89,7 +90,7 @@ bool read_entry(PodPolicy& policy, std::string_view key, const json::value& valu
     if (!(policy.*known.member)) mistake = "\"" + std::string(key) + "\" must be a list of names";
     return (policy.*known.member).has_value();
   }
-  mistake = "\"" + std::string(key.substr(0, 80)) + "\" is not a key of it";
+  mistake = in_quotes(key, 80) + " is not a key of it";
   return false;
 }
 

@@ -4,6 +4,7 @@
 
 #include "kube/base/base64.hpp"
 #include "kube/base/json_arena.hpp"
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
 namespace {
@@ -67,8 +68,7 @@ kube::Result<Request> decode_review(std::string_view body) {
   if (kube::string_at(*document, {"kind"}) != "AdmissionReview") return malformed("its kind is not AdmissionReview");
   if (version != review_version)
     return kube::fail(kube::Errc::unsupported, "only AdmissionReviews of " + std::string(review_version) +
-                                                   " are answered, not of \"" + std::string(version.substr(0, 80)) +
-                                                   "\"");
+                                                   " are answered, not of " + in_quotes(version, 80));
   json::value* asked = document->get_object().if_contains("request");
   if (!asked || !asked->is_object()) return malformed("it has no request");
   json::object& fields = asked->get_object();

@@ -6,12 +6,11 @@
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/pod_firewall.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
 namespace labels = api::labels;
 namespace {
-
-std::string quoted(std::string_view text) { return "\"" + std::string(text.substr(0, 100)) + "\""; }
 
 bool is_empty(const json::value& value) {
   if (const json::object* object = value.if_object()) return object->empty();
@@ -76,15 +75,15 @@ Answer validate_create(const Request& request, const TwinNamespace& twin) {
   if (twin.remote_cluster != origin)
     return Answer::deny("namespace " + request.ns +
                         (twin.remote_cluster.empty() ? " belongs to no consumer"
-                                                     : " belongs to the consumer " + quoted(twin.remote_cluster)) +
-                        ", but the ShadowPod names " + quoted(origin) + " as its origin");
+                                                     : " belongs to the consumer " + in_quotes(twin.remote_cluster)) +
+                        ", but the ShadowPod names " + in_quotes(origin) + " as its origin");
   const std::string creator = escape_user(request.user.name);
   if (creator.empty() || shadow.label(labels::creator_user) != creator)
-    return Answer::deny("the label " + std::string(labels::creator_user) + " must be " + quoted(creator) +
-                        ", who creates the ShadowPod; it is " + quoted(shadow.label(labels::creator_user)));
+    return Answer::deny("the label " + std::string(labels::creator_user) + " must be " + in_quotes(creator) +
+                        ", who creates the ShadowPod; it is " + in_quotes(shadow.label(labels::creator_user)));
   if (!is_label_value(creator))
     return Answer::deny(
-        "user " + quoted(request.user.name) +
+        "user " + in_quotes(request.user.name) +
         " cannot create ShadowPods: the name does not fit into a label, so no quota can be found by it");
   if (kube::array_at(pod_of(shadow), {"containers"}).empty())
     return Answer::invalid("spec.pod.containers is empty: a ShadowPod has to describe a pod");
@@ -100,7 +99,7 @@ Answer validate_update(const Request& request, const TwinNamespace& twin) {
   const std::string_view origin = before.label(labels::reflection_origin);
   if (after.label(labels::reflection_origin) != origin)
     return Answer::deny("the label " + std::string(labels::reflection_origin) + " cannot be changed: the ShadowPod " +
-                        "comes from " + quoted(origin));
+                        "comes from " + in_quotes(origin));
   const std::string creator = escape_user(request.user.name);
   const bool by_consumer = is_slice_user(request.user, origin);
   const std::string_view had = before.label(labels::creator_user);
@@ -109,7 +108,7 @@ Answer validate_update(const Request& request, const TwinNamespace& twin) {
     return Answer::deny("the label " + std::string(labels::creator_user) +
                         " cannot be changed: it tells whose quota the pod draws on");
   if (by_consumer && !had.empty() && had != creator)
-    return Answer::deny("the ShadowPod belongs to the identity " + quoted(had) + ", not to " + quoted(creator) +
+    return Answer::deny("the ShadowPod belongs to the identity " + in_quotes(had) + ", not to " + in_quotes(creator) +
                         ": each virtual node only writes its own");
   if (auto path = frozen_difference(pod_of(before), pod_of(after)))
     return Answer::deny("spec.pod." + *path +

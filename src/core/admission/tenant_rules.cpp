@@ -6,6 +6,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/authentication/decisions.hpp"
 #include "liqo/core/authentication/names.hpp"
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
 namespace labels = api::labels;
@@ -17,8 +18,6 @@ constexpr std::string_view marks[] = {api::annotations::cordon, api::annotations
                                       api::annotations::cordoned_resource};
 
 constexpr std::string_view token_type = "kubernetes.io/service-account-token";
-
-std::string quoted(std::string_view text) { return "\"" + std::string(text.substr(0, 100)) + "\""; }
 
 /// "added", "removed", "changed", or "" for an entry of labels or annotations.
 std::string_view change_of(const json::object& before, const json::object& after, std::string_view key) {
@@ -44,14 +43,14 @@ Answer check_finalizers(const Request& request) {
   };
   if (of(request.old_object) == of(request.object)) return Answer::allow();
   return Answer::deny("the finalizers of " + request.plural + " cannot be set or removed by user " +
-                      quoted(request.user.name) + ": they say what this cluster still has to clear up");
+                      in_quotes(request.user.name) + ": they say what this cluster still has to clear up");
 }
 
 Answer check_new_replica(const Request& request) {
   const kube::Object& object = request.object;
   const auto must_be = [&](std::string_view key, std::string_view value) {
-    return Answer::deny("the label " + std::string(key) + " must be " + quoted(value) + ", not " +
-                        quoted(object.label(key)) + ": user " + quoted(request.user.name) +
+    return Answer::deny("the label " + std::string(key) + " must be " + in_quotes(value) + ", not " +
+                        in_quotes(object.label(key)) + ": user " + in_quotes(request.user.name) +
                         " only creates copies of its own objects here");
   };
   if (object.label(labels::replicated) != "true") return must_be(labels::replicated, "true");
@@ -66,16 +65,16 @@ Answer check_kept(const Request& request) {
   const kube::Object& after = request.object;
   // Beside what a peer has copied here lies what this cluster asks of that peer, in the same namespace.
   if (before.label(labels::replicated) != "true" || before.label(labels::replication_origin) != request.user.name)
-    return Answer::deny(request.plural + " " + quoted(request.name) + " is no copy of an object of user " +
-                        quoted(request.user.name) + ", who cannot change it");
+    return Answer::deny(request.plural + " " + in_quotes(request.name) + " is no copy of an object of user " +
+                        in_quotes(request.user.name) + ", who cannot change it");
   for (std::string_view key : pinned_labels)
     if (const std::string_view change = change_of(before.labels(), after.labels(), key); !change.empty())
       return Answer::deny("the label " + std::string(key) + " cannot be " + std::string(change) + " by user " +
-                          quoted(request.user.name) + ": it says whose object this is");
+                          in_quotes(request.user.name) + ": it says whose object this is");
   for (std::string_view key : marks)
     if (const std::string_view change = change_of(before.annotations(), after.annotations(), key); !change.empty())
       return Answer::deny("the annotation " + std::string(key) + " cannot be " + std::string(change) + " by user " +
-                          quoted(request.user.name) + ": only the provider cordons and uncordons");
+                          in_quotes(request.user.name) + ": only the provider cordons and uncordons");
   return Answer::allow();
 }
 
@@ -91,7 +90,7 @@ Answer check_replica(const Request& request) {
   if (!is_tenant(request.user)) return Answer::allow();
   if (request.subresource == "status")
     return Answer::deny("the status of " + request.plural + " is the provider's answer: user " +
-                        quoted(request.user.name) + " cannot write it");
+                        in_quotes(request.user.name) + " cannot write it");
   if (request.operation == Operation::create) {
     Answer answer = check_new_replica(request);
     if (!answer.allowed) return answer;
@@ -104,15 +103,15 @@ Answer check_replica(const Request& request) {
   if (Answer answer = check_finalizers(request); !answer.allowed) return answer;
   const std::string_view consumer = kube::string_at(request.object.spec(), {"consumerClusterID"});
   if (!consumer.empty() && consumer != request.user.name)
-    return Answer::deny("spec.consumerClusterID must be " + quoted(request.user.name) + ", not " + quoted(consumer) +
-                        ": nobody asks in the name of another cluster");
+    return Answer::deny("spec.consumerClusterID must be " + in_quotes(request.user.name) + ", not " +
+                        in_quotes(consumer) + ": nobody asks in the name of another cluster");
   return Answer::allow();
 }
 
 Answer check_tenant_writer(const Request& request, std::string_view decisions) {
   if (!is_tenant(request.user)) return Answer::allow();
   if (request.operation != Operation::create && request.operation != Operation::update) return Answer::allow();
-  const std::string who = "user " + quoted(request.user.name);
+  const std::string who = "user " + in_quotes(request.user.name);
   if (request.subresource == "status") return Answer::deny("the status of a Tenant cannot be written by " + who);
   if (Answer answer = check_finalizers(request); !answer.allowed) return answer;
   kube::Object before = request.old_object;
@@ -138,7 +137,7 @@ Answer check_tenant_writer(const Request& request, std::string_view decisions) {
     const std::string_view kept = value_of(before, field, standard);
     const std::string_view wanted = value_of(after, field, standard);
     if (wanted != kept)
-      return Answer::deny("spec." + std::string(field) + " cannot be set to " + quoted(wanted) + " by " + who +
+      return Answer::deny("spec." + std::string(field) + " cannot be set to " + in_quotes(wanted) + " by " + who +
                           ": only the provider's administrator decides what a consumer may do");
   }
   return Answer::allow();
@@ -148,14 +147,14 @@ Answer check_secret(const Request& request, std::string_view consumer) {
   const bool in_tenant_namespace = is_tenant(request.user);
   if (request.operation != Operation::create) return Answer::allow();
   if (!is_of_consumer(request.user, consumer)) return Answer::allow();
-  const std::string who = "user " + quoted(request.user.name);
+  const std::string who = "user " + in_quotes(request.user.name);
   const std::string_view type = kube::string_at(request.object.tree(), {"type"});
   if (type == token_type)
     return Answer::deny("a Secret of the type " + std::string(token_type) + " cannot be created by " + who +
                         ": Kubernetes would put a token of this cluster into it");
   if (!in_tenant_namespace) return Answer::allow();
   if (request.object.name() != nonce_secret)
-    return Answer::deny("the Secret " + quoted(request.object.name()) + " cannot be created by " + who + ": it is " +
+    return Answer::deny("the Secret " + in_quotes(request.object.name()) + " cannot be created by " + who + ": it is " +
                         std::string(nonce_secret) + " that asks for a nonce");
   for (const auto& [key, value] : request.object.labels())
     if (std::string_view(key).starts_with("liqo.io/") && key != labels::nonce && key != labels::remote_cluster_id)

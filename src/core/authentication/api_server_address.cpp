@@ -1,4 +1,5 @@
 #include "liqo/core/authentication/api_server_address.hpp"
+#include "liqo/core/quoted.hpp"
 
 #include <algorithm>
 
@@ -23,9 +24,8 @@ kube::Result<std::string> api_server_url(std::string_view address) {
   const bool blank =
       std::ranges::any_of(url, [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f'; });
   if (!url.starts_with(scheme) || url.size() == scheme.size() || blank)
-    return kube::fail(
-        kube::Errc::invalid_input,
-        "the address of an API server is a host, host:port or https URL, not \"" + url.substr(0, 128) + "\"");
+    return kube::fail(kube::Errc::invalid_input,
+                      "the address of an API server is a host, host:port or https URL, not " + in_quotes(url, 128));
   return url;
 }
 

@@ -3,11 +3,14 @@
 #include "der.hpp"
 #include "distinguished_name.hpp"
 #include "liqo/core/authentication/names.hpp"
+#include "liqo/core/quoted.hpp"
 #include "pem.hpp"
 
 namespace liqo::core {
 namespace {
 
+// Of a name as we show it.
+constexpr std::size_t longest_name = 128;
 constexpr std::size_t longest_request = std::size_t{16} << 10;
 constexpr std::string_view pem_type = "CERTIFICATE REQUEST";
 
@@ -31,8 +34,6 @@ std::unexpected<kube::Failure> refuse(std::string why) {
 }
 
 std::unexpected<kube::Failure> not_a_request() { return refuse("is not a PKCS#10 request in DER"); }
-
-std::string quoted(std::string_view text) { return "\"" + std::string(text.substr(0, 128)) + "\""; }
 
 }  // namespace
 
@@ -96,11 +97,11 @@ kube::Result<void> check_signing_request(std::string_view pem, const Certificate
   auto request = read_signing_request(pem);
   if (!request) return std::unexpected(std::move(request.error()));
   if (request->name.common_name != name.common_name)
-    return refuse("is for the common name " + quoted(request->name.common_name) + ", and " + quoted(name.common_name) +
-                  " is expected");
+    return refuse("is for the common name " + in_quotes(request->name.common_name, longest_name) + ", and " +
+                  in_quotes(name.common_name, longest_name) + " is expected");
   if (request->name.organization != name.organization)
-    return refuse("is for the organization " + quoted(request->name.organization) + ", and " +
-                  quoted(name.organization) + " is expected");
+    return refuse("is for the organization " + in_quotes(request->name.organization, longest_name) + ", and " +
+                  in_quotes(name.organization, longest_name) + " is expected");
   if (key && request->key != *key) return refuse("is for another key than the tenant's public key");
   return {};
 }

@@ -1,6 +1,7 @@
 #include "liqo/core/mapping/names.hpp"
 
 #include "liqo/api/labels.hpp"
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace {
@@ -53,8 +54,8 @@ kube::Result<void> check_node_name(std::string_view name) {
   if (!is_dns_subdomain(name) || !is_label_value(name))
     return kube::fail(kube::Errc::invalid_input,
                       "the name of a virtual node is the value of a label on all its pods, so it may have at most 63 "
-                      "characters of a-z, 0-9, '-' and '.': \"" +
-                          std::string(name.substr(0, 80)) + "\" cannot be used");
+                      "characters of a-z, 0-9, '-' and '.': " +
+                          in_quotes(name, 80) + " cannot be used");
   return {};
 }
 

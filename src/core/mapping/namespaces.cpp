@@ -1,6 +1,7 @@
 #include "liqo/core/mapping/namespaces.hpp"
 
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 
@@ -21,8 +22,8 @@ NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map, const Name
       }
     }
     if (!is_dns_label(entry.local) || !is_dns_label(entry.remote)) {
-      made.refused_.push_back("the mapping of namespace \"" + entry.local.substr(0, 63) + "\" to \"" +
-                              entry.remote.substr(0, 63) + "\" is not used: not the names of namespaces");
+      made.refused_.push_back("the mapping of namespace " + in_quotes(entry.local, 63) + " to " +
+                              in_quotes(entry.remote, 63) + " is not used: not the names of namespaces");
       continue;
     }
     ++uses[entry.remote];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace {
@@ -41,8 +42,8 @@ kube::Result<std::string> remote_namespace_name(const api::NamespaceOffloading& 
   }
   if (!is_dns_label(name))
     return kube::fail(kube::Errc::invalid_input,
-                      "\"" + name.substr(0, 100) +
-                          "\" cannot be the name of a namespace, which has at most 63 characters of a-z, 0-9 and '-' "
+                      in_quotes(name) +
+                          " cannot be the name of a namespace, which has at most 63 characters of a-z, 0-9 and '-' "
                           "and begins and ends with a letter or digit");
   // Admission takes no map with such a name, on neither side: one would hold up the twins of all other namespaces.
   if (name.starts_with(kubernetes_prefix))

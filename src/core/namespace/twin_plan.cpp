@@ -7,6 +7,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/mapping/names.hpp"
 #include "liqo/core/namespace/remote_name.hpp"
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -78,8 +79,8 @@ kube::Result<std::string> twin_pod_security(const kube::Object& tenant_namespace
   if (std::ranges::find(levels, asked) != std::end(levels)) return std::string(asked);
   return kube::fail(kube::Errc::invalid_input,
                     "the annotation " + std::string(annotations::twin_pod_security) + " of namespace " +
-                        std::string(tenant_namespace.name()) + " is \"" + std::string(asked.substr(0, 50)) +
-                        "\"; it must be privileged, baseline or restricted, and baseline holds until it is");
+                        std::string(tenant_namespace.name()) + " is " + in_quotes(asked, 50) +
+                        "; it must be privileged, baseline or restricted, and baseline holds until it is");
 }
 
 TwinPlan plan_twin(const api::WantedNamespace& wanted, const kube::Object* existing, const TwinContext& ctx) {

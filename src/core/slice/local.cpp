@@ -5,6 +5,7 @@
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/mapping/names.hpp"
 #include "liqo/core/merge_patch.hpp"
+#include "liqo/core/quoted.hpp"
 #include "liqo/core/slice/request.hpp"
 
 namespace liqo::core {
@@ -13,8 +14,6 @@ namespace {
 
 constexpr std::size_t most_labels = 64;
 constexpr std::size_t most_classes = 256;
-
-std::string quoted(std::string_view text) { return "\"" + std::string(text.substr(0, 100)) + "\""; }
 
 bool equals_ignoring_case(std::string_view text, std::string_view lower) {
   if (text.size() != lower.size()) return false;
@@ -38,7 +37,7 @@ json::object usable_labels(const json::object& said, std::string_view what, bool
     if (usable.size() < most_labels && valid && (reserved_allowed || !is_reserved_label(name)))
       usable[name] = value;
     else
-      dropped.push_back(std::string(what) + " " + quoted(name));
+      dropped.push_back(std::string(what) + " " + in_quotes(name));
   }
   return usable;
 }
@@ -50,7 +49,7 @@ json::object usable_amounts(const json::object& said, std::vector<std::string>& 
     if (usable.size() < most_slice_resources && is_resource_name(name) && quantity && quantity->sign() >= 0)
       usable[name] = value;
     else
-      dropped.push_back("resource " + quoted(name));
+      dropped.push_back("resource " + in_quotes(name));
   }
   return usable;
 }
@@ -60,7 +59,7 @@ json::array usable_classes(const json::array& said, std::string_view key, std::v
   for (const json::value& entry : said) {
     const std::string_view name = kube::string_at(entry, {key});
     if (usable.size() == most_classes || !is_dns_subdomain(name)) {
-      dropped.push_back(std::string(key) + " " + quoted(name));
+      dropped.push_back(std::string(key) + " " + in_quotes(name));
       continue;
     }
     json::object kept{{key, name}};
@@ -98,14 +97,14 @@ LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_
     plan.refusal = "namespace " + std::string(slice.ns()) +
                    " is no tenant namespace; create the ResourceSlice in that of cluster " + std::string(label);
   } else if (label != provider) {
-    plan.refusal = "the ResourceSlice is for cluster " + quoted(label) + ", its namespace for " + quoted(provider) +
-                   "; create it in the tenant namespace of the cluster that it asks";
+    plan.refusal = "the ResourceSlice is for cluster " + in_quotes(label) + ", its namespace for " +
+                   in_quotes(provider) + "; create it in the tenant namespace of the cluster that it asks";
   } else if (!view.provider().empty() && view.provider() != provider) {
-    plan.refusal = "spec.providerClusterID is " + quoted(view.provider()) +
-                   ", but the label and the namespace are for " + quoted(provider);
+    plan.refusal = "spec.providerClusterID is " + in_quotes(view.provider()) +
+                   ", but the label and the namespace are for " + in_quotes(provider);
   } else if (!view.consumer().empty() && view.consumer() != own_cluster) {
-    plan.refusal = "spec.consumerClusterID is " + quoted(view.consumer()) + ", but this cluster is " +
-                   quoted(own_cluster) + "; leave it out";
+    plan.refusal = "spec.consumerClusterID is " + in_quotes(view.consumer()) + ", but this cluster is " +
+                   in_quotes(own_cluster) + "; leave it out";
   } else if (slice.name().size() > longest_slice_name) {
     plan.refusal = "the name of the ResourceSlice has " + std::to_string(slice.name().size()) +
                    " characters; create it with at most " + std::to_string(longest_slice_name);

@@ -2,6 +2,7 @@
 
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 
@@ -39,8 +40,7 @@ SliceRequest read_slice_request(const kube::Object& slice) {
   }
   for (const auto& [name, value] : wanted)
     if (!is_resource_name(name)) {
-      request.problem = "spec.resources: \"" + std::string(std::string_view(name).substr(0, 100)) +
-                        "\" is not the name of a resource";
+      request.problem = "spec.resources: " + in_quotes(name) + " is not the name of a resource";
       return request;
     }
   auto read = read_resources(wanted);
