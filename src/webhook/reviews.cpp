@@ -26,10 +26,6 @@ Answer cannot_read(const kube::Failure& failure) {
   return Answer::unavailable("Liqo cannot decide now: " + failure.text());
 }
 
-bool writes(const Request& request) {
-  return request.operation == Operation::create || request.operation == Operation::update;
-}
-
 }  // namespace
 
 Reviews::Reviews(ReviewContext context)
@@ -96,7 +92,7 @@ asio::awaitable<Answer> Reviews::mutate_pod(const Request& request) {
 
 asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request) {
   // Whoever deletes gives back; nothing may stand in the way.
-  if (!writes(request) || !request.subresource.empty()) co_return Answer::allow();
+  if (!request.writes_object()) co_return Answer::allow();
   const std::string_view origin = request.object.label(labels::reflection_origin);
   auto ns = co_await read_namespace(request.ns, false);
   // A refusal for a label has to be true now, not when the cache saw the namespace.
@@ -120,7 +116,7 @@ asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request) {
 }
 
 asio::awaitable<Answer> Reviews::mutate_virtual_node(const Request& request) {
-  if (!writes(request)) co_return Answer::allow();
+  if (!request.writes()) co_return Answer::allow();
   std::optional<kube::Object> node;
   if (request.operation == Operation::create && !request.object.name().empty()) {
     auto live = co_await context_.api.get(kube::resources::nodes, {"", std::string(request.object.name())});
@@ -181,7 +177,7 @@ asio::awaitable<Answer> Reviews::mutate_tenant(const Request& request) {
 asio::awaitable<Answer> Reviews::validate_tenant(const Request& request) {
   core::admission::TenantSurroundings around;
   std::vector<std::string> in_namespace, namesakes;
-  if (writes(request) && request.subresource.empty()) {
+  if (request.writes_object()) {
     auto ns = co_await read_namespace(request.ns, true);
     if (!ns) co_return cannot_read(ns.error());
     if (*ns) {
@@ -229,7 +225,7 @@ asio::awaitable<Answer> Reviews::validate_ingress(const Request& request) {
 
 asio::awaitable<Answer> Reviews::validate_quota(const Request& request) {
   std::vector<std::string> others;
-  if (writes(request)) {
+  if (request.writes()) {
     const std::string user = core::admission::escape_user(kube::string_at(request.object.spec(), {"user"}));
     auto all = co_await read_all(kinds::quotas, {}, {});
     if (!all) co_return cannot_read(all.error());

@@ -13,8 +13,7 @@ constexpr std::string_view address_of_others =
     "would take traffic that is not the consumer's; externalIPs in the policy allows it";
 
 bool applies(const Request& request, std::string_view consumer) {
-  const bool writes = request.operation == Operation::create || request.operation == Operation::update;
-  return writes && request.subresource.empty() && is_of_consumer(request.user, consumer);
+  return request.writes_object() && is_of_consumer(request.user, consumer);
 }
 
 /// Four groups of digits, or anything with a colon: no name of DNS looks so.

@@ -94,8 +94,7 @@ kube::Result<Request> decode_review(std::string_view body) {
     request.user.groups.emplace_back(group.get_string());
   }
   request.dry_run = kube::bool_at(fields, {"dryRun"});
-  const bool needs_object = request.operation == Operation::create || request.operation == Operation::update;
-  if (needs_object && request.object.tree().empty()) return malformed("the request has no object");
+  if (request.writes() && request.object.tree().empty()) return malformed("the request has no object");
   if (request.operation == Operation::update && request.old_object.tree().empty())
     return malformed("the update has no old object");
   return request;

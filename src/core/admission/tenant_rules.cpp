@@ -110,7 +110,7 @@ Answer check_replica(const Request& request) {
 
 Answer check_tenant_writer(const Request& request, std::string_view decisions) {
   if (!is_tenant(request.user)) return Answer::allow();
-  if (request.operation != Operation::create && request.operation != Operation::update) return Answer::allow();
+  if (!request.writes()) return Answer::allow();
   const std::string who = "user " + in_quotes(request.user.name);
   if (request.subresource == "status") return Answer::deny("the status of a Tenant cannot be written by " + who);
   if (Answer answer = check_finalizers(request); !answer.allowed) return answer;

@@ -36,8 +36,8 @@ std::string check_resources(const json::value* resources, std::string_view path)
 
 Answer validate_resource_slice(const Request& request, std::span<const std::string> namesakes) {
   if (Answer answer = check_replica(request); !answer.allowed) return answer;
+  if (!request.writes_object()) return Answer::allow();
   const bool is_new = request.operation == Operation::create;
-  if ((!is_new && request.operation != Operation::update) || !request.subresource.empty()) return Answer::allow();
   const kube::Object& slice = request.object;
   if (is_new) {
     if (slice.name().size() > max_slice_name)
@@ -67,7 +67,7 @@ Answer check_amount(const Request& request, std::size_t have, std::int64_t most)
 
 Answer mutate_tenant(const Request& request, std::string_view decisions) {
   Answer answer;
-  if (request.operation != Operation::create && request.operation != Operation::update) return answer;
+  if (!request.writes()) return answer;
   const std::string_view id = cluster_id(request.object);
   if (!id.empty() && !request.object.has_label(labels::remote_cluster_id))
     set_label(answer.patch, request.object, labels::remote_cluster_id, id);
@@ -83,8 +83,8 @@ Answer mutate_tenant(const Request& request, std::string_view decisions) {
 }
 
 Answer validate_tenant(const Request& request, const TenantSurroundings& around) {
+  if (!request.writes()) return Answer::allow();
   const bool is_new = request.operation == Operation::create;
-  if (!is_new && request.operation != Operation::update) return Answer::allow();
   // What is on its way out only loses finalizers.
   if (!is_new && request.object.is_deleting() && !is_tenant(request.user)) return Answer::allow();
   if (Answer answer = check_tenant_writer(request, around.decisions); !answer.allowed) return answer;
@@ -111,7 +111,7 @@ Answer validate_tenant(const Request& request, const TenantSurroundings& around)
 
 Answer mutate_foreign_cluster(const Request& request) {
   Answer answer;
-  if (request.operation != Operation::create && request.operation != Operation::update) return answer;
+  if (!request.writes()) return answer;
   if (const std::string_view id = cluster_id(request.object); !id.empty())
     set_label(answer.patch, request.object, labels::remote_cluster_id, id);
   return answer;

@@ -17,11 +17,6 @@ constexpr std::string_view offloading_name = "offloading";
 // What one consumer can ask for; a cluster with so many namespaces has other troubles.
 constexpr std::size_t max_mappings = 10'000;
 
-bool writes(const Request& request) {
-  return request.subresource.empty() &&
-         (request.operation == Operation::create || request.operation == Operation::update);
-}
-
 /// Why a namespace cannot have that name, "" if it can.
 std::string refuse_twin(std::string_view name) {
   if (!is_dns_label(name)) return in_quotes(name) + " cannot be the name of a namespace";
@@ -32,7 +27,7 @@ std::string refuse_twin(std::string_view name) {
 }  // namespace
 
 Answer validate_namespace_offloading(const Request& request) {
-  if (!writes(request)) return Answer::allow();
+  if (!request.writes_object()) return Answer::allow();
   const bool is_new = request.operation == Operation::create;
   if (!is_new && request.object.is_deleting()) return Answer::allow();
   if (request.object.name() != offloading_name)
@@ -75,7 +70,7 @@ Answer validate_namespace_offloading(const Request& request) {
 
 Answer validate_namespace_map(const Request& request) {
   if (Answer answer = check_replica(request); !answer.allowed) return answer;
-  if (!writes(request)) return Answer::allow();
+  if (!request.writes_object()) return Answer::allow();
   const json::value* wanted = kube::find(request.object.spec(), {"desiredMapping"});
   const json::value* before = kube::find(request.old_object.spec(), {"desiredMapping"});
   if (!wanted || wanted->is_null() || (before && *wanted == *before)) return Answer::allow();
@@ -98,7 +93,7 @@ Answer validate_namespace_map(const Request& request) {
 }
 
 Answer mutate_virtual_node(const Request& request, const kube::Object* node) {
-  if (!writes(request)) return Answer::allow();
+  if (!request.writes_object()) return Answer::allow();
   const kube::Object& virtual_node = request.object;
   if (request.operation == Operation::create && node &&
       (node->label(api::labels::type) != api::labels::type_virtual_node))
@@ -123,7 +118,7 @@ Answer mutate_virtual_node(const Request& request, const kube::Object* node) {
 }
 
 Answer validate_virtual_node(const Request& request) {
-  if (!writes(request) || request.object.is_deleting()) return Answer::allow();
+  if (!request.writes_object() || request.object.is_deleting()) return Answer::allow();
   const bool is_new = request.operation == Operation::create;
   if (is_new)
     if (const auto name = check_node_name(request.object.name()); !name) return Answer::invalid(name.error().text());
@@ -137,7 +132,7 @@ Answer validate_virtual_node(const Request& request) {
 }
 
 Answer validate_quota(const Request& request, std::span<const std::string> others) {
-  if (!writes(request)) return Answer::allow();
+  if (!request.writes_object()) return Answer::allow();
   const std::string_view user = kube::string_at(request.object.spec(), {"user"});
   if (user.empty()) return Answer::invalid("spec.user is empty: a Quota has to name the user whose pods it counts");
   const json::value* resources = kube::find(request.object.spec(), {"resources"});

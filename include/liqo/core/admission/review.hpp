@@ -39,6 +39,11 @@ struct Request {
   bool dry_run = false;
   kube::Object object;      ///< as it would be stored; empty for Operation::remove
   kube::Object old_object;  ///< as it is stored; empty for Operation::create
+
+  /// Creates or updates, be it the object or a subresource of it.
+  bool writes() const { return operation == Operation::create || operation == Operation::update; }
+  /// Creates or updates the object itself.
+  bool writes_object() const { return writes() && subresource.empty(); }
 };
 
 /// Reads a review. Errors, each in one sentence: Errc::parse (no JSON, nested deeper than max_depth, or not of the form
