@@ -153,14 +153,14 @@ asio::awaitable<Answer> Reviews::validate_renew(const Request& request) {
 }
 
 asio::awaitable<Answer> Reviews::check_amount(const Request& request, kube::Resource kind) {
-  if (request.operation != Operation::create || !core::admission::is_tenant(request.user)) co_return Answer::allow();
+  if (!core::admission::asks_for_more(request)) co_return Answer::allow();
   auto ns = co_await read_namespace(request.ns, false);
   if (!ns) co_return cannot_read(ns.error());
   auto all = co_await read_all(kind, request.ns, std::string(labels::replicated) + "=true");
   if (!all) co_return cannot_read(all.error());
   // A policy that cannot be understood is the default one here: it bounds as well.
   const auto policy = core::admission::read_pod_policy(*ns ? (*ns)->annotation(api::annotations::pod_policy) : "");
-  co_return core::admission::check_amount(request, all->size(),
+  co_return core::admission::check_amount(request.plural, all->size(),
                                           policy.value_or(core::admission::PodPolicy()).max_objects);
 }
 

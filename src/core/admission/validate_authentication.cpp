@@ -57,12 +57,13 @@ Answer validate_resource_slice(const Request& request, std::span<const std::stri
   return Answer::allow();
 }
 
-Answer check_amount(const Request& request, std::size_t have, std::int64_t most) {
-  if (request.operation != Operation::create || !is_tenant(request.user)) return Answer::allow();
+bool asks_for_more(const Request& request) { return request.operation == Operation::create && is_tenant(request.user); }
+
+Answer check_amount(std::string_view plural, std::size_t have, std::int64_t most) {
   if (std::cmp_less(have, most)) return Answer::allow();
-  return Answer::deny("there are " + std::to_string(have) + " " + request.plural + " of this consumer already, and " +
-                      std::to_string(most) + " is what it may have: delete one, or ask the provider for more " +
-                      "(maxObjects in the policy)");
+  return Answer::deny("there are " + std::to_string(have) + " " + std::string(plural) +
+                      " of this consumer already, and " + std::to_string(most) +
+                      " is what it may have: delete one, or ask the provider for more " + "(maxObjects in the policy)");
 }
 
 Answer mutate_tenant(const Request& request, std::string_view decisions) {

@@ -18,9 +18,11 @@ inline constexpr std::size_t max_slice_name = 50;
 /// itself not among them; Nodes are named after slices.
 Answer validate_resource_slice(const Request& request, std::span<const std::string> namesakes);
 
-/// How much a consumer asks for: a new replica of its ResourceSlices, NamespaceMaps or Renews is refused where there
-/// are `most` of that kind already. `have`: how many there are in its tenant namespace.
-Answer check_amount(const Request& request, std::size_t have, std::int64_t most);
+/// Whether the amount of what a consumer asks by has to be looked at: it creates one more.
+bool asks_for_more(const Request& request);
+/// How much a consumer asks for: a new replica of its ResourceSlices, NamespaceMaps or Renews (`plural`) is refused
+/// where there are `most` of that kind already. `have`: how many there are in its tenant namespace.
+Answer check_amount(std::string_view plural, std::size_t have, std::int64_t most);
 
 /// What a Tenant is held against.
 struct TenantSurroundings {
