@@ -203,7 +203,7 @@ void QuotaLedger::recount(const kube::ObjectKey& key) {
                              .shadow_uid = owner_uid(*pod),
                              .user = std::string(pod->label(api::labels::creator_user)),
                              .demand = {},
-                             .finished = api::is_final_phase(kube::string_at(pod->status(), {"phase"}))};
+                             .finished = api::is_final_phase(api::phase_of(*pod))};
     if (auto needs = core::read_pod_needs(pod->spec())) {
       if (settings_.counting == core::Counting::exact) core::apply_defaults(*needs);
       held_pod->demand = core::pod_demand(*needs, settings_.counting);

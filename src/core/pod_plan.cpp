@@ -15,8 +15,6 @@ namespace {
 
 using namespace pod_action;
 
-std::string_view phase_of(const kube::Object& pod) { return kube::string_at(pod.status(), {"phase"}); }
-
 bool is_bound(const kube::Object& pod) { return !kube::string_at(pod.spec(), {"nodeName"}).empty(); }
 
 bool restarts_on_failure(const kube::Object& pod) {
@@ -78,7 +76,8 @@ PodPlan plan_terminating(const Sight& sight, const PodMemory& memory) {
     return {Nothing{}, true};
   }
   // What has ended there may be held for a record that only the provider's liqod, perhaps not there, can write.
-  const bool is_told = sight.remote && (phase_of(sight.local) == phase_of(*sight.remote) || !is_bound(*sight.remote));
+  const bool is_told =
+      sight.remote && (api::phase_of(sight.local) == api::phase_of(*sight.remote) || !is_bound(*sight.remote));
   if (sight.remote && !(is_over(*sight.remote) && is_told)) return {Nothing{}, true};
   // A ShadowPod that was created a moment ago must not outlive the pod unseen.
   if (memory.shadow_created && !sight.stale) return {AwaitShadow{}};
@@ -92,8 +91,8 @@ PodPlan plan_finished(const Sight& sight, const PodMemory& memory) {
   if (memory.order_in_doubt) return {AwaitOrder{}};
   if (kube::string_at(sight.local.status(), {"reason"}) == api::reasons::offloading_aborted)
     return {delete_own(*sight.shadow)};
-  const bool over =
-      api::ShadowPod(*sight.shadow).is_finished() || (sight.remote && api::is_final_phase(phase_of(*sight.remote)));
+  const bool over = api::ShadowPod(*sight.shadow).is_finished() ||
+                    (sight.remote && api::is_final_phase(api::phase_of(*sight.remote)));
   return over ? PodPlan{Nothing{}} : PodPlan{delete_own(*sight.shadow)};
 }
 
@@ -138,7 +137,7 @@ PodPlan plan_pod(const kube::Object* local, const kube::Object* shadow, const ku
   const Sight sight = look(*local, shadow, remote, ctx.clusters);
   if (local->is_deleting()) return plan_terminating(sight, memory);
   if (sight.stale) return sight.stale->is_deleting() ? PodPlan{Nothing{}} : PodPlan{delete_unowned(*sight.stale)};
-  if (api::is_final_phase(phase_of(*local))) return plan_finished(sight, memory);
+  if (api::is_final_phase(api::phase_of(*local))) return plan_finished(sight, memory);
   if (sight.foreign)
     return {RefuseForeign{"The provider has an object named \"" + std::string(local->name()) +
                           "\" in the twin namespace that does not come from this pod: the remote object already "
@@ -148,7 +147,7 @@ PodPlan plan_pod(const kube::Object* local, const kube::Object* shadow, const ku
 
 UnmappedPodAction plan_unmapped_pod(const kube::Object& local, bool troubled) {
   if (local.is_deleting()) return UnmappedPodAction::remove_local;
-  const std::string_view phase = phase_of(local);
+  const std::string_view phase = api::phase_of(local);
   if (api::is_final_phase(phase)) return UnmappedPodAction::nothing;
   const bool pending = phase.empty() || phase == "Pending";
   if (!pending || !kube::array_at(local.status(), {"containerStatuses"}).empty())
@@ -158,7 +157,7 @@ UnmappedPodAction plan_unmapped_pod(const kube::Object& local, bool troubled) {
 }
 
 bool has_started(const kube::Object& pod) {
-  if (phase_of(pod) == "Running" || api::is_final_phase(phase_of(pod))) return true;
+  if (api::phase_of(pod) == "Running" || api::is_final_phase(api::phase_of(pod))) return true;
   for (std::string_view list : {"containerStatuses", "initContainerStatuses"})
     for (const json::value& status : kube::array_at(pod.status(), {list}))
       if (kube::find(status, {"state", "running"}) || kube::find(status, {"state", "terminated"}) ||
@@ -180,7 +179,7 @@ bool has_ended_container(const kube::Object& pod) {
 }
 
 bool is_over(const kube::Object& pod) {
-  return pod.is_deleting() && (api::is_final_phase(phase_of(pod)) || !is_bound(pod));
+  return pod.is_deleting() && (api::is_final_phase(api::phase_of(pod)) || !is_bound(pod));
 }
 
 bool is_made_again(const kube::Object& pod) {
@@ -207,8 +206,8 @@ bool is_stuck(const kube::Object& pod) {
 
 kube::Duration status_may_wait(const kube::Object& local, const kube::Object& remote, kube::Duration known_for) {
   const auto is_pending = [](std::string_view phase) { return phase.empty() || phase == "Pending"; };
-  const bool is_starting = is_pending(phase_of(local)) && is_pending(phase_of(remote)) && !local.is_deleting() &&
-                           !remote.is_deleting() && !has_started(remote) && !is_stuck(remote);
+  const bool is_starting = is_pending(api::phase_of(local)) && is_pending(api::phase_of(remote)) &&
+                           !local.is_deleting() && !remote.is_deleting() && !has_started(remote) && !is_stuck(remote);
   // What is told at home already must not stand longer than it is true.
   const bool is_untold = local.annotation(api::annotations::remote_pod_uid).empty() &&
                          kube::string_at(local.status(), {"reason"}).empty() &&

@@ -19,7 +19,7 @@ json::object phase_patch(const kube::Object& shadow, std::string_view phase) {
 
 /// The phase to record, or "" where the present record is to stand.
 std::string_view phase_to_record(const api::ShadowPod& shadow, const kube::Object& pod) {
-  const std::string_view phase = kube::string_at(pod.status(), {"phase"});
+  const std::string_view phase = api::phase_of(pod);
   const std::string_view recorded = shadow.phase();
   // A kubelet gives every deleted pod a final phase, also one that is made again.
   if (phase == recorded || phase.empty() || is_made_again(pod)) return {};
@@ -37,7 +37,7 @@ bool is_forced(const kube::Object& pod) {
 
 /// What is to be recorded of a tracked pod that goes, and whether it may go.
 void plan_release(const kube::Object& shadow, const kube::Object& pod, const ShadowMemory& memory, ShadowPlan& plan) {
-  const bool is_final = api::is_final_phase(kube::string_at(pod.status(), {"phase"}));
+  const bool is_final = api::is_final_phase(api::phase_of(pod));
   if (is_final && !is_made_again(pod)) {
     plan.release = true;
     return;
@@ -76,7 +76,7 @@ ShadowPlan plan_with_pod(const kube::Object& shadow, const kube::Object& pod, co
   if (const std::string_view phase = phase_to_record(api::ShadowPod(shadow), pod); !phase.empty())
     plan.status = phase_patch(shadow, phase);
   if (is_tracked(pod)) plan_release(shadow, pod, memory, plan);
-  if (!pod.is_deleting() && !api::is_final_phase(kube::string_at(pod.status(), {"phase"})))
+  if (!pod.is_deleting() && !api::is_final_phase(api::phase_of(pod)))
     plan.patch = plan_provider_pod_update(shadow, pod);
   return plan;
 }

@@ -29,6 +29,9 @@ class ShadowPod {
   const kube::Object* object_;
 };
 
+/// The phase of a Pod; "" before it has one.
+inline std::string_view phase_of(const kube::Object& pod) { return kube::string_at(pod.status(), {"phase"}); }
+
 /// Whether a phase of a Pod or ShadowPod is final.
 inline bool is_final_phase(std::string_view phase) { return phase == "Succeeded" || phase == "Failed"; }
 

@@ -25,8 +25,6 @@ constexpr std::size_t max_containers = 500;
 constexpr std::string_view kubelet_conditions[] = {"Initialized", "Ready", "ContainersReady",
                                                    "PodReadyToStartContainers", api::offloaded_condition};
 
-std::string_view phase_of(const kube::Object& pod) { return kube::string_at(pod.status(), {"phase"}); }
-
 bool is_phase(std::string_view phase) {
   return phase == "Pending" || phase == "Running" || phase == "Unknown" || api::is_final_phase(phase);
 }
@@ -187,10 +185,10 @@ json::array wanted_conditions(const kube::Object& local, const kube::Object& rem
 /// A kubelet gives a pod that is deleted a final phase, whatever becomes of it. Where the provider replaces it, the
 /// local one is not over.
 std::string_view shown_phase(const kube::Object& local, const kube::Object& remote) {
-  const std::string_view phase = phase_of(remote);
+  const std::string_view phase = api::phase_of(remote);
   const bool replaced = api::is_final_phase(phase) && !local.is_deleting() && is_made_again(remote);
-  if (!replaced) return is_phase(phase) ? phase : phase_of(local);
-  return phase_of(local).empty() ? std::string_view("Pending") : phase_of(local);
+  if (!replaced) return is_phase(phase) ? phase : api::phase_of(local);
+  return api::phase_of(local).empty() ? std::string_view("Pending") : api::phase_of(local);
 }
 
 WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, const StatusContext& ctx,
@@ -200,7 +198,7 @@ WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, 
   json::object& status = wanted.status;
   const std::string_view phase = shown_phase(local, remote);
   if (!phase.empty()) status["phase"] = phase;
-  if (phase == phase_of(remote)) {
+  if (phase == api::phase_of(remote)) {
     copy_text(from, status, "reason");
     copy_text(from, status, "message");
   }
@@ -248,7 +246,7 @@ bool is_for_another(const kube::Object* remote, const kube::Object& local) {
 std::optional<WantedStatus> forge_local_status(const kube::Object& local, const kube::Object* remote,
                                                const kube::Object* shadow, const StatusContext& ctx,
                                                kube::WallTime now) {
-  if (api::is_final_phase(phase_of(local))) return std::nullopt;
+  if (api::is_final_phase(api::phase_of(local))) return std::nullopt;
   if (is_for_another(remote, local)) remote = nullptr;
   if (is_for_another(shadow, local)) shadow = nullptr;
   if (remote) return copy_status(local, *remote, ctx, now);

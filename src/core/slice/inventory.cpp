@@ -77,7 +77,7 @@ void Inventory::release(const kube::ObjectKey& key) {
 
 void Inventory::set_pod(const kube::ObjectKey& key, const kube::Object* pod) {
   release(key);
-  if (!pod || api::is_final_phase(kube::string_at(pod->status(), {"phase"}))) return;
+  if (!pod || api::is_final_phase(api::phase_of(*pod))) return;
   Pod kept{.node = std::string(kube::string_at(pod->spec(), {"nodeName"})),
            .offloaded = pod->label(api::labels::managed_by) == api::labels::managed_by_shadow_pod,
            .requests = {}};
