@@ -1,0 +1,7 @@
+// Precompiled for the tests of all that waits.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include "controllers.hpp"
+#include "kube/testing/simulator.hpp"

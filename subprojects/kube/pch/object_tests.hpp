@@ -1,0 +1,6 @@
+// Precompiled for the tests of pure functions.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include "objects.hpp"
