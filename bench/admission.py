@@ -280,6 +280,7 @@ def measure(on: Stage, rate: float, seconds: float, profile: Path | None) -> dic
         "load": sent,
         "webhooks": webhooks,
         "outcomes": outcomes,
+        "connections": counted('liqod_server_connections_total{server="webhook"}'),
         "commits": counted("liqo_quota_commits_total"),
         "conflicts": counted("liqo_quota_conflicts_total"),
         "commits_per_admission": counted("liqo_quota_commits_total") / max(1, outcomes["admitted"]),
@@ -325,7 +326,8 @@ def explain(figures: dict[str, Any]) -> str:
         f"{load['sent']} creations of {load['body_bytes']} bytes at {figures['rate']:g} a second, "
         f"{outcomes['admitted']:.0f} admitted, {outcomes['refused']:.0f} refused, "
         f"{outcomes['unavailable']:.0f} undecided, {load['deleted']} deleted meanwhile; "
-        f"{figures['commits']:.0f} commits, {figures['conflicts']:.0f} conflicts",
+        f"{figures['commits']:.0f} commits, {figures['conflicts']:.0f} conflicts; "
+        f"{figures['connections']:.0f} connections made, each with a TLS handshake",
         f"the whole creation, from its planned time: p50 {latency['p50']:.1f} ms, p99 {latency['p99']:.1f} ms, "
         f"worst {latency['max']:.1f} ms; load average before: {figures['load_average_before']:.1f}",
         "CPU ms per creation:",

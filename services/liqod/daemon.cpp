@@ -94,6 +94,9 @@ class Daemon {
         options_(options),
         random_(std::random_device{}()),
         metrics_(metrics),
+        process_metrics_(metrics),
+        kubelet_metrics_(metrics, "kubelet"),
+        webhook_metrics_(metrics, "webhook"),
         home_(executor, clock_, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}),
         stop_(executor) {}
 
@@ -102,6 +105,7 @@ class Daemon {
 
  private:
   std::string waiting_for() const;
+  void refresh_metrics();
   asio::awaitable<void> serve_cluster(kube::async::TaskGroup& group);
   asio::awaitable<void> wait_for_signal();
   asio::awaitable<std::string> read_server_version();
@@ -111,6 +115,8 @@ class Daemon {
   kube::async::RealClock clock_;
   kube::Random random_;
   kube::Metrics& metrics_;
+  ProcessMetrics process_metrics_;
+  ServerMetrics kubelet_metrics_, webhook_metrics_;
   kube::net::HttpClient home_;
   std::unique_ptr<Process> process_;
   std::unique_ptr<liqo::kubelet::Kubelet> kubelet_;
@@ -145,6 +151,12 @@ std::string Daemon::waiting_for() const {
   if (!process_) return "cluster " + options_.settings.cluster_id + " has not answered yet";
   if (std::string waiting = process_->waiting_for(); !waiting.empty()) return waiting;
   return webhooks_.webhook ? webhooks_.webhook->waiting_for() : "";
+}
+
+void Daemon::refresh_metrics() {
+  process_metrics_.refresh();
+  if (kubelet_) kubelet_metrics_.show(kubelet_->counters());
+  if (webhooks_.webhook) webhook_metrics_.show(webhooks_.webhook->counters());
 }
 
 asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
@@ -189,7 +201,7 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   auto health_options = listen_at(options_.metrics_address);
   if (!health_options) co_return std::unexpected(std::move(health_options.error()));
   kube::net::HttpServer health(executor_, clock_, std::move(*health_options),
-                               serve_health(metrics_, [this] { return waiting_for(); }));
+                               serve_health(metrics_, [this] { return waiting_for(); }, [this] { refresh_metrics(); }));
   if (auto port = health.listen(); !port)
     co_return kube::fail(std::move(port.error()), "metrics address " + options_.metrics_address);
 

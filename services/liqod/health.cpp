@@ -28,13 +28,32 @@ void ProcessMetrics::refresh() {
   cpu_.set(seconds(usage.ru_utime) + seconds(usage.ru_stime));
 }
 
-kube::net::HttpHandler serve_health(kube::Metrics& metrics, std::function<std::string()> waiting_for) {
+ServerMetrics::ServerMetrics(kube::Metrics& metrics, const std::string& server)
+    : connections_(metrics.gauge("liqod_server_connections", "Connections that are open.", {{"server", server}})),
+      accepted_(metrics.counter("liqod_server_connections_total", "Connections that were accepted or refused.",
+                                {{"server", server}})),
+      refused_(metrics.counter("liqod_server_connections_refused_total", "Connections over the limit, closed at once.",
+                               {{"server", server}})),
+      handshake_failures_(metrics.counter("liqod_server_tls_handshake_failures_total",
+                                          "TLS handshakes that failed or took too long.", {{"server", server}})),
+      requests_(metrics.counter("liqod_server_requests_total", "Requests that were read.", {{"server", server}})) {}
+
+void ServerMetrics::show(const kube::net::HttpServerCounters& counters) {
+  const auto grow = [](kube::Counter& counter, std::uint64_t to) { counter.add(double(to) - counter.value()); };
+  connections_.set(double(counters.connections));
+  grow(accepted_, counters.accepted);
+  grow(refused_, counters.refused);
+  grow(handshake_failures_, counters.handshake_failures);
+  grow(requests_, counters.requests);
+}
+
+kube::net::HttpHandler serve_health(kube::Metrics& metrics, std::function<std::string()> waiting_for,
+                                    std::function<void()> refresh) {
   using kube::net::ServerRequest;
   using kube::net::ServerResponse;
-  auto process = std::make_shared<ProcessMetrics>(metrics);
   // The server keeps its handler for as long as any request is served.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
-  return [&metrics, waiting_for = std::move(waiting_for), process](
+  return [&metrics, waiting_for = std::move(waiting_for), refresh = std::move(refresh)](
              const ServerRequest& request, ServerResponse& response) -> boost::asio::awaitable<void> {
     const std::string path = request.target.substr(0, request.target.find('?'));
     int status = 200;
@@ -43,7 +62,7 @@ kube::net::HttpHandler serve_health(kube::Metrics& metrics, std::function<std::s
       status = 405;
       body = "only GET is served here\n";
     } else if (path == "/metrics") {
-      process->refresh();
+      refresh();
       body = metrics.text();
       type = "text/plain; version=0.0.4; charset=utf-8";
     } else if (path == "/healthz") {

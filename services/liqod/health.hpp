@@ -10,8 +10,10 @@
 
 namespace liqod {
 
-/// Answers the three paths. `waiting_for` says what readiness still waits for, "" when ready.
-kube::net::HttpHandler serve_health(kube::Metrics& metrics, std::function<std::string()> waiting_for);
+/// Answers the three paths. `waiting_for` says what readiness still waits for, "" when ready; `refresh` reads figures
+/// anew that nobody counts in `metrics` as they change.
+kube::net::HttpHandler serve_health(kube::Metrics& metrics, std::function<std::string()> waiting_for,
+                                    std::function<void()> refresh);
 
 /// The process's own figures (memory, CPU), as every Prometheus client library names them.
 class ProcessMetrics {
@@ -22,6 +24,17 @@ class ProcessMetrics {
 
  private:
   kube::Gauge resident_, cpu_;
+};
+
+/// What one server of the process has done: connections, and what was refused.
+class ServerMetrics {
+ public:
+  ServerMetrics(kube::Metrics& metrics, const std::string& server);
+  void show(const kube::net::HttpServerCounters& counters);
+
+ private:
+  kube::Gauge connections_;
+  kube::Counter accepted_, refused_, handshake_failures_, requests_;
 };
 
 /// Seconds of CPU that this thread has used.

@@ -68,6 +68,10 @@ kube::Result<std::uint16_t> Kubelet::listen() {
   return port;
 }
 
+kube::net::HttpServerCounters Kubelet::counters() const {
+  return server_ ? server_->counters() : kube::net::HttpServerCounters{};
+}
+
 asio::awaitable<void> Kubelet::run() {
   kube::async::TaskGroup group(executor_);
   group.spawn(server_->run());

@@ -102,6 +102,10 @@ kube::Result<std::uint16_t> Webhook::listen() {
   return port;
 }
 
+kube::net::HttpServerCounters Webhook::counters() const {
+  return server_ ? server_->counters() : kube::net::HttpServerCounters{};
+}
+
 asio::awaitable<void> Webhook::run() {
   kube::async::TaskGroup group(executor_);
   group.spawn(server_->run());

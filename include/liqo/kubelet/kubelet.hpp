@@ -52,6 +52,8 @@ class Kubelet {
   asio::awaitable<void> run();
   /// True once callers can verify the certificate.
   bool has_certificate() const { return certificate_.is_issued(); }
+  /// What the server has done; nothing before listen().
+  kube::net::HttpServerCounters counters() const;
 
  private:
   kube::Result<kube::net::TlsContext> make_tls(const kube::net::KeyAndCertificate& pair,

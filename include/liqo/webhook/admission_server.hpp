@@ -48,6 +48,7 @@ class AdmissionServer {
   void route(std::string path, Rule rule);
   kube::Result<std::uint16_t> listen() { return server_.listen(); }
   asio::awaitable<void> run() { return server_.serve(); }
+  kube::net::HttpServerCounters counters() const { return server_.counters(); }
   void replace_tls(kube::net::TlsContext tls) { server_.replace_tls(std::move(tls)); }
 
   asio::awaitable<void> handle(const kube::net::ServerRequest& request, kube::net::ServerResponse& response);

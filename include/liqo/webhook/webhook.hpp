@@ -46,6 +46,8 @@ class Webhook {
   asio::awaitable<void> run();
   /// Why reviews cannot be answered yet, for /readyz; "" once they can.
   std::string waiting_for() const;
+  /// What the server has done; nothing before listen().
+  kube::net::HttpServerCounters counters() const;
 
  private:
   void use(const CertificateState& state);

@@ -105,7 +105,9 @@ Result<TlsContext> TlsContext::server(const TlsServerConfig& config) {
     return fail(std::move(used.error()), "serving");
   SSL_CTX_set_alpn_select_cb(context, select_http1, nullptr);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  // Nobody resumes a session with us, and TLS 1.3 makes tickets whatever the option says.
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(context, 0);
   if (!config.client_ca_pem.empty()) {
     if (auto added = add_authorities(context, config.client_ca_pem); !added)
       return fail(std::move(added.error()), "client");

@@ -423,6 +423,34 @@ TEST_CASE("a TLS connection that the server closes ends with close_notify") {
   }());
 }
 
+TEST_CASE("a TLS client gets no tickets for sessions that nobody resumes") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto own = test::self_signed();
+    HttpServerOptions options;
+    options.tls =
+        TlsContext::server({.certificate_pem = own.certificate_pem, .key_pem = own.key_pem, .client_ca_pem = ""})
+            .value();
+    Served served(executor, std::move(options), echo);
+    RawSocket tcp(executor);
+    co_await tcp.connect(served.port);
+    asio::ssl::context context(asio::ssl::context::tls_client);
+    static int tickets;
+    tickets = 0;
+    SSL_CTX_set_session_cache_mode(context.native_handle(), SSL_SESS_CACHE_CLIENT);
+    SSL_CTX_sess_set_new_cb(context.native_handle(), [](SSL*, SSL_SESSION*) { return ++tickets, 0; });
+    asio::ssl::stream<asio::ip::tcp::socket> tls(std::move(tcp.socket()), context);
+    co_await tls.async_handshake(asio::ssl::stream_base::client, asio::use_awaitable);
+    co_await asio::async_write(tls, asio::buffer(std::string_view("GET / HTTP/1.1\r\nhost: h\r\n\r\n")),
+                               asio::use_awaitable);
+    std::string answer(4096, '\0');
+    co_await tls.async_read_some(asio::buffer(answer), asio::use_awaitable);
+    CHECK(answer.starts_with("HTTP/1.1 200 "));
+    CHECK(tickets == 0);
+    co_await served.stop();
+  }());
+}
+
 TEST_CASE("who is not admitted is answered 401 before a body is read, and is closed") {
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;
