@@ -1,16 +1,19 @@
 // The tree of commands: what may be typed, with help for all of it. Commands add themselves (commands/*.cpp).
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "session.hpp"
+#include "command.hpp"
+#include "flags.hpp"
 
 namespace liqoctl {
+
+namespace asio = boost::asio;
+class Session;
 
 /// Exit codes of every command.
 namespace exit_code {
@@ -20,7 +23,7 @@ inline constexpr int usage = 2;   ///< the command line is wrong; nothing was tr
 inline constexpr int interrupted = 130;
 }  // namespace exit_code
 
-using Answer = asio::awaitable<Result<void>>;
+using Answer = asio::awaitable<kube::Result<void>>;
 using Run = std::function<Answer(Session&)>;
 
 /// What the values of an argument are, for completion.
@@ -55,19 +58,19 @@ struct CommandTraits {
 /// The command line of one run. Not copied: options hold references into it.
 class CommandLine {
  public:
-  explicit CommandLine(std::string program);
+  explicit CommandLine(const std::string& program);
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  CLI::App& root() { return root_; }
+  Command root() const { return program_.root(); }
   CommonFlags& flags() { return flags_; }
   /// The command whose name is a verb ("create") and that only has sub-commands; made when it is first asked for.
-  CLI::App& verb(const std::string& name);
+  Command verb(const std::string& name);
   /// A command that does something. `what` begins with a capital and has no full stop at its end.
-  CLI::App& command(CLI::App& parent, const std::string& name, const std::string& what, CommandTraits traits, Run run);
+  Command command(Command parent, std::string_view name, std::string_view what, const CommandTraits& traits, Run run);
 
   /// What a command that was added by hand does.
-  void set_command(CLI::App& app, Run run);
+  void set_command(Command app, Run run);
 
   struct Parsed {
     Run run;  ///< empty: there is nothing more to do than to end with `code`
@@ -82,28 +85,20 @@ class CommandLine {
     std::vector<std::string> words;
     Candidates candidates = Candidates::none;
   };
-  Completion complete(const std::vector<std::string>& typed);
+  Completion complete(const std::vector<std::string>& typed) const;
 
  private:
-  void add_common(CLI::App& app, bool shown);
-  void add_connection(CLI::App& app, ConnectionFlags& flags, const std::string& prefix, const std::string& group,
-                      bool shown);
-  int tell(const CLI::ParseError& mistake);
+  void add_common(Command app, bool shown);
+  int tell(const std::string& mistake) const;
 
-  std::string program_;
-  CLI::App root_;
+  Program program_;
   CommonFlags flags_;
   Run chosen_;
-  std::map<std::string, CLI::App*> verbs_;
-  std::map<const CLI::App*, Candidates> arguments_;
+  std::map<std::string, Command> verbs_;
+  std::map<Command, Candidates> arguments_;
 };
 
-/// A flag that takes one value at each occurrence, and may occur again.
-CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<std::string>& into, const std::string& what);
-/// A flag that takes a duration such as 2m.
-CLI::Option* add_duration(CLI::App& app, const std::string& name, kube::Duration& into, const std::string& what);
 /// `--remote-cluster-id`, required.
-CLI::Option* add_remote_cluster_id(CLI::App& app, std::string& into,
-                                   const std::string& what = "ID of the other cluster");
+Option add_remote_cluster_id(Command app, std::string& into, std::string_view what = "ID of the other cluster");
 
 }  // namespace liqoctl

@@ -74,15 +74,16 @@ asio::awaitable<Result<std::string>> obtain_nonce(Session& session, Cluster& pro
     if (!made && !made.error().is_already_exists()) co_return std::unexpected(std::move(made.error()));
     if (provider.flags().dry_run) co_return "";
   }
-  const std::function<Look<std::string>(const Object*)> look = [](const Object* secret) -> Look<std::string> {
+  std::string nonce;
+  const std::function<Look(const Object*)> look = [&nonce](const Object* secret) -> Look {
     if (!secret) return {.seen = "Secret liqo-nonce is gone"};
-    std::string nonce = core::secret_bytes(*secret, "nonce");
+    nonce = core::secret_bytes(*secret, "nonce");
     if (nonce.empty()) return {.seen = "it is not filled: is liqod running in that cluster?"};
-    return {.value = std::move(nonce)};
+    return {.done = true};
   };
-  auto nonce = co_await wait_for_object<std::string>(provider, session.deadline(), kube::resources::secrets, key,
-                                                     "the nonce of the provider", look);
-  if (!nonce) co_return kube::fail(std::move(nonce.error()), provider.scope());
+  auto filled = co_await wait_for_object(provider, session.deadline(), kube::resources::secrets, key,
+                                         "the nonce of the provider", look);
+  if (!filled) co_return kube::fail(std::move(filled.error()), provider.scope());
   session.output().success(provider.scope(), "nonce is there");
   co_return nonce;
 }
@@ -104,18 +105,19 @@ asio::awaitable<Result<std::string>> obtain_signature(Session& session, Cluster&
     if (!made && !made.error().is_already_exists()) co_return std::unexpected(std::move(made.error()));
     if (consumer.flags().dry_run) co_return "";
   }
-  const std::function<Look<std::string>(const Object*)> look = [&nonce](const Object* secret) -> Look<std::string> {
+  std::string signature;
+  const std::function<Look(const Object*)> look = [&](const Object* secret) -> Look {
     if (!secret || core::secret_bytes(*secret, "nonce") != nonce) return {.seen = "Secret liqo-signed-nonce is gone"};
-    std::string signature = core::secret_bytes(*secret, "signedNonce");
+    signature = core::secret_bytes(*secret, "signedNonce");
     if (signature.empty()) return {.seen = "it is not signed: is liqod running in that cluster?"};
-    return {.value = std::move(signature)};
+    return {.done = true};
   };
-  auto signature = co_await wait_for_object<std::string>(consumer, session.deadline(), kube::resources::secrets, key,
-                                                         "the signature of the nonce", look);
-  if (!signature) {
+  auto is_signed = co_await wait_for_object(consumer, session.deadline(), kube::resources::secrets, key,
+                                            "the signature of the nonce", look);
+  if (!is_signed) {
     const std::string why = co_await last_warning(consumer, key, "Secret");
     co_return std::unexpected(
-        kube::Failure(signature.error().code(), consumer.scope() + ": " + signature.error().text() + why));
+        kube::Failure(is_signed.error().code(), consumer.scope() + ": " + is_signed.error().text() + why));
   }
   session.output().success(consumer.scope(), "nonce signed");
   co_return signature;
@@ -137,20 +139,21 @@ asio::awaitable<Result<Object>> admit_tenant(Session& session, Cluster& provider
   if (!done) co_return kube::fail(std::move(done.error()), provider.scope());
   if (*done == Ensured::dry_run) co_return tenant;
   session.output().success(provider.scope(), "Tenant " + key.name + " " + std::string(in_words(*done)));
-  const std::function<Look<Object>(const Object*)> look = [](const Object* there) -> Look<Object> {
+  const std::function<Look(const Object*)> look = [&tenant](const Object* there) -> Look {
     if (!there) return {.seen = "the Tenant is gone"};
     if (!is_admitted(*there)) return {.seen = "it has no credentials yet"};
-    return {.value = *there};
+    tenant = *there;
+    return {.done = true};
   };
-  auto admitted = co_await wait_for_object<Object>(provider, session.deadline(), kinds::tenants, key,
-                                                   "Tenant " + key.name + " to be admitted", look);
+  auto admitted = co_await wait_for_object(provider, session.deadline(), kinds::tenants, key,
+                                           "Tenant " + key.name + " to be admitted", look);
   if (!admitted) {
     const std::string why = co_await last_warning(provider, key, "Tenant");
     co_return std::unexpected(
         kube::Failure(admitted.error().code(), provider.scope() + ": " + admitted.error().text() + why));
   }
   session.output().success(provider.scope(), "Tenant " + key.name + " admitted");
-  co_return admitted;
+  co_return tenant;
 }
 
 asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer, Object identity) {
@@ -159,14 +162,14 @@ asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer
   if (!done) co_return kube::fail(std::move(done.error()), consumer.scope());
   if (*done == Ensured::dry_run) co_return Result<void>();
   session.output().success(consumer.scope(), "Identity " + key.name + " " + std::string(in_words(*done)));
-  const std::function<Look<bool>(const Object*)> look = [](const Object* there) -> Look<bool> {
+  const std::function<Look(const Object*)> look = [](const Object* there) -> Look {
     if (!there) return {.seen = "the Identity is gone"};
     if (kube::string_at(there->status(), {"kubeconfigSecretRef", "name"}).empty())
       return {.seen = "it has no Secret yet: is liqod running in that cluster?"};
-    return {.value = true};
+    return {.done = true};
   };
-  auto ready = co_await wait_for_object<bool>(consumer, session.deadline(), kinds::identities, key,
-                                              "the kubeconfig of Identity " + key.name, look);
+  auto ready = co_await wait_for_object(consumer, session.deadline(), kinds::identities, key,
+                                        "the kubeconfig of Identity " + key.name, look);
   if (!ready) {
     const std::string why = co_await last_warning(consumer, key, "Identity");
     co_return std::unexpected(

@@ -9,6 +9,7 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "kube/async/task_group.hpp"
+#include "session.hpp"
 
 namespace {
 

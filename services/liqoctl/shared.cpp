@@ -47,13 +47,13 @@ asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resour
   co_return found->front().key();
 }
 
-void add_resource_flags(CLI::App& app, model::ResourceFlags& flags) {
-  app.add_option("--cpu", flags.cpu, "CPUs, e.g. 4 or 500m")->group("Resources")->type_name("AMOUNT");
-  app.add_option("--memory", flags.memory, "Memory, e.g. 8Gi")->group("Resources")->type_name("AMOUNT");
-  app.add_option("--pods", flags.pods, "Number of pods")->group("Resources")->type_name("AMOUNT");
-  add_list(app, "--resource", flags.others, "Any other resource, e.g. nvidia.com/gpu=2; may be repeated")
-      ->group("Resources")
-      ->type_name("NAME=AMOUNT");
+void add_resource_flags(Command app, model::ResourceFlags& flags) {
+  app.option("--cpu", flags.cpu, "CPUs, e.g. 4 or 500m").group("Resources").type_name("AMOUNT");
+  app.option("--memory", flags.memory, "Memory, e.g. 8Gi").group("Resources").type_name("AMOUNT");
+  app.option("--pods", flags.pods, "Number of pods").group("Resources").type_name("AMOUNT");
+  app.list("--resource", flags.others, "Any other resource, e.g. nvidia.com/gpu=2; may be repeated")
+      .group("Resources")
+      .type_name("NAME=AMOUNT");
 }
 
 }  // namespace liqoctl

@@ -1,8 +1,9 @@
 // Small things that several commands need.
 #pragma once
 
-#include "command_line.hpp"
+#include "command.hpp"
 #include "model/resources.hpp"
+#include "session.hpp"
 
 namespace liqoctl {
 
@@ -21,6 +22,6 @@ asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resour
                                                   std::string peer = {});
 
 /// `--cpu --memory --pods --resource`.
-void add_resource_flags(CLI::App& app, model::ResourceFlags& flags);
+void add_resource_flags(Command app, model::ResourceFlags& flags);
 
 }  // namespace liqoctl

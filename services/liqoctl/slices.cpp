@@ -50,24 +50,28 @@ struct Answered {
   bool shows_what = false;  ///< it says itself what it answers to
 };
 
-Look<Answered> look_at(const Object* object) {
+Look look_at(const Object* object, Answered& answer) {
   if (!object) return {.seen = "the slice is not there"};
   const ResourceSlice slice(*object);
   for (const std::string_view type : {conditions::authentication, conditions::resources})
-    if (slice.is_denied(type)) return {.value = Answered{.denial = denial(slice, type)}};
+    if (slice.is_denied(type)) {
+      answer = {.denial = denial(slice, type)};
+      return {.done = true};
+    }
   if (!slice.is_accepted(conditions::authentication)) return {.seen = "the provider has not answered"};
   if (!slice.is_accepted(conditions::resources)) return {.seen = "the provider has not decided about the resources"};
   if (!answers(slice))
     return {.seen = "granted is still " + model::in_words(slice.granted()) +
                     "; a provider that has cordoned the tenant or the slice does not look at changes"};
-  return {.value = Answered{.granted = slice.granted(), .shows_what = slice.slice_class() == "default"}};
+  answer = {.granted = slice.granted(), .shows_what = slice.slice_class() == "default"};
+  return {.done = true};
 }
 
-Look<bool> look_at_node(const Object* node) {
+Look look_at_node(const Object* node) {
   if (!node) return {.seen = "there is no such Node yet"};
   for (const json::value& condition : kube::array_at(node->status(), {"conditions"})) {
     if (kube::string_at(condition, {"type"}) != "Ready") continue;
-    if (kube::string_at(condition, {"status"}) == "True") return {.value = true};
+    if (kube::string_at(condition, {"status"}) == "True") return {.done = true};
     return {.seen = "Ready is " + std::string(kube::string_at(condition, {"status"})) + ": " +
                     text::printable(kube::string_at(condition, {"message"}).substr(0, 512))};
   }
@@ -105,43 +109,46 @@ asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cl
 asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster, kube::ObjectKey key,
                                              std::string old_answer) {
   const kube::TimePoint started = cluster.clock().now();
-  const std::function<Look<Answered>(const Object*)> look = [&](const Object* object) -> Look<Answered> {
-    auto seen = look_at(object);
-    if (!seen.value || seen.value->shows_what || cluster.clock().now() - started >= old_answer_patience) return seen;
+  Answered answer;
+  const std::function<Look(const Object*)> look = [&](const Object* object) -> Look {
+    auto seen = look_at(object, answer);
+    if (!seen.done || answer.shows_what || cluster.clock().now() - started >= old_answer_patience) return seen;
     if (answer_text(ResourceSlice(*object)) == old_answer) return {.seen = "the provider has not answered the change"};
     return seen;
   };
-  auto answer = co_await wait_for_object<Answered>(cluster, session.deadline(), kinds::resource_slices, key,
-                                                   "the provider to answer to ResourceSlice " + key.name, look);
-  if (!answer) co_return std::unexpected(std::move(answer.error()));
-  if (!answer->denial.empty())
-    co_return kube::fail(Errc::unsupported, "ResourceSlice " + key.name + ": " + answer->denial +
+  auto answered = co_await wait_for_object(cluster, session.deadline(), kinds::resource_slices, key,
+                                           "the provider to answer to ResourceSlice " + key.name, look);
+  if (!answered) co_return std::unexpected(std::move(answered.error()));
+  if (!answer.denial.empty())
+    co_return kube::fail(Errc::unsupported, "ResourceSlice " + key.name + ": " + answer.denial +
                                                 " (the tenant or the slice may be cordoned; ask the provider)");
   session.output().success(cluster.scope(),
-                           "ResourceSlice " + key.name + " accepted, granted " + model::in_words(answer->granted));
+                           "ResourceSlice " + key.name + " accepted, granted " + model::in_words(answer.granted));
   co_return Result<void>();
 }
 
 asio::awaitable<Result<kube::ObjectKey>> wait_for_virtual_node(Session& session, Cluster& cluster,
                                                                kube::ObjectKey slice) {
   const std::string selector = "liqo.io/resourceslice-name=" + slice.name;
-  const std::function<asio::awaitable<Result<Look<kube::ObjectKey>>>()> probe =
+  kube::ObjectKey key;
+  const std::function<asio::awaitable<Result<Look>>()> probe =
       // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
-      [&]() -> asio::awaitable<Result<Look<kube::ObjectKey>>> {
+      [&]() -> asio::awaitable<Result<Look>> {
     auto found = co_await cluster.list(kinds::virtual_nodes, slice.ns, selector);
     if (!found) co_return std::unexpected(std::move(found.error()));
-    if (found->empty()) co_return Look<kube::ObjectKey>{.seen = "there is none yet"};
-    co_return Look<kube::ObjectKey>{.value = found->front().key()};
+    if (found->empty()) co_return Look{.seen = "there is none yet"};
+    key = found->front().key();
+    co_return Look{.done = true};
   };
-  co_return co_await wait_for<kube::ObjectKey>(cluster, session.deadline(),
-                                               "a VirtualNode of ResourceSlice " + slice.name, probe);
+  auto done = co_await wait_for(cluster, session.deadline(), "a VirtualNode of ResourceSlice " + slice.name, probe);
+  if (!done) co_return std::unexpected(std::move(done.error()));
+  co_return key;
 }
 
 asio::awaitable<Result<void>> wait_for_node(Session& session, Cluster& cluster, kube::ObjectKey virtual_node) {
-  const std::function<Look<bool>(const Object*)> look = look_at_node;
-  auto ready =
-      co_await wait_for_object<bool>(cluster, session.deadline(), kube::resources::nodes, {"", virtual_node.name},
-                                     "Node " + virtual_node.name + " to be Ready", look);
+  const std::function<Look(const Object*)> look = look_at_node;
+  auto ready = co_await wait_for_object(cluster, session.deadline(), kube::resources::nodes, {"", virtual_node.name},
+                                        "Node " + virtual_node.name + " to be Ready", look);
   if (!ready) co_return std::unexpected(std::move(ready.error()));
   auto node = co_await cluster.find(kube::resources::nodes, {"", virtual_node.name});
   std::string size;

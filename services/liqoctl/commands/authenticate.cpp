@@ -1,4 +1,5 @@
 // liqoctl authenticate|unauthenticate: credentials of a consumer at a provider, without asking for any resources.
+#include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "handshake.hpp"
 #include "unauthenticate.hpp"
@@ -38,7 +39,7 @@ Answer run_unauthenticate(Session& session) {
 
 void add_authenticate(CommandLine& line) {
   auto flags = std::make_shared<AuthenticateFlags>();
-  auto& app =
+  const Command app =
       line.command(line.root(), "authenticate", "Get credentials at a provider",
                    {.namespaces = Namespaces::liqo,
                     .two_clusters = true,
@@ -47,19 +48,18 @@ void add_authenticate(CommandLine& line) {
                     .aliases = {"auth"},
                     .examples = "  liqoctl authenticate --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml"},
                    [flags](Session& session) { return run_authenticate(session, *flags); });
-  app.add_flag("--in-band", flags->in_band, "Accepted, without effect: needs the network module");
-  app.add_option("--proxy-url", flags->proxy_url, "Proxy by which the provider's API server is reached")
-      ->type_name("URL");
+  app.flag("--in-band", flags->in_band, "Accepted, without effect: needs the network module");
+  app.option("--proxy-url", flags->proxy_url, "Proxy by which the provider's API server is reached").type_name("URL");
 
   auto wait = std::make_shared<bool>(true);
-  auto& undo = line.command(line.root(), "unauthenticate", "Withdraw the credentials at a provider",
-                            {.namespaces = Namespaces::liqo,
-                             .two_clusters = true,
-                             .writes = true,
-                             .timeout = std::chrono::minutes(2),
-                             .aliases = {"unauth"}},
-                            [wait](Session& session) { return run_unauthenticate(session); });
-  undo.add_flag("--wait", *wait, "Accepted; it always waits");
+  const Command undo = line.command(line.root(), "unauthenticate", "Withdraw the credentials at a provider",
+                                    {.namespaces = Namespaces::liqo,
+                                     .two_clusters = true,
+                                     .writes = true,
+                                     .timeout = std::chrono::minutes(2),
+                                     .aliases = {"unauth"}},
+                                    [wait](Session& session) { return run_unauthenticate(session); });
+  undo.flag("--wait", *wait, "Accepted; it always waits");
 }
 
 }  // namespace liqoctl

@@ -1,9 +1,9 @@
 // Every command adds itself to the tree by one of these; each is in the file of its name.
 #pragma once
 
-#include "command_line.hpp"
-
 namespace liqoctl {
+
+class CommandLine;
 
 void add_authenticate(CommandLine& line);
 void add_completion(CommandLine& line);

@@ -1,9 +1,11 @@
 // liqoctl completion: scripts for shells, and the hidden command that these scripts call at each press of the key.
 #include <sstream>
 
+#include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "session.hpp"
 
 namespace liqoctl {
 namespace {
@@ -88,7 +90,7 @@ asio::awaitable<std::vector<std::string>> names(Session& session, Candidates can
   co_return out;
 }
 
-Answer complete(Session& session, CommandLine& line, const std::vector<std::string>& words) {
+Answer complete(Session& session, const CommandLine& line, std::vector<std::string> words) {
   const auto found = line.complete(words);
   std::string out;
   for (const std::string& word : found.words) out += word + "\n";
@@ -107,24 +109,20 @@ Answer print_script(Session& session, const std::string& shell, const std::strin
 
 void add_completion(CommandLine& line) {
   auto shell = std::make_shared<std::string>();
-  const std::string program = line.root().get_name().starts_with("kubectl") ? "kubectl-liqo" : line.root().get_name();
-  auto& app = line.command(line.root(), "completion", "Print the script that completes commands in a shell",
-                           {.namespaces = Namespaces::none,
-                            .examples = "  source <(liqoctl completion bash)\n"
-                                        "  liqoctl completion zsh > \"${fpath[1]}/_liqoctl\"\n"
-                                        "  liqoctl completion fish | source"},
-                           [shell, program](Session& session) { return print_script(session, *shell, program); });
-  app.add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  const std::string program = line.root().name().starts_with("kubectl") ? "kubectl-liqo" : line.root().name();
+  const Command app =
+      line.command(line.root(), "completion", "Print the script that completes commands in a shell",
+                   {.namespaces = Namespaces::none,
+                    .examples = "  source <(liqoctl completion bash)\n"
+                                "  liqoctl completion zsh > \"${fpath[1]}/_liqoctl\"\n"
+                                "  liqoctl completion fish | source"},
+                   [shell, program](Session& session) { return print_script(session, *shell, program); });
+  app.option("shell", *shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
 
-  auto words = std::make_shared<std::vector<std::string>>();
-  auto& hidden = *line.root().add_subcommand("__complete");
-  hidden.group("");
+  const Command hidden = line.root().add("__complete", "");
   // Everything behind it is what is being typed, flags too.
-  hidden.prefix_command();
-  line.set_command(hidden, [&line, words, &hidden](Session& session) {
-    *words = hidden.remaining();
-    return complete(session, line, *words);
-  });
+  hidden.take_the_rest();
+  line.set_command(hidden, [&line, hidden](Session& session) { return complete(session, line, hidden.remaining()); });
 }
 
 }  // namespace liqoctl

@@ -1,4 +1,5 @@
 // liqoctl cordon|uncordon|drain|activate: what a provider's administrator does to tenants and slices.
+#include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -116,29 +117,29 @@ Answer change_slice(Session& session, const SliceFlags& flags, bool cordon) {
 
 void add_tenant_verb(CommandLine& line, const std::string& verb, const std::string& what, const Change& change) {
   auto flags = std::make_shared<TenantFlags>();
-  auto& app = line.command(line.verb(verb), "tenant", what,
-                           {.writes = true,
-                            .asks = !change.question.empty(),
-                            .timeout = std::chrono::minutes(2),
-                            .argument = Candidates::tenants,
-                            .aliases = {"tenants"}},
-                           [flags, change](Session& session) { return change_tenant(session, *flags, change); });
-  app.add_option("name", flags->name, "Name of the Tenant: the consumer's ID")->required()->type_name("NAME");
-  if (verb == "drain")
-    app.add_flag("--keep-pods", flags->keep_pods, "Leave the pods that run; only new ones are refused");
+  const Command app =
+      line.command(line.verb(verb), "tenant", what,
+                   {.writes = true,
+                    .asks = !change.question.empty(),
+                    .timeout = std::chrono::minutes(2),
+                    .argument = Candidates::tenants,
+                    .aliases = {"tenants"}},
+                   [flags, change](Session& session) { return change_tenant(session, *flags, change); });
+  app.option("name", flags->name, "Name of the Tenant: the consumer's ID").required().type_name("NAME");
+  if (verb == "drain") app.flag("--keep-pods", flags->keep_pods, "Leave the pods that run; only new ones are refused");
 }
 
 void add_slice_verb(CommandLine& line, const std::string& verb, const std::string& what) {
   auto flags = std::make_shared<SliceFlags>();
   const bool cordon = verb == "cordon";
-  auto& app = line.command(line.verb(verb), "resourceslice", what,
-                           {.writes = true,
-                            .asks = true,
-                            .timeout = std::chrono::minutes(2),
-                            .argument = Candidates::slices,
-                            .aliases = {"rs", "resourceslices"}},
-                           [flags, cordon](Session& session) { return change_slice(session, *flags, cordon); });
-  app.add_option("name", flags->name, "Name of the slice")->required()->type_name("NAME");
+  const Command app = line.command(line.verb(verb), "resourceslice", what,
+                                   {.writes = true,
+                                    .asks = true,
+                                    .timeout = std::chrono::minutes(2),
+                                    .argument = Candidates::slices,
+                                    .aliases = {"rs", "resourceslices"}},
+                                   [flags, cordon](Session& session) { return change_slice(session, *flags, cordon); });
+  app.option("name", flags->name, "Name of the slice").required().type_name("NAME");
   add_remote_cluster_id(app, flags->consumer, "ID of the consumer");
 }
 

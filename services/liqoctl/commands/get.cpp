@@ -1,4 +1,5 @@
 // liqoctl get and describe: objects of peerings as tables, documents, or one in full.
+#include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/listing.hpp"
@@ -101,20 +102,21 @@ Candidates candidates_of(const ListedKind& kind) {
 void add_get(CommandLine& line) {
   for (const ListedKind& kind : model::listed_kinds()) {
     auto flags = std::make_shared<GetFlags>();
-    auto& app = line.command(line.verb("get"), kind.name, "List " + kind.what,
-                             {.prints_tables = true, .argument = candidates_of(kind), .aliases = kind.aliases},
-                             [flags, &kind](Session& session) { return get(session, kind, *flags); });
-    app.add_option("name", flags->names, "Names; all where none is given")->type_name("NAME");
-    app.add_option("--remote-cluster-id", flags->peer, "Only those of this peer")->type_name("ID");
-    app.add_option("-l,--selector", flags->selector, "Only those with these labels")->type_name("SELECTOR");
+    const Command app = line.command(line.verb("get"), kind.name, "List " + kind.what,
+                                     {.prints_tables = true, .argument = candidates_of(kind), .aliases = kind.aliases},
+                                     [flags, &kind](Session& session) { return get(session, kind, *flags); });
+    app.option("name", flags->names, "Names; all where none is given").type_name("NAME");
+    app.option("--remote-cluster-id", flags->peer, "Only those of this peer").type_name("ID");
+    app.option("-l,--selector", flags->selector, "Only those with these labels").type_name("SELECTOR");
 
     auto described = std::make_shared<GetFlags>();
-    auto& full = line.command(line.verb("describe"), kind.name, "Show " + kind.what + ", in full",
-                              {.argument = candidates_of(kind), .aliases = kind.aliases},
-                              [described, &kind](Session& session) { return describe(session, kind, *described); });
-    full.add_option("name", described->names, "Names; all where none is given")->type_name("NAME");
-    full.add_option("--remote-cluster-id", described->peer, "Only those of this peer")->type_name("ID");
-    full.add_option("-l,--selector", described->selector, "Only those with these labels")->type_name("SELECTOR");
+    const Command full =
+        line.command(line.verb("describe"), kind.name, "Show " + kind.what + ", in full",
+                     {.argument = candidates_of(kind), .aliases = kind.aliases},
+                     [described, &kind](Session& session) { return describe(session, kind, *described); });
+    full.option("name", described->names, "Names; all where none is given").type_name("NAME");
+    full.option("--remote-cluster-id", described->peer, "Only those of this peer").type_name("ID");
+    full.option("-l,--selector", described->selector, "Only those with these labels").type_name("SELECTOR");
   }
 }
 

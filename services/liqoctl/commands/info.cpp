@@ -1,11 +1,13 @@
 // liqoctl info: the state of this cluster, and with `peer` of each peering, for people (sections) and programs (-o,
 // --get).
+#include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqod_version.hpp"
 #include "model/local_info.hpp"
 #include "model/peer_info.hpp"
+#include "session.hpp"
 #include "text/path.hpp"
 #include "text/width.hpp"
 #include "text/yaml.hpp"
@@ -152,31 +154,31 @@ Answer info_peer(Session& session, const InfoFlags& flags) {
 
 void add_info(CommandLine& line) {
   auto flags = std::make_shared<InfoFlags>();
-  auto& info_app = line.command(line.root(), "info", "Show the state of this cluster and its peerings",
-                                {.namespaces = Namespaces::liqo,
-                                 .prints = true,
-                                 .examples = "  liqoctl info\n"
-                                             "  liqoctl info --get clusterid\n"
-                                             "  liqoctl info peer cool-firefly --get authentication.resourceslices\n"
-                                             "  liqoctl info peer -o json"},
-                                [flags](Session& session) { return info(session, *flags); });
-  info_app.require_subcommand(0, 1);
-  info_app.add_option("-g,--get", flags->get, "Print only the part at this path, e.g. local.clusterid")
-      ->type_name("PATH");
+  const Command info_app =
+      line.command(line.root(), "info", "Show the state of this cluster and its peerings",
+                   {.namespaces = Namespaces::liqo,
+                    .prints = true,
+                    .examples = "  liqoctl info\n"
+                                "  liqoctl info --get clusterid\n"
+                                "  liqoctl info peer cool-firefly --get authentication.resourceslices\n"
+                                "  liqoctl info peer -o json"},
+                   [flags](Session& session) { return info(session, *flags); });
+  info_app.require_commands(0, 1);
+  info_app.option("-g,--get", flags->get, "Print only the part at this path, e.g. local.clusterid").type_name("PATH");
   auto peer_flags = std::make_shared<InfoFlags>();
-  auto& peer_app = line.command(info_app, "peer", "Show peerings: all, or those with the named clusters",
-                                {.namespaces = Namespaces::liqo,
-                                 .prints = true,
-                                 .argument = Candidates::peers,
-                                 .examples = "  liqoctl info peer\n"
-                                             "  liqoctl info peer cool-firefly\n"
-                                             "  liqoctl info peer cool-firefly --get authentication.resourceslices\n"
-                                             "  liqoctl info peer cool-firefly --get info.role"},
-                                [peer_flags](Session& session) { return info_peer(session, *peer_flags); });
-  peer_app.add_option("cluster", peer_flags->peers, "IDs of peers")->type_name("ID");
-  peer_app
-      .add_option("-g,--get", peer_flags->get, "Print only the part at this path, e.g. authentication.resourceslices")
-      ->type_name("PATH");
+  const Command peer_app =
+      line.command(info_app, "peer", "Show peerings: all, or those with the named clusters",
+                   {.namespaces = Namespaces::liqo,
+                    .prints = true,
+                    .argument = Candidates::peers,
+                    .examples = "  liqoctl info peer\n"
+                                "  liqoctl info peer cool-firefly\n"
+                                "  liqoctl info peer cool-firefly --get authentication.resourceslices\n"
+                                "  liqoctl info peer cool-firefly --get info.role"},
+                   [peer_flags](Session& session) { return info_peer(session, *peer_flags); });
+  peer_app.option("cluster", peer_flags->peers, "IDs of peers").type_name("ID");
+  peer_app.option("-g,--get", peer_flags->get, "Print only the part at this path, e.g. authentication.resourceslices")
+      .type_name("PATH");
 }
 
 }  // namespace liqoctl

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "chart.hpp"
+#include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "kube/wire/yaml.hpp"
 #include "model/install.hpp"
@@ -76,7 +77,7 @@ Answer install(Session& session, const Flags& flags) {
 
 void add_install(CommandLine& line) {
   auto flags = std::make_shared<Flags>();
-  auto& app = line.command(
+  const Command app = line.command(
       line.root(), "install", "Print the manifests that a cluster needs for liqod",
       {.namespaces = Namespaces::liqo,
        .prints = true,
@@ -89,15 +90,14 @@ void add_install(CommandLine& line) {
            "Printed are kinds, roles, bindings, the sharing policy and the Deployment. The configurations of the\n"
            "webhooks and their certificates are liqod's own work."},
       [flags](Session& session) { return install(session, *flags); });
-  app.add_flag("--print,--dry-run", flags->print, "Print the manifests (nothing is sent to any cluster)");
-  app.add_option("--cluster-id", flags->cluster_id, "ID of the cluster, by which peers know it")->type_name("ID");
-  app.add_option("--api-server-url", flags->api_server, "URL by which consumers reach the API server")
-      ->type_name("URL");
-  add_list(app, "-f,--values", flags->values, "File of values; later ones win")->type_name("FILE");
-  add_list(app, "--set", flags->set, "A value, e.g. controllerManager.config.defaultLimitsEnforcement=Hard")
-      ->type_name("KEY=VALUE");
-  add_list(app, "--set-string", flags->set_string, "Likewise, and always a string")->type_name("KEY=VALUE");
-  app.add_flag("--deployment", flags->deployment, "Print the Deployment of liqod and its Service too (default true)");
+  app.flag("--print,--dry-run", flags->print, "Print the manifests (nothing is sent to any cluster)");
+  app.option("--cluster-id", flags->cluster_id, "ID of the cluster, by which peers know it").type_name("ID");
+  app.option("--api-server-url", flags->api_server, "URL by which consumers reach the API server").type_name("URL");
+  app.list("-f,--values", flags->values, "File of values; later ones win").type_name("FILE");
+  app.list("--set", flags->set, "A value, e.g. controllerManager.config.defaultLimitsEnforcement=Hard")
+      .type_name("KEY=VALUE");
+  app.list("--set-string", flags->set_string, "Likewise, and always a string").type_name("KEY=VALUE");
+  app.flag("--deployment", flags->deployment, "Print the Deployment of liqod and its Service too (default true)");
 }
 
 }  // namespace liqoctl

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "handshake.hpp"
 #include "kube/wire/yaml.hpp"
@@ -241,15 +242,15 @@ Answer get_kubeconfig(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
-CLI::App& add(CommandLine& line, const std::string& verb, const std::string& name, const std::string& what,
-              CommandTraits traits, const std::shared_ptr<Flags>& flags, Answer (*run)(Session&, const Flags&)) {
+Command add(CommandLine& line, const std::string& verb, const std::string& name, const std::string& what,
+            CommandTraits traits, const std::shared_ptr<Flags>& flags, Answer (*run)(Session&, const Flags&)) {
   return line.command(line.verb(verb), name, what, std::move(traits),
                       [flags, run](Session& session) { return run(session, *flags); });
 }
 
-void add_file(CLI::App& app, Flags& flags, const std::string& what) {
-  app.add_option("-f,--filename", flags.file, what)->required()->type_name("FILE");
-  app.add_option("--remote-cluster-id", flags.peer, "Refuse the file if it is not of this cluster")->type_name("ID");
+void add_file(Command app, Flags& flags, const std::string& what) {
+  app.option("-f,--filename", flags.file, what).required().type_name("FILE");
+  app.option("--remote-cluster-id", flags.peer, "Refuse the file if it is not of this cluster").type_name("ID");
 }
 
 }  // namespace
@@ -275,19 +276,19 @@ void add_manual(CommandLine& line) {
       flags->peer);
 
   flags = std::make_shared<Flags>();
-  auto* app = &add(line, "generate", "tenant", "Consumer: print the Tenant that the provider is to be given",
-                   {.prints = true,
-                    .timeout = minutes,
-                    .aliases = {"tenants"},
-                    .examples = "  liqoctl generate tenant --remote-cluster-id milan --nonce \"$NONCE\" > tenant.yaml"},
-                   flags, generate_tenant);
-  add_remote_cluster_id(*app, flags->peer, "ID of the provider");
-  app->add_option("--nonce", flags->nonce, "The provider's nonce; that of the last time where none is given")
-      ->type_name("TEXT");
-  app->add_option("--remote-tenant-namespace", flags->remote_namespace, "Our tenant namespace at the provider")
-      ->type_name("NAME");
-  app->add_option("--proxy-url", flags->proxy_url, "Proxy by which the provider's API server is reached")
-      ->type_name("URL");
+  Command app =
+      add(line, "generate", "tenant", "Consumer: print the Tenant that the provider is to be given",
+          {.prints = true,
+           .timeout = minutes,
+           .aliases = {"tenants"},
+           .examples = "  liqoctl generate tenant --remote-cluster-id milan --nonce \"$NONCE\" > tenant.yaml"},
+          flags, generate_tenant);
+  add_remote_cluster_id(app, flags->peer, "ID of the provider");
+  app.option("--nonce", flags->nonce, "The provider's nonce; that of the last time where none is given")
+      .type_name("TEXT");
+  app.option("--remote-tenant-namespace", flags->remote_namespace, "Our tenant namespace at the provider")
+      .type_name("NAME");
+  app.option("--proxy-url", flags->proxy_url, "Proxy by which the provider's API server is reached").type_name("URL");
   flags = std::make_shared<Flags>();
   add_file(add(line, "create", "tenant", "Provider: admit the consumer whose Tenant is in a file",
                {.writes = true, .timeout = minutes, .aliases = {"tenants"}}, flags, create_tenant),
@@ -295,30 +296,30 @@ void add_manual(CommandLine& line) {
   flags = std::make_shared<Flags>();
   add(line, "delete", "tenant", "Provider: take a consumer's credentials, grants and pods away",
       {.writes = true, .argument = Candidates::tenants, .aliases = {"tenants"}}, flags, delete_tenant)
-      .add_option("name", flags->name, "Name of the Tenant: the consumer's ID")
-      ->required()
-      ->type_name("NAME");
+      .option("name", flags->name, "Name of the Tenant: the consumer's ID")
+      .required()
+      .type_name("NAME");
 
   flags = std::make_shared<Flags>();
-  app = &add(line, "generate", "identity", "Provider: print the Identity that the consumer is to be given",
-             {.prints = true, .aliases = {"identities"}}, flags, generate_identity);
-  add_remote_cluster_id(*app, flags->peer, "ID of the consumer");
-  app->add_option("--remote-tenant-namespace", flags->remote_namespace, "Our tenant namespace at the consumer")
-      ->type_name("NAME");
+  app = add(line, "generate", "identity", "Provider: print the Identity that the consumer is to be given",
+            {.prints = true, .aliases = {"identities"}}, flags, generate_identity);
+  add_remote_cluster_id(app, flags->peer, "ID of the consumer");
+  app.option("--remote-tenant-namespace", flags->remote_namespace, "Our tenant namespace at the consumer")
+      .type_name("NAME");
   flags = std::make_shared<Flags>();
   add_file(add(line, "create", "identity", "Consumer: take the credentials that are in a file",
                {.writes = true, .timeout = minutes, .aliases = {"identities"}}, flags, create_identity),
            *flags, "What generate identity printed; - is standard input");
   flags = std::make_shared<Flags>();
-  app = &add(line, "delete", "identity", "Consumer: forget credentials",
-             {.writes = true, .argument = Candidates::identities, .aliases = {"identities"}}, flags, delete_identity);
-  app->add_option("name", flags->name, "Name of the Identity")->required()->type_name("NAME");
-  app->add_option("--remote-cluster-id", flags->peer, "ID of the provider")->type_name("ID");
+  app = add(line, "delete", "identity", "Consumer: forget credentials",
+            {.writes = true, .argument = Candidates::identities, .aliases = {"identities"}}, flags, delete_identity);
+  app.option("name", flags->name, "Name of the Identity").required().type_name("NAME");
+  app.option("--remote-cluster-id", flags->peer, "ID of the provider").type_name("ID");
   flags = std::make_shared<Flags>();
-  app = &add(line, "get", "kubeconfig", "Consumer: print the kubeconfig of an Identity",
-             {.argument = Candidates::identities, .aliases = {"kc"}}, flags, get_kubeconfig);
-  app->add_option("name", flags->name, "Name of the Identity")->required()->type_name("NAME");
-  app->add_option("--remote-cluster-id", flags->peer, "ID of the provider")->type_name("ID");
+  app = add(line, "get", "kubeconfig", "Consumer: print the kubeconfig of an Identity",
+            {.argument = Candidates::identities, .aliases = {"kc"}}, flags, get_kubeconfig);
+  app.option("name", flags->name, "Name of the Identity").required().type_name("NAME");
+  app.option("--remote-cluster-id", flags->peer, "ID of the provider").type_name("ID");
 }
 
 }  // namespace liqoctl

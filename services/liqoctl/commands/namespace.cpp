@@ -1,4 +1,5 @@
 // liqoctl offload|unoffload namespace: whose pods may run in other clusters.
+#include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -38,12 +39,16 @@ asio::awaitable<Result<std::vector<std::string>>> chosen(Session& session, Clust
   co_return out;
 }
 
-Look<std::string> look_at(const Object* offloading) {
+/// Done in a phase that lasts, which is written to `reached`.
+Look look_at(const Object* offloading, std::string& reached) {
   if (!offloading) return {.seen = "it is not there"};
   const auto phase = kube::string_at(offloading->status(), {"offloadingPhase"});
   const bool current = kube::int_at(offloading->tree(), {"status", "observedGeneration"}) == offloading->generation();
   if (!current || phase.empty()) return {.seen = "liqod has not looked at it yet"};
-  if (phase == "Ready" || phase == "NoClusterSelected") return {.value = std::string(phase)};
+  if (phase == "Ready" || phase == "NoClusterSelected") {
+    reached = phase;
+    return {.done = true};
+  }
   std::string why;
   const auto& conditions = kube::object_at(offloading->status(), {"remoteNamespacesConditions"});
   for (const auto& [cluster, list] : conditions) {
@@ -79,11 +84,12 @@ Answer offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags
   auto done = co_await ensure(cluster, kinds::namespace_offloadings, *wanted, {"clusterSelector"});
   if (!done) co_return std::unexpected(std::move(done.error()));
   if (*done == Ensured::dry_run || !flags.wait) co_return Result<void>();
-  const std::function<Look<std::string>(const Object*)> look = look_at;
-  auto phase = co_await wait_for_object<std::string>(cluster, session.deadline(), kinds::namespace_offloadings,
-                                                     wanted->key(), "namespace " + name + " to have its twins", look);
-  if (!phase) co_return std::unexpected(std::move(phase.error()));
-  if (*phase == "NoClusterSelected") {
+  std::string phase;
+  const std::function<Look(const Object*)> look = [&phase](const Object* object) { return look_at(object, phase); };
+  auto twins = co_await wait_for_object(cluster, session.deadline(), kinds::namespace_offloadings, wanted->key(),
+                                        "namespace " + name + " to have its twins", look);
+  if (!twins) co_return std::unexpected(std::move(twins.error()));
+  if (phase == "NoClusterSelected") {
     session.output().warn(cluster.scope(), "namespace " + name + " is offloaded, but no virtual node has these labels");
   } else {
     session.output().success(cluster.scope(), "namespace " + name + " is offloaded");
@@ -100,12 +106,12 @@ Answer unoffload_one(Session& session, Cluster& cluster, std::string name, bool 
     co_return Result<void>();
   }
   if (session.flags().dry_run || !wait) co_return Result<void>();
-  const std::function<Look<bool>(const Object*)> gone = [](const Object* object) {
-    return object ? Look<bool>{.seen = "phase " + std::string(kube::string_at(object->status(), {"offloadingPhase"}))}
-                  : Look<bool>{.value = true};
+  const std::function<Look(const Object*)> gone = [](const Object* object) {
+    return object ? Look{.seen = "phase " + std::string(kube::string_at(object->status(), {"offloadingPhase"}))}
+                  : Look{.done = true};
   };
-  auto done = co_await wait_for_object<bool>(cluster, session.deadline(), kinds::namespace_offloadings, key,
-                                             "the twins of namespace " + name + " to go", gone);
+  auto done = co_await wait_for_object(cluster, session.deadline(), kinds::namespace_offloadings, key,
+                                       "the twins of namespace " + name + " to go", gone);
   if (!done) co_return std::unexpected(std::move(done.error()));
   session.output().success(cluster.scope(), "namespace " + name + " is home again");
   co_return Result<void>();
@@ -184,38 +190,38 @@ Answer unoffload(Session& session, const OffloadFlags& flags) {
 void add_namespace(CommandLine& line) {
   const std::vector<std::string> aliases{"ns", "namespaces"};
   auto flags = std::make_shared<OffloadFlags>();
-  auto& app = line.command(line.verb("offload"), "namespace", "Let the pods of namespaces run in other clusters",
-                           {.namespaces = Namespaces::none,
-                            .writes = true,
-                            .prints = true,
-                            .timeout = std::chrono::seconds(20),
-                            .argument = Candidates::namespaces,
-                            .aliases = aliases,
-                            .examples = "  liqoctl offload namespace demo\n"
-                                        "  liqoctl offload namespace demo --selector 'region in (south,north)' \\\n"
-                                        "    --pod-offloading-strategy Remote\n"
-                                        "  liqoctl offload namespace --ns-selector team=red\n"
-                                        "Requirements of one --selector must all hold; several are alternatives."},
-                           [flags](Session& session) { return offload(session, *flags); });
-  app.add_option("name", flags->names, "Namespaces")->type_name("NAME");
-  app.add_option("--ns-selector", flags->selector, "Choose namespaces by their labels instead")->type_name("SELECTOR");
-  app.add_option("--pod-offloading-strategy", flags->request.pod_strategy,
-                 "Where pods may run: LocalAndRemote (default), Remote or Local")
-      ->check(CLI::IsMember({"LocalAndRemote", "Remote", "Local"}))
-      ->type_name("WHERE");
-  app.add_option("--namespace-mapping-strategy", flags->request.mapping_strategy,
-                 "Names of the twins: DefaultName (default), EnforceSameName or SelectedName")
-      ->check(CLI::IsMember({"DefaultName", "EnforceSameName", "SelectedName"}))
-      ->type_name("HOW");
-  app.add_option("--remote-namespace-name", flags->request.remote_name, "Name of the twin, with SelectedName")
-      ->type_name("NAME");
-  add_list(app, "-l,--selector", flags->request.cluster_selectors,
-           "Virtual nodes to use, by their labels; may be repeated")
-      ->type_name("SELECTOR");
-  app.add_flag("--wait", flags->wait, "Wait until the twins are there (default true)");
+  const Command app =
+      line.command(line.verb("offload"), "namespace", "Let the pods of namespaces run in other clusters",
+                   {.namespaces = Namespaces::none,
+                    .writes = true,
+                    .prints = true,
+                    .timeout = std::chrono::seconds(20),
+                    .argument = Candidates::namespaces,
+                    .aliases = aliases,
+                    .examples = "  liqoctl offload namespace demo\n"
+                                "  liqoctl offload namespace demo --selector 'region in (south,north)' \\\n"
+                                "    --pod-offloading-strategy Remote\n"
+                                "  liqoctl offload namespace --ns-selector team=red\n"
+                                "Requirements of one --selector must all hold; several are alternatives."},
+                   [flags](Session& session) { return offload(session, *flags); });
+  app.option("name", flags->names, "Namespaces").type_name("NAME");
+  app.option("--ns-selector", flags->selector, "Choose namespaces by their labels instead").type_name("SELECTOR");
+  app.option("--pod-offloading-strategy", flags->request.pod_strategy,
+             "Where pods may run: LocalAndRemote (default), Remote or Local")
+      .one_of({"LocalAndRemote", "Remote", "Local"})
+      .type_name("WHERE");
+  app.option("--namespace-mapping-strategy", flags->request.mapping_strategy,
+             "Names of the twins: DefaultName (default), EnforceSameName or SelectedName")
+      .one_of({"DefaultName", "EnforceSameName", "SelectedName"})
+      .type_name("HOW");
+  app.option("--remote-namespace-name", flags->request.remote_name, "Name of the twin, with SelectedName")
+      .type_name("NAME");
+  app.list("-l,--selector", flags->request.cluster_selectors, "Virtual nodes to use, by their labels; may be repeated")
+      .type_name("SELECTOR");
+  app.flag("--wait", flags->wait, "Wait until the twins are there (default true)");
 
   auto back = std::make_shared<OffloadFlags>();
-  auto& undo =
+  const Command undo =
       line.command(line.verb("unoffload"), "namespace", "Bring the pods of namespaces home and delete the twins",
                    {.namespaces = Namespaces::none,
                     .writes = true,
@@ -224,9 +230,9 @@ void add_namespace(CommandLine& line) {
                     .argument = Candidates::offloaded_namespaces,
                     .aliases = aliases},
                    [back](Session& session) { return unoffload(session, *back); });
-  undo.add_option("name", back->names, "Namespaces")->type_name("NAME");
-  undo.add_option("--ns-selector", back->selector, "Choose namespaces by their labels instead")->type_name("SELECTOR");
-  undo.add_flag("--wait", back->wait, "Wait until they are gone (default true)");
+  undo.option("name", back->names, "Namespaces").type_name("NAME");
+  undo.option("--ns-selector", back->selector, "Choose namespaces by their labels instead").type_name("SELECTOR");
+  undo.flag("--wait", back->wait, "Wait until they are gone (default true)");
 }
 
 }  // namespace liqoctl

@@ -1,4 +1,5 @@
 // liqoctl peer and unpeer: from two clusters to a Ready node, and back.
+#include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "handshake.hpp"
 #include "liqo/api/kinds.hpp"
@@ -19,7 +20,7 @@ using kube::Errc;
 struct PeerFlags {
   std::string wait = "node";  ///< slice, node, none
   bool in_band = false, create_slice = true, create_node = true;
-  const CLI::Option* create_node_given = nullptr;
+  std::optional<Option> create_node_flag;
   std::string proxy_url, slice_class;  ///< "" = as it is, "default" for a new slice
   model::ResourceFlags resources;
   // Of the network module: known, and without effect.
@@ -53,7 +54,7 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
   }
   if (request.slice_class.empty())
     request.slice_class = there ? std::string(liqo::api::ResourceSlice(*there).slice_class()) : "default";
-  if (there && flags.create_node_given->count() == 0)
+  if (there && !flags.create_node_flag->given())
     request.create_virtual_node = there->annotation(liqo::api::annotations::create_virtual_node) != "false";
   const bool wants_node = request.create_virtual_node;
   auto resources = model::resource_list(flags.resources);
@@ -145,15 +146,15 @@ asio::awaitable<Result<std::string>> delete_namespace(Session& session, const Un
 }
 
 asio::awaitable<Result<void>> wait_for_namespace_to_go(Session& session, Cluster& cluster, std::string name) {
-  const std::function<Look<bool>(const Object*)> gone = [](const Object* there) -> Look<bool> {
-    if (!there) return {.value = true};
+  const std::function<Look(const Object*)> gone = [](const Object* there) -> Look {
+    if (!there) return {.done = true};
     for (const auto& condition : kube::array_at(there->status(), {"conditions"}))
       if (kube::string_at(condition, {"status"}) == "True")
         return {.seen = std::string(kube::string_at(condition, {"message"}).substr(0, 512))};
     return {.seen = "it is ending"};
   };
-  auto done = co_await wait_for_object<bool>(cluster, session.deadline(), kube::resources::namespaces, {"", name},
-                                             "tenant namespace " + name + " to go", gone);
+  auto done = co_await wait_for_object(cluster, session.deadline(), kube::resources::namespaces, {"", name},
+                                       "tenant namespace " + name + " to go", gone);
   if (!done) co_return kube::fail(std::move(done.error()), cluster.scope());
   session.output().success(cluster.scope(), "tenant namespace " + name + " deleted");
   co_return Result<void>();
@@ -200,7 +201,7 @@ Answer unpeer(Session& session, const UnpeerFlags& flags) {
 
 void add_peer(CommandLine& line) {
   auto flags = std::make_shared<PeerFlags>();
-  auto& app = line.command(
+  const Command app = line.command(
       line.root(), "peer", "Peer with a provider: credentials, a slice of its resources, a virtual node",
       {.namespaces = Namespaces::liqo,
        .two_clusters = true,
@@ -212,22 +213,20 @@ void add_peer(CommandLine& line) {
                    "It can be run again at any time: it goes on where it was interrupted, changes the amounts that\n"
                    "are named, and leaves alone what operators have set (cordon, drain, other amounts)."},
       [flags](Session& session) { return peer(session, *flags); });
-  app.add_option("--wait", flags->wait, "What to wait for: slice, node (default) or none")
-      ->check(CLI::IsMember({"slice", "node", "none"}))
-      ->type_name("WHAT");
-  app.add_flag("--create-resource-slice", flags->create_slice, "Ask for resources (default true)");
-  app.add_option("--resource-slice-class", flags->slice_class, "Class of the slice: who decides at the provider")
-      ->type_name("NAME");
-  flags->create_node_given =
-      app.add_flag("--create-virtual-node", flags->create_node, "Make a virtual node of the slice (default true)");
-  app.add_option("--proxy-url", flags->proxy_url, "Proxy by which the provider's API server is reached")
-      ->type_name("URL");
+  app.option("--wait", flags->wait, "What to wait for: slice, node (default) or none")
+      .one_of({"slice", "node", "none"})
+      .type_name("WHAT");
+  app.flag("--create-resource-slice", flags->create_slice, "Ask for resources (default true)");
+  app.option("--resource-slice-class", flags->slice_class, "Class of the slice: who decides at the provider")
+      .type_name("NAME");
+  flags->create_node_flag =
+      app.flag("--create-virtual-node", flags->create_node, "Make a virtual node of the slice (default true)");
+  app.option("--proxy-url", flags->proxy_url, "Proxy by which the provider's API server is reached").type_name("URL");
   add_resource_flags(app, flags->resources);
   const std::string group = "Network module (accepted, without effect)";
-  app.add_flag("--networking-disabled,--disable-networking", flags->networking_disabled, "No network module")
-      ->group(group);
-  app.add_flag("--in-band", flags->in_band, "API servers through the tunnel")->group(group);
-  app.add_flag("--skip-validation", flags->skip_validation, "No check of gateway templates")->group(group);
+  app.flag("--networking-disabled,--disable-networking", flags->networking_disabled, "No network module").group(group);
+  app.flag("--in-band", flags->in_band, "API servers through the tunnel").group(group);
+  app.flag("--skip-validation", flags->skip_validation, "No check of gateway templates").group(group);
   for (const auto& [name, into] : {std::pair{"--gw-server-service-location", &flags->server_location},
                                    std::pair{"--gw-server-service-type", &flags->server_type},
                                    std::pair{"--gw-server-service-port", &flags->server_port},
@@ -235,10 +234,10 @@ void add_peer(CommandLine& line) {
                                    std::pair{"--gw-server-service-loadbalancerip", &flags->server_ip},
                                    std::pair{"--gw-client-address", &flags->client_address},
                                    std::pair{"--gw-client-port", &flags->client_port}, std::pair{"--mtu", &flags->mtu}})
-    app.add_option(name, *into, "Gateways")->group(group)->type_name("TEXT");
+    app.option(name, *into, "Gateways").group(group).type_name("TEXT");
 
   auto undo = std::make_shared<UnpeerFlags>();
-  auto& back =
+  const Command back =
       line.command(line.root(), "unpeer", "End a peering: slices, virtual nodes and credentials go",
                    {.namespaces = Namespaces::liqo,
                     .two_clusters = true,
@@ -246,12 +245,10 @@ void add_peer(CommandLine& line) {
                     .timeout = std::chrono::minutes(2),
                     .examples = "  liqoctl unpeer --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml"},
                    [undo](Session& session) { return unpeer(session, *undo); });
-  back.add_flag("--wait", undo->wait, "Wait until everything is gone (default true)");
-  back.add_flag_callback(
-      "--delete-namespaces", [undo] { undo->delete_namespaces = true; },
-      "Delete the tenant namespaces whoever made them; by default those that liqoctl made");
-  back.add_flag_callback(
-      "--keep-namespaces", [undo] { undo->delete_namespaces = false; }, "Delete no tenant namespace");
+  back.flag("--wait", undo->wait, "Wait until everything is gone (default true)");
+  back.flag("--delete-namespaces", undo->delete_namespaces, true,
+            "Delete the tenant namespaces whoever made them; by default those that liqoctl made");
+  back.flag("--keep-namespaces", undo->delete_namespaces, false, "Delete no tenant namespace");
 }
 
 }  // namespace liqoctl

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "handshake.hpp"
 #include "kube/base/base64.hpp"
@@ -63,14 +64,17 @@ asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, c
   approved.tree()["status"] = core::approval_status();
   auto done = co_await cluster.api().replace(resource, approved, {.subresource = "approval"});
   if (!done) co_return kube::fail(std::move(done.error()), "approving the certificate");
-  const std::function<Look<std::string>(const Object*)> look = [](const Object* there) -> Look<std::string> {
+  std::string certificate;
+  const std::function<Look(const Object*)> look = [&certificate](const Object* there) -> Look {
     if (!there) return {.seen = "the request is gone"};
-    auto certificate = kube::decode_base64(kube::string_at(there->status(), {"certificate"}));
-    if (!certificate || certificate->empty()) return {.seen = "the signer of the cluster has not signed"};
-    return {.value = std::move(*certificate)};
+    auto issued = kube::decode_base64(kube::string_at(there->status(), {"certificate"}));
+    if (!issued || issued->empty()) return {.seen = "the signer of the cluster has not signed"};
+    certificate = std::move(*issued);
+    return {.done = true};
   };
-  co_return co_await wait_for_object<std::string>(cluster, session.deadline(), resource, made->key(), "the certificate",
-                                                  look);
+  auto there = co_await wait_for_object(cluster, session.deadline(), resource, made->key(), "the certificate", look);
+  if (!there) co_return std::unexpected(std::move(there.error()));
+  co_return certificate;
 }
 
 Result<std::string> authority(const kube::wire::ClusterConfig& config) {
@@ -187,22 +191,21 @@ Answer remove(Session& session, const Flags& flags) {
 void add_peering_user(CommandLine& line) {
   for (const char* verb : {"generate", "create"}) {
     auto flags = std::make_shared<Flags>();
-    auto& app =
+    const Command app =
         line.command(line.verb(verb), "peering-user", "Provider: make a user that can only peer one consumer",
                      {.writes = true,
                       .timeout = std::chrono::seconds(30),
                       .examples = "  liqoctl generate peering-user --consumer-cluster-id rome > rome-peering.yaml"},
                      [flags](Session& session) { return generate(session, *flags); });
-    app.add_option("--consumer-cluster-id", flags->consumer, "ID of the consumer")->required()->type_name("ID");
-    app.add_option("--tls-compatibility-mode", flags->compatibility,
-                   "true: an RSA key instead of Ed25519 (auto is false)")
-        ->check(CLI::IsMember({"auto", "true", "false"}))
-        ->type_name("MODE");
+    app.option("--consumer-cluster-id", flags->consumer, "ID of the consumer").required().type_name("ID");
+    app.option("--tls-compatibility-mode", flags->compatibility, "true: an RSA key instead of Ed25519 (auto is false)")
+        .one_of({"auto", "true", "false"})
+        .type_name("MODE");
   }
   auto flags = std::make_shared<Flags>();
-  auto& app = line.command(line.verb("delete"), "peering-user", "Provider: take the peering user's rights away",
-                           {.writes = true}, [flags](Session& session) { return remove(session, *flags); });
-  app.add_option("--consumer-cluster-id", flags->consumer, "ID of the consumer")->required()->type_name("ID");
+  const Command app = line.command(line.verb("delete"), "peering-user", "Provider: take the peering user's rights away",
+                                   {.writes = true}, [flags](Session& session) { return remove(session, *flags); });
+  app.option("--consumer-cluster-id", flags->consumer, "ID of the consumer").required().type_name("ID");
 }
 
 }  // namespace liqoctl

@@ -1,4 +1,5 @@
 // liqoctl create|generate|delete resourceslice: capacity that a consumer asks a provider for.
+#include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/objects.hpp"
@@ -74,24 +75,23 @@ Answer delete_slice(Session& session, const DeleteFlags& flags) {
   auto removed = co_await cluster.remove(kinds::resource_slices, *key);
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   if (session.flags().dry_run || !flags.wait) co_return Result<void>();
-  const std::function<Look<bool>(const Object*)> gone = [](const Object* object) {
-    return object ? Look<bool>{.seen = "it is still there, its virtual node may be draining"}
-                  : Look<bool>{.value = true};
+  const std::function<Look(const Object*)> gone = [](const Object* object) {
+    return object ? Look{.seen = "it is still there, its virtual node may be draining"} : Look{.done = true};
   };
-  auto done = co_await wait_for_object<bool>(cluster, session.deadline(), kinds::resource_slices, *key,
-                                             "ResourceSlice " + key->name + " to go", gone);
+  auto done = co_await wait_for_object(cluster, session.deadline(), kinds::resource_slices, *key,
+                                       "ResourceSlice " + key->name + " to go", gone);
   if (!done) co_return std::unexpected(std::move(done.error()));
   session.output().success(cluster.scope(), "ResourceSlice " + key->name + " deleted");
   co_return Result<void>();
 }
 
-void add_request_flags(CLI::App& app, const std::shared_ptr<SliceFlags>& flags) {
-  app.add_option("name", flags->request.name, "Name of the slice")->required()->type_name("NAME");
+void add_request_flags(Command app, const std::shared_ptr<SliceFlags>& flags) {
+  app.option("name", flags->request.name, "Name of the slice").required().type_name("NAME");
   add_remote_cluster_id(app, flags->request.provider, "ID of the provider");
-  app.add_option("--class", flags->request.slice_class, "Class: who decides at the provider (default default)")
-      ->type_name("NAME");
+  app.option("--class", flags->request.slice_class, "Class: who decides at the provider (default default)")
+      .type_name("NAME");
   add_resource_flags(app, flags->resources);
-  app.add_flag("--no-virtual-node", flags->no_virtual_node, "Make no virtual node of the slice");
+  app.flag("--no-virtual-node", flags->no_virtual_node, "Make no virtual node of the slice");
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ void add_request_flags(CLI::App& app, const std::shared_ptr<SliceFlags>& flags) 
 void add_resource_slice(CommandLine& line) {
   const std::vector<std::string> aliases{"rs", "resourceslices"};
   auto create = std::make_shared<SliceFlags>();
-  auto& app =
+  const Command app =
       line.command(line.verb("create"), "resourceslice", "Ask a provider for capacity, or change what is asked for",
                    {.writes = true,
                     .prints = true,
@@ -111,23 +111,24 @@ void add_resource_slice(CommandLine& line) {
                                 "there already, those that are named replace all that were."},
                    [create](Session& session) { return create_slice(session, *create); });
   add_request_flags(app, create);
-  app.add_flag("--wait", create->wait, "Wait for the provider's answer (default true)");
+  app.flag("--wait", create->wait, "Wait for the provider's answer (default true)");
 
   auto generate = std::make_shared<SliceFlags>();
-  auto& printed = line.command(line.verb("generate"), "resourceslice", "Print a ResourceSlice to be applied later",
-                               {.prints = true, .aliases = aliases},
-                               [generate](Session& session) { return generate_slice(session, *generate); });
+  const Command printed =
+      line.command(line.verb("generate"), "resourceslice", "Print a ResourceSlice to be applied later",
+                   {.prints = true, .aliases = aliases},
+                   [generate](Session& session) { return generate_slice(session, *generate); });
   add_request_flags(printed, generate);
 
   auto removal = std::make_shared<DeleteFlags>();
-  auto& removed = line.command(
+  const Command removed = line.command(
       line.verb("delete"), "resourceslice", "Give capacity back: the slice and its virtual node go",
       {.writes = true, .timeout = std::chrono::minutes(2), .argument = Candidates::slices, .aliases = aliases},
       [removal](Session& session) { return delete_slice(session, *removal); });
-  removed.add_option("name", removal->name, "Name of the slice")->required()->type_name("NAME");
-  removed.add_option("--remote-cluster-id", removal->provider, "ID of the provider, where the name is not unique")
-      ->type_name("ID");
-  removed.add_flag("--wait", removal->wait, "Wait until it is gone (default true)");
+  removed.option("name", removal->name, "Name of the slice").required().type_name("NAME");
+  removed.option("--remote-cluster-id", removal->provider, "ID of the provider, where the name is not unique")
+      .type_name("ID");
+  removed.flag("--wait", removal->wait, "Wait until it is gone (default true)");
 }
 
 }  // namespace liqoctl

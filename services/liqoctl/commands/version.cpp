@@ -1,6 +1,8 @@
 // liqoctl version: of this program, and of the daemon in the cluster.
+#include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "liqod_version.hpp"
+#include "session.hpp"
 
 namespace liqoctl {
 namespace {
@@ -29,10 +31,10 @@ Answer version(Session& session, const VersionFlags& flags) {
 
 void add_version(CommandLine& line) {
   auto flags = std::make_shared<VersionFlags>();
-  auto& app =
+  const Command app =
       line.command(line.root(), "version", "Print the versions of this program and of the daemon",
                    {.namespaces = Namespaces::liqo}, [flags](Session& session) { return version(session, *flags); });
-  app.add_flag("--client", flags->client_only, "Only that of this program; no cluster is asked");
+  app.flag("--client", flags->client_only, "Only that of this program; no cluster is asked");
 }
 
 }  // namespace liqoctl

@@ -1,5 +1,6 @@
 // liqoctl create|generate|delete virtualnode: further virtual nodes of a slice, or ones made of a kubeconfig Secret
 // alone.
+#include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/resource_slice.hpp"
@@ -111,42 +112,41 @@ Answer delete_node(Session& session, const DeleteFlags& flags) {
   auto removed = co_await cluster.remove(kinds::virtual_nodes, *key);
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   if (session.flags().dry_run || !flags.wait) co_return Result<void>();
-  const std::function<Look<bool>(const Object*)> gone = [](const Object* object) {
-    return object ? Look<bool>{.seen = "it is still there, its pods may be moving"} : Look<bool>{.value = true};
+  const std::function<Look(const Object*)> gone = [](const Object* object) {
+    return object ? Look{.seen = "it is still there, its pods may be moving"} : Look{.done = true};
   };
-  auto done = co_await wait_for_object<bool>(cluster, session.deadline(), kinds::virtual_nodes, *key,
-                                             "VirtualNode " + key->name + " to go", gone);
+  auto done = co_await wait_for_object(cluster, session.deadline(), kinds::virtual_nodes, *key,
+                                       "VirtualNode " + key->name + " to go", gone);
   if (!done) co_return std::unexpected(std::move(done.error()));
   session.output().success(cluster.scope(), "VirtualNode " + key->name + " deleted");
   co_return Result<void>();
 }
 
-void add_node_flags(CLI::App& app, const std::shared_ptr<NodeFlags>& flags) {
+void add_node_flags(Command app, const std::shared_ptr<NodeFlags>& flags) {
   auto& request = flags->request;
-  app.add_option("name", request.name, "Name of the virtual node and of its Node")->required()->type_name("NAME");
+  app.option("name", request.name, "Name of the virtual node and of its Node").required().type_name("NAME");
   add_remote_cluster_id(app, request.provider, "ID of the provider");
-  auto* source = app.add_option_group("Source", "Where credentials and amounts come from");
-  source->add_option("--resource-slice-name", flags->slice, "An accepted ResourceSlice; its nodes share its quota")
-      ->type_name("NAME");
-  source->add_option("--kubeconfig-secret-name", flags->secret, "A Secret with the key kubeconfig, beside the node")
-      ->type_name("NAME");
-  source->require_option(1);
-  app.add_flag("--create-node", request.create_node, "Make a Node; false serves reflection only (default true)");
-  app.add_flag("--disable-network-check", request.disable_network_check, "Be Ready whatever the network module says");
-  app.add_option("--vk-options-template", request.options_template, "Options, as namespace/name")->type_name("NAME");
-  app.add_option("--runtime-class-name", request.runtime_class, "RuntimeClass of the pods at the provider")
-      ->type_name("NAME");
+  const Command source = app.choice("Source", "Where credentials and amounts come from", 1);
+  source.option("--resource-slice-name", flags->slice, "An accepted ResourceSlice; its nodes share its quota")
+      .type_name("NAME");
+  source.option("--kubeconfig-secret-name", flags->secret, "A Secret with the key kubeconfig, beside the node")
+      .type_name("NAME");
+  app.flag("--create-node", request.create_node, "Make a Node; false serves reflection only (default true)");
+  app.flag("--disable-network-check", request.disable_network_check, "Be Ready whatever the network module says");
+  app.option("--vk-options-template", request.options_template, "Options, as namespace/name").type_name("NAME");
+  app.option("--runtime-class-name", request.runtime_class, "RuntimeClass of the pods at the provider")
+      .type_name("NAME");
   const std::string group = "With a Secret";
-  app.add_option("--cpu", flags->resources.cpu, "CPUs (default 2)")->group(group)->type_name("AMOUNT");
-  app.add_option("--memory", flags->resources.memory, "Memory (default 4Gi)")->group(group)->type_name("AMOUNT");
-  app.add_option("--pods", flags->resources.pods, "Number of pods (default 110)")->group(group)->type_name("AMOUNT");
-  add_list(app, "--resource", flags->resources.others, "Any other resource, e.g. nvidia.com/gpu=2")->group(group);
-  add_list(app, "--labels", flags->labels, "Labels (k=v,...) of the Node")->group(group);
-  add_list(app, "--node-selector", flags->node_selector, "Nodes (k=v,...) at the provider for its pods")->group(group);
+  app.option("--cpu", flags->resources.cpu, "CPUs (default 2)").group(group).type_name("AMOUNT");
+  app.option("--memory", flags->resources.memory, "Memory (default 4Gi)").group(group).type_name("AMOUNT");
+  app.option("--pods", flags->resources.pods, "Number of pods (default 110)").group(group).type_name("AMOUNT");
+  app.list("--resource", flags->resources.others, "Any other resource, e.g. nvidia.com/gpu=2").group(group);
+  app.list("--labels", flags->labels, "Labels (k=v,...) of the Node").group(group);
+  app.list("--node-selector", flags->node_selector, "Nodes (k=v,...) at the provider for its pods").group(group);
   for (const auto& [name, into] : {std::pair{"--storage-classes", &request.storage_classes},
                                    std::pair{"--ingress-classes", &request.ingress_classes},
                                    std::pair{"--load-balancer-classes", &request.load_balancer_classes}})
-    add_list(app, name, *into, "Classes of the provider; the first is the default")->delimiter(',')->group(group);
+    app.list(name, *into, "Classes of the provider; the first is the default").delimiter(',').group(group);
 }
 
 }  // namespace
@@ -154,32 +154,33 @@ void add_node_flags(CLI::App& app, const std::shared_ptr<NodeFlags>& flags) {
 void add_virtual_node(CommandLine& line) {
   const std::vector<std::string> aliases{"vn", "virtualnodes"};
   auto create = std::make_shared<NodeFlags>();
-  auto& app = line.command(line.verb("create"), "virtualnode", "Make a virtual node",
-                           {.writes = true,
-                            .prints = true,
-                            .timeout = std::chrono::minutes(2),
-                            .aliases = aliases,
-                            .examples = "  liqoctl create virtualnode second --remote-cluster-id cool-firefly \\\n"
-                                        "    --resource-slice-name gpu-pool"},
-                           [create](Session& session) { return create_node(session, *create, false); });
+  const Command app =
+      line.command(line.verb("create"), "virtualnode", "Make a virtual node",
+                   {.writes = true,
+                    .prints = true,
+                    .timeout = std::chrono::minutes(2),
+                    .aliases = aliases,
+                    .examples = "  liqoctl create virtualnode second --remote-cluster-id cool-firefly \\\n"
+                                "    --resource-slice-name gpu-pool"},
+                   [create](Session& session) { return create_node(session, *create, false); });
   add_node_flags(app, create);
-  app.add_flag("--wait", create->wait, "Wait until the Node is Ready (default true)");
+  app.flag("--wait", create->wait, "Wait until the Node is Ready (default true)");
 
   auto generate = std::make_shared<NodeFlags>();
-  auto& printed = line.command(line.verb("generate"), "virtualnode", "Print a VirtualNode to be applied later",
-                               {.prints = true, .aliases = aliases},
-                               [generate](Session& session) { return create_node(session, *generate, true); });
+  const Command printed = line.command(line.verb("generate"), "virtualnode", "Print a VirtualNode to be applied later",
+                                       {.prints = true, .aliases = aliases},
+                                       [generate](Session& session) { return create_node(session, *generate, true); });
   add_node_flags(printed, generate);
 
   auto removal = std::make_shared<DeleteFlags>();
-  auto& removed = line.command(
+  const Command removed = line.command(
       line.verb("delete"), "virtualnode", "Delete a virtual node after its pods were moved",
       {.writes = true, .timeout = std::chrono::minutes(2), .argument = Candidates::virtual_nodes, .aliases = aliases},
       [removal](Session& session) { return delete_node(session, *removal); });
-  removed.add_option("name", removal->name, "Name of the virtual node")->required()->type_name("NAME");
-  removed.add_option("--remote-cluster-id", removal->provider, "ID of the provider, where the name is not unique")
-      ->type_name("ID");
-  removed.add_flag("--wait", removal->wait, "Wait until it is gone (default true)");
+  removed.option("name", removal->name, "Name of the virtual node").required().type_name("NAME");
+  removed.option("--remote-cluster-id", removal->provider, "ID of the provider, where the name is not unique")
+      .type_name("ID");
+  removed.flag("--wait", removal->wait, "Wait until it is gone (default true)");
 }
 
 }  // namespace liqoctl

@@ -1,0 +1,124 @@
+// A command and its flags, as the files of the commands see them. The library that reads command lines is known to
+// command.cpp alone: it is templates all over, and every file that knows it takes seconds to compile.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/base/failure.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace liqoctl {
+
+/// A flag or an argument of a command. A handle, copied freely; lives as long as the Program.
+class Option {
+ public:
+  explicit Option(CLI::Option& option) : option_(&option) {}
+
+  /// The command line is wrong without it.
+  Option required() const;
+  /// What its value is called in the help, e.g. "NAME".
+  Option type_name(std::string_view name) const;
+  /// The heading in the help under which it stands; "" = it is not shown.
+  Option group(std::string_view heading) const;
+  /// It takes these values and no other.
+  Option one_of(std::initializer_list<const char*> values) const;
+  /// Of a list: what stands between several values in one argument.
+  Option delimiter(char separator) const;
+  /// Whether it is on the command line; to be asked once that was read.
+  bool given() const;
+
+ private:
+  CLI::Option* option_;
+};
+
+/// A command, or a group of flags of one. A handle, copied freely; lives as long as the Program. `names` of flags are
+/// "-s,--long"; without dashes it is an argument. What is read is written to `into`, which must outlive the reading.
+class Command {
+ public:
+  explicit Command(CLI::App& app) : app_(&app) {}
+  auto operator<=>(const Command&) const = default;
+
+  /// A flag that is true where it is given, and takes =false.
+  Option flag(std::string_view names, bool& into, std::string_view what) const;
+  /// A flag that makes `into` be `value`.
+  Option flag(std::string_view names, std::optional<bool>& into, bool value, std::string_view what) const;
+  Option option(std::string_view names, std::string& into, std::string_view what) const;
+  /// Takes every value that follows.
+  Option option(std::string_view names, std::vector<std::string>& into, std::string_view what) const;
+  /// The value is read by `read`; a failure is told as a mistake of the flag that is named last.
+  using Reader = std::function<kube::Result<void>(const std::string&)>;
+  Option option(std::string_view names, Reader read, std::string_view what) const;
+  /// Takes one value at each occurrence, and may occur again.
+  Option list(std::string_view names, std::vector<std::string>& into, std::string_view what) const;
+  /// Flags under a heading of their own, of which so many must be given.
+  Command choice(std::string_view heading, std::string_view what, std::size_t count) const;
+
+  /// A command below this one; not shown where `what` is "".
+  Command add(std::string_view name, std::string_view what) const;
+  void alias(std::string_view name) const;
+  /// Lines below the help.
+  void footer(std::string_view text) const;
+  /// How many commands must and may follow.
+  void require_commands(std::size_t least, std::size_t most) const;
+  /// Everything behind the command is its remaining(), flags too.
+  void take_the_rest() const;
+  /// Called when the command is named, before its flags are read.
+  void at_start(std::function<void()> call) const;
+  /// Called when it was read, and no command below it was named.
+  void at_end(std::function<void()> call) const;
+
+  std::string name() const;
+  /// The names from the program to the command, with blanks between them.
+  std::string path() const;
+  bool is_called(std::string_view name) const;
+  bool needs_command() const;
+  /// The commands below, those too that are not shown.
+  std::vector<Command> below() const;
+  /// The names of those that are shown.
+  std::vector<std::string> names_below() const;
+  /// Its long flags, each with its dashes.
+  std::vector<std::string> flags() const;
+  /// The innermost command that was named on the command line, which may be this one.
+  Command innermost() const;
+  /// What was left over when the command line was read.
+  std::vector<std::string> remaining() const;
+
+ private:
+  CLI::App* app_;
+};
+
+/// The command at the root, and all below it. Not copied: handles point into it.
+class Program {
+ public:
+  Program(std::string_view name, std::string_view what, std::string_view version);
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program();
+
+  Command root() const { return Command(*root_); }
+  std::string help() const;
+
+  /// What a command line is.
+  enum class Line { understood, answered, wrong };
+  struct Read {
+    Line line = Line::understood;
+    std::string mistake = {};  ///< what is wrong with it
+  };
+  /// Reads a command line. Help and version are answered on standard output.
+  Read read(int argc, char** argv) const;
+
+ private:
+  std::unique_ptr<CLI::App> root_;
+};
+
+}  // namespace liqoctl
