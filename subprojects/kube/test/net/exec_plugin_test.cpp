@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 
 #include "client_pair.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace kube::test {
 
@@ -20,18 +20,12 @@ const std::string v1 = "client.authentication.k8s.io/v1";
 class Plugin {
  public:
   explicit Plugin(const std::string& body) {
-    char name[] = "/tmp/kube-exec-XXXXXX";
-    REQUIRE(mkdtemp(name) != nullptr);
-    directory_ = name;
     std::ofstream(path()) << "#!/bin/sh\necho run >> '" << runs_file() << "'\n" << body << "\n";
     REQUIRE(chmod(path().c_str(), 0700) == 0);
   }
-  ~Plugin() { std::filesystem::remove_all(directory_); }
-  Plugin(const Plugin&) = delete;
-  Plugin& operator=(const Plugin&) = delete;
 
-  std::string path() const { return directory_ + "/plugin"; }
-  const std::string& directory() const { return directory_; }
+  std::string path() const { return directory_.at("plugin"); }
+  const std::string& directory() const { return directory_.path(); }
   int runs() const {
     std::ifstream file(runs_file());
     int count = 0;
@@ -49,8 +43,9 @@ class Plugin {
   }
 
  private:
-  std::string runs_file() const { return directory_ + "/runs"; }
-  std::string directory_;
+  std::string runs_file() const { return directory_.at("runs"); }
+
+  const TemporaryDirectory directory_;
 };
 
 /// A shell command that answers with this status, in which the shell may put variables.

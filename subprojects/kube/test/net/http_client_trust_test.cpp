@@ -1,9 +1,6 @@
 // Whom the client trusts, who it says it is, and how both change while it runs.
-#include <unistd.h>
-
-#include <fstream>
-
 #include "client_pair.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace kube::test {
 
@@ -141,47 +138,40 @@ TEST_CASE("files of a kubeconfig are read again once they have changed, and not 
     Alarm call_at(const asio::any_io_executor&, TimePoint, std::function<void()>) override { return {}; }
     void cancel(const Alarm&) override {}
   } clock;
-  char directory[] = "/tmp/kube-credentials-XXXXXX";
-  REQUIRE(mkdtemp(directory) != nullptr);
-  const std::string base = directory;
-  const auto write = [&base](const std::string& name, const std::string& text) {
-    const std::string next = base + "/next";
-    std::ofstream(next) << text;
-    REQUIRE(rename(next.c_str(), (base + "/" + name).c_str()) == 0);
-  };
+  const TemporaryDirectory directory;
   const auto ca = test::self_signed("ca"), one = test::self_signed("one"), two = test::self_signed("two");
-  write("token", "first\n");
-  write("ca", ca.certificate_pem);
-  write("cert", one.certificate_pem);
-  write("key", one.key_pem);
+  directory.write("token", "first\n");
+  directory.write("ca", ca.certificate_pem);
+  directory.write("cert", one.certificate_pem);
+  directory.write("key", one.key_pem);
   wire::ClusterConfig config;
   config.server.host = "h";
-  config.token_file = base + "/token";
-  config.ca_file = base + "/ca";
-  config.client_certificate_file = base + "/cert";
-  config.client_key_file = base + "/key";
+  config.token_file = directory.at("token");
+  config.ca_file = directory.at("ca");
+  config.client_certificate_file = directory.at("cert");
+  config.client_key_file = directory.at("key");
   auto made = Credentials::make(config, clock);
   REQUIRE(made.has_value());
   Credentials& credentials = **made;
   CHECK(credentials.token() == "first");
-  write("token", "second");
+  directory.write("token", "second");
   CHECK(credentials.token() == "first");
   clock.at += 10s;
   CHECK(credentials.token() == "second");
   CHECK(credentials.generation() == 1);
   // Certificate and key of different pairs are an in-between state, which is not used.
-  write("cert", two.certificate_pem);
+  directory.write("cert", two.certificate_pem);
   clock.at += 10s;
   CHECK(credentials.generation() == 1);
-  write("key", two.key_pem);
+  directory.write("key", two.key_pem);
   clock.at += 10s;
   CHECK(credentials.generation() == 2);
   // A file that is gone for a moment leaves what was read before.
-  REQUIRE(unlink((base + "/token").c_str()) == 0);
+  directory.remove("token");
   clock.at += 10s;
   CHECK(credentials.token() == "second");
 
-  config.token_file = base + "/nothing";
+  config.token_file = directory.at("nothing");
   const auto missing = Credentials::make(config, clock);
   REQUIRE_FALSE(missing.has_value());
   CHECK(missing.error().code() == Errc::missing);
@@ -189,8 +179,6 @@ TEST_CASE("files of a kubeconfig are read again once they have changed, and not 
   config.token_file.clear();
   config.exec.emplace();
   CHECK(Credentials::make(config, clock).error().code() == Errc::unsupported);
-  for (const char* name : {"ca", "cert", "key"}) unlink((base + "/" + name).c_str());
-  rmdir(directory);
 }
 
 }  // namespace kube::test

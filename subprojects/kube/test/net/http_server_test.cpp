@@ -334,6 +334,14 @@ std::shared_ptr<Credentials> credentials(std::uint16_t port, const KeyAndCertifi
   return *made;
 }
 
+TlsContext server_tls(const KeyAndCertificate& own, const KeyAndCertificate* client_ca = nullptr) {
+  auto made = TlsContext::server({.certificate_pem = own.certificate_pem,
+                                  .key_pem = own.key_pem,
+                                  .client_ca_pem = client_ca ? client_ca->certificate_pem : std::string_view()});
+  REQUIRE(made.has_value());
+  return std::move(*made);
+}
+
 asio::awaitable<Result<std::string>> get(HttpClient& client) {
   HttpRequest request;
   request.target = "/";
@@ -356,14 +364,8 @@ TEST_CASE("a client certificate is verified against the CA of the moment, and it
     const auto own = test::self_signed();
     const auto alice = test::self_signed("alice", {"admins", "system:masters"}),
                mallory = test::self_signed("alice", {"admins"});
-    const auto tls = [&own](const KeyAndCertificate& authority) {
-      return TlsContext::server({.certificate_pem = own.certificate_pem,
-                                 .key_pem = own.key_pem,
-                                 .client_ca_pem = authority.certificate_pem})
-          .value();
-    };
     HttpServerOptions options;
-    options.tls = tls(alice);
+    options.tls = server_tls(own, &alice);
     Served served(executor, std::move(options),
                   [](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
                     std::string who = request.peer ? request.peer->common_name : "nobody";
@@ -385,7 +387,7 @@ TEST_CASE("a client certificate is verified against the CA of the moment, and it
     CAPTURE(answer);
     CHECK(answer.starts_with("failure: "));
     CHECK(answer.find("refused us") != std::string::npos);
-    served.server.replace_tls(tls(mallory));
+    served.server.replace_tls(server_tls(own, &mallory));
     answer = co_await ask(&mallory);
     CHECK(answer == "alice,admins");
     CHECK(served.server.counters().handshake_failures == 1);
@@ -398,9 +400,7 @@ TEST_CASE("a TLS connection that the server closes ends with close_notify") {
     const auto executor = co_await asio::this_coro::executor;
     const auto own = test::self_signed();
     HttpServerOptions options;
-    options.tls =
-        TlsContext::server({.certificate_pem = own.certificate_pem, .key_pem = own.key_pem, .client_ca_pem = ""})
-            .value();
+    options.tls = server_tls(own);
     Served served(executor, std::move(options), echo);
     for (const bool idle : {false, true}) {
       CAPTURE(idle);
@@ -457,10 +457,7 @@ TEST_CASE("who is not admitted is answered 401 before a body is read, and is clo
     const auto own = test::self_signed();
     const auto alice = test::self_signed("alice", {"admins"});
     HttpServerOptions options;
-    options.tls =
-        TlsContext::server(
-            {.certificate_pem = own.certificate_pem, .key_pem = own.key_pem, .client_ca_pem = alice.certificate_pem})
-            .value();
+    options.tls = server_tls(own, &alice);
     options.admits = [](const std::optional<PeerIdentity>& peer) { return peer && peer->common_name == "alice"; };
     int handled = 0;
     Served served(executor, std::move(options),
@@ -496,9 +493,7 @@ TEST_CASE("an upgrade hands the connection over in both directions, and a refusa
     const auto executor = co_await asio::this_coro::executor;
     const auto own = test::self_signed();
     HttpServerOptions options;
-    options.tls =
-        TlsContext::server({.certificate_pem = own.certificate_pem, .key_pem = own.key_pem, .client_ca_pem = ""})
-            .value();
+    options.tls = server_tls(own);
     Served served(executor, std::move(options),
                   [](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
                     if (request.header("upgrade") != "ECHO/1") {

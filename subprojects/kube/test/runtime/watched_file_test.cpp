@@ -1,13 +1,10 @@
 #include "kube/runtime/watched_file.hpp"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 
 #include "kube/async/task_group.hpp"
 #include "support/stepped_clock.hpp"
+#include "support/temporary_directory.hpp"
 
 using namespace kube;
 using namespace std::chrono_literals;
@@ -16,9 +13,9 @@ namespace asio = boost::asio;
 TEST_CASE("a file is read as it is, and what was put in its place is handed over") {
   asio::io_context io;
   test::SteppedClock clock;
-  const auto place = std::filesystem::temp_directory_path() / ("watched-file-" + std::to_string(getpid()));
-  const auto write = [&place](std::string_view text) { std::ofstream(place, std::ios::binary) << text; };
-  WatchedFile file(clock, place.string(), 30s);
+  const test::TemporaryDirectory directory;
+  const auto write = [&directory](const std::string& text) { directory.write("file", text); };
+  WatchedFile file(clock, directory.at("file"), 30s);
   CHECK(file.read().error().code() == Errc::missing);
   write("");
   CHECK(file.read().error().code() == Errc::missing);
@@ -33,7 +30,7 @@ TEST_CASE("a file is read as it is, and what was put in its place is handed over
     write("two");
     co_await clock.sleep(31s);
     CHECK(last == "two");
-    std::filesystem::remove(place);
+    directory.remove("file");
     co_await clock.sleep(31s);
     CHECK(last == "two");
     write("three");
@@ -42,5 +39,4 @@ TEST_CASE("a file is read as it is, and what was put in its place is handed over
     co_await group.stop();
   };
   clock.run(io, story());
-  std::filesystem::remove(place);
 }

@@ -36,9 +36,8 @@ class Credentials {
                                                    std::unique_ptr<CredentialPlugin> plugin = nullptr);
   ~Credentials();
 
-  /// The same server, other credentials: what is asked for from now on comes from `config`. Errors as make(); the old
-  /// ones stay in use then.
-  /// Where a plugin makes the credentials, or should, this is Errc::unsupported.
+  /// The same server, other credentials: what is asked for from now on comes from `config`. Errors, with which the old
+  /// ones stay in use: those of make(), and Errc::unsupported where a plugin makes the credentials, or should.
   Result<void> replace(wire::ClusterConfig config);
 
   /// Asks the plugin where it has not been asked yet or what it gave has expired; all who wait meanwhile get the one

@@ -40,8 +40,7 @@ struct HttpClientCounters {
 /// of streams lets it; a GOAWAY or new credentials move new requests to a new one. While the server cannot be reached,
 /// requests fail at once with the last cause, apart from one dial per backoff interval. Where a plugin makes the
 /// credentials it is asked before the first request, after they have expired, and once for a request that was refused
-/// (401). stop() must be awaited before
-/// the client is destroyed. One thread.
+/// (401). stop() must be awaited before the client is destroyed. One thread.
 class HttpClient final : public Transport, public Upgrader {
  public:
   HttpClient(asio::any_io_executor executor, async::Clock& clock, std::shared_ptr<Credentials> credentials,
