@@ -23,7 +23,8 @@ Kubelet::Kubelet(const asio::any_io_executor& executor, KubeletContext context, 
                                              const auto nodes = context_.nodes();
                                              return nodes.empty() ? std::string() : nodes.front();
                                            },
-                                       .use = [this](const auto& pair) { use_certificate(pair); }}) {
+                                       .use = [this](const auto& pair) { use_certificate(pair); }}),
+      identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }) {
   if (!settings_.self_signed) {
     approver_.emplace(executor, ApproverContext{.home = context_.home,
                                                 .api = context_.api,
@@ -44,22 +45,15 @@ Kubelet::Kubelet(const asio::any_io_executor& executor, KubeletContext context, 
   });
 }
 
-kube::Result<kube::net::TlsContext> Kubelet::make_tls(const kube::net::KeyAndCertificate& pair,
-                                                      std::string_view client_ca) const {
-  return kube::net::TlsContext::server(
-      {.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem, .client_ca_pem = client_ca});
-}
-
 kube::Result<std::uint16_t> Kubelet::listen() {
   auto pair = make_temporary_certificate(settings_.node_ip, context_.clock.wall());
   if (!pair) return kube::fail(std::move(pair.error()), "kubelet API");
-  pair_ = std::move(*pair);
   if (!settings_.client_ca_file.empty()) {
     auto ca = client_ca_file_.read();
     if (!ca) return kube::fail(std::move(ca.error()), "kubelet API: client CA");
-    client_ca_ = std::move(*ca);
+    use_client_ca(std::move(*ca));
   }
-  auto tls = make_tls(pair_, client_ca_);
+  auto tls = identity_.begin(std::move(*pair));
   if (!tls) return kube::fail(std::move(tls.error()), "kubelet API");
   server_ = std::make_unique<KubeletServer>(executor_, context_.clock, authorizer_, context_.find, std::move(*tls),
                                             KubeletServerSettings{.port = settings_.port});
@@ -83,29 +77,16 @@ asio::awaitable<void> Kubelet::run() {
 }
 
 void Kubelet::use_certificate(const kube::net::KeyAndCertificate& pair) {
-  auto tls = make_tls(pair, client_ca_);
-  if (!tls) {
-    log_.error("A new serving certificate cannot be used", {{"error", tls.error()}});
-    return;
-  }
-  pair_ = pair;
-  server_->replace_tls(std::move(*tls));
+  if (const auto used = identity_.use_certificate(pair); !used)
+    log_.error("A new serving certificate cannot be used", {{"error", used.error()}});
 }
 
 void Kubelet::use_client_ca(std::string pem) {
-  if (pem == client_ca_) return;
-  if (!server_) {
-    client_ca_ = std::move(pem);
-    return;
-  }
-  auto tls = make_tls(pair_, pem);
-  if (!tls) {
-    log_.error("A new client CA cannot be used", {{"error", tls.error()}});
-    return;
-  }
-  client_ca_ = std::move(pem);
-  server_->replace_tls(std::move(*tls));
-  log_.info("Callers of the kubelet API are known by a new client CA");
+  const auto used = identity_.use_client_ca(std::move(pem));
+  if (!used)
+    log_.error("A new client CA cannot be used", {{"error", used.error()}});
+  else if (*used)
+    log_.info("Callers of the kubelet API are known by a new client CA");
 }
 
 }  // namespace liqo::kubelet

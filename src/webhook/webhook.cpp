@@ -66,6 +66,7 @@ Webhook::Webhook(const asio::any_io_executor& executor, WebhookContext context, 
       settings_(std::move(settings)),
       log_("webhook"),
       client_ca_file_(context_.clock, settings_.client_ca_file),
+      identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }),
       reviews_({.home = context_.home,
                 .api = context_.open_api,
                 .gate = context_.gate,
@@ -81,18 +82,17 @@ kube::Result<std::uint16_t> Webhook::listen() {
                                      std::move(*certificates), [this](const CertificateState& state) { use(state); });
   auto pair = temporary_certificate(context_.clock.wall());
   if (!pair) return kube::fail(std::move(pair.error()), "webhooks");
-  pair_ = std::move(*pair);
   AdmissionServerSettings settings{.port = settings_.port};
   if (!settings_.client_ca_file.empty()) {
     auto ca = client_ca_file_.read();
     if (!ca) return kube::fail(std::move(ca.error()), "webhooks: client CA");
-    client_ca_ = std::move(*ca);
+    use_client_ca(std::move(*ca));
     // Certificates of other CAs do not get through the handshake.
     settings.admits = [&names = settings_.client_names](const std::optional<kube::net::PeerIdentity>& caller) {
       return caller && (names.empty() || std::ranges::find(names, caller->common_name) != names.end());
     };
   }
-  auto tls = make_tls(pair_, client_ca_);
+  auto tls = identity_.begin(std::move(*pair));
   if (!tls) return kube::fail(std::move(tls.error()), "webhooks");
   server_ = std::make_unique<AdmissionServer>(executor_, context_.clock, context_.metrics, std::move(*tls),
                                               std::move(settings));
@@ -116,33 +116,20 @@ asio::awaitable<void> Webhook::run() {
   co_await group.join();
 }
 
-kube::Result<kube::net::TlsContext> Webhook::make_tls(const kube::net::KeyAndCertificate& pair,
-                                                      std::string_view client_ca) const {
-  return kube::net::TlsContext::server(
-      {.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem, .client_ca_pem = client_ca});
-}
-
 void Webhook::use_client_ca(std::string pem) {
-  if (pem == client_ca_) return;
-  auto tls = make_tls(pair_, pem);
-  if (!tls) {
-    log_.error("A new client CA of the webhooks cannot be used", {{"error", tls.error()}});
-    return;
-  }
-  client_ca_ = std::move(pem);
-  server_->replace_tls(std::move(*tls));
-  log_.info("Callers of the webhooks are known by a new client CA");
+  const auto used = identity_.use_client_ca(std::move(pem));
+  if (!used)
+    log_.error("A new client CA of the webhooks cannot be used", {{"error", used.error()}});
+  else if (*used)
+    log_.info("Callers of the webhooks are known by a new client CA");
 }
 
 void Webhook::use(const CertificateState& state) {
-  kube::net::KeyAndCertificate pair{.key_pem = state.key, .certificate_pem = state.certificate};
-  auto tls = make_tls(pair, client_ca_);
-  if (!tls) {
-    log_.error("A new certificate cannot be used", {{"error", tls.error()}});
+  if (const auto used = identity_.use_certificate({.key_pem = state.key, .certificate_pem = state.certificate});
+      !used) {
+    log_.error("A new certificate cannot be used", {{"error", used.error()}});
     return;
   }
-  pair_ = std::move(pair);
-  server_->replace_tls(std::move(*tls));
   configurations_.trust(state.authority);
   log_.info("The webhooks have a certificate");
 }

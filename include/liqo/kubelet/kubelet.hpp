@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/net/server_identity.hpp"
 #include "kube/runtime/informer_set.hpp"
 #include "kube/runtime/leadership.hpp"
 #include "kube/runtime/watched_file.hpp"
@@ -56,8 +57,6 @@ class Kubelet {
   kube::net::HttpServerCounters counters() const;
 
  private:
-  kube::Result<kube::net::TlsContext> make_tls(const kube::net::KeyAndCertificate& pair,
-                                               std::string_view client_ca) const;
   void use_certificate(const kube::net::KeyAndCertificate& pair);
   void use_client_ca(std::string pem);
 
@@ -70,8 +69,7 @@ class Kubelet {
   ServingCertificate certificate_;
   std::optional<CertificateApprover> approver_;  // none where certificates are self-signed
   kube::InformerHandle client_ca_map_;
-  kube::net::KeyAndCertificate pair_;
-  std::string client_ca_;
+  kube::net::ServerIdentity identity_;
   std::unique_ptr<KubeletServer> server_;
 };
 

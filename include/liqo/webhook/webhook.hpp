@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "kube/net/server_identity.hpp"
 #include "kube/runtime/leadership.hpp"
 #include "kube/runtime/watched_file.hpp"
 #include "liqo/webhook/certificates.hpp"
@@ -52,16 +53,13 @@ class Webhook {
  private:
   void use(const CertificateState& state);
   void use_client_ca(std::string pem);
-  kube::Result<kube::net::TlsContext> make_tls(const kube::net::KeyAndCertificate& pair,
-                                               std::string_view client_ca) const;
 
   asio::any_io_executor executor_;
   WebhookContext context_;
   WebhookSettings settings_;
   kube::Log log_;
   kube::WatchedFile client_ca_file_;
-  kube::net::KeyAndCertificate pair_;
-  std::string client_ca_;
+  kube::net::ServerIdentity identity_;
   Reviews reviews_;
   Configurations configurations_;
   std::unique_ptr<Certificates> certificates_;
