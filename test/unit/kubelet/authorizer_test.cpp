@@ -43,19 +43,19 @@ struct World {
 
   std::expected<Caller, Refusal> authenticate(const kube::net::ServerRequest& request) {
     std::expected<Caller, Refusal> out;
-    home.clock.run(home.io, [](World& w, const kube::net::ServerRequest& r, auto& o) -> asio::awaitable<void> {
+    home.simulator.run([](World& w, const kube::net::ServerRequest& r, auto& o) -> asio::awaitable<void> {
       o = co_await w.authorizer.authenticate(r);
     }(*this, request, out));
     return out;
   }
   std::expected<void, Refusal> authorize(const Caller& caller, NodeAccess access) {
     std::expected<void, Refusal> out;
-    home.clock.run(home.io, [](World& w, const Caller& c, NodeAccess a, auto& o) -> asio::awaitable<void> {
+    home.simulator.run([](World& w, const Caller& c, NodeAccess a, auto& o) -> asio::awaitable<void> {
       o = co_await w.authorizer.authorize(c, std::move(a));
     }(*this, caller, std::move(access), out));
     return out;
   }
-  void wait(kube::Duration time) { home.clock.run(home.io, home.clock.sleep(time)); }
+  void wait(kube::Duration time) { home.simulator.run(home.clock.sleep(time), time); }
 };
 
 }  // namespace

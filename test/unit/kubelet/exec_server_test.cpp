@@ -38,8 +38,8 @@ const std::string exit_3 =
 struct World {
   using Script = std::function<asio::awaitable<void>(World&)>;
 
-  asio::io_context io{1};
-  kube::test::SteppedClock clock;
+  kube::testing::Simulator simulator{1};
+  kube::testing::VirtualClock& clock = simulator.clock();
   CommandStreams streams;
   kube::test::PipePair calling;
   kube::test::PipePair providing;
@@ -53,30 +53,32 @@ struct World {
 
   World(std::string_view local, std::string_view provider_protocol, CommandStreams wanted, std::size_t pipe = 64 * 1024)
       : streams(wanted),
-        calling(kube::test::make_pipes(io.get_executor(), pipe)),
-        providing(kube::test::make_pipes(io.get_executor(), pipe)),
-        caller(io.get_executor(), clock, std::move(calling.near), make_codec(local, CommandRole::client, wanted)),
-        provider(io.get_executor(), clock, std::move(providing.far),
+        calling(kube::test::make_pipes(simulator.executor(), pipe)),
+        providing(kube::test::make_pipes(simulator.executor(), pipe)),
+        caller(simulator.executor(), clock, std::move(calling.near), make_codec(local, CommandRole::client, wanted)),
+        provider(simulator.executor(), clock, std::move(providing.far),
                  make_codec(provider_protocol, CommandRole::server, wanted), {.silence = {}}),
         remote(std::make_unique<RemoteCommand>(
-            std::make_unique<CommandConnection>(io.get_executor(), clock, std::move(providing.near),
+            std::make_unique<CommandConnection>(simulator.executor(), clock, std::move(providing.near),
                                                 make_codec(provider_protocol, CommandRole::client, wanted)))),
         local_codec(make_codec(local, CommandRole::server, wanted)) {}
 
   /// Runs the caller's script against the provider's; everything must end by itself.
   void run(Script call, Script provide) {
-    clock.run(io, [](World& w, Script user, Script command) -> asio::awaitable<void> {
-      TaskGroup group(w.io.get_executor());
-      group.spawn(w.caller.run());
-      group.spawn(w.provider.run());
-      group.spawn(w.serve());
-      group.spawn([](World& o, Script script) -> asio::awaitable<void> {
-        if (!co_await o.provider.ready(o.clock.deadline_in(1h))) co_return;
-        co_await script(o);
-      }(w, std::move(command)));
-      co_await user(w);
-      co_await group.join();
-    }(*this, std::move(call), std::move(provide)));
+    simulator.run(
+        [](World& w, Script user, Script command) -> asio::awaitable<void> {
+          TaskGroup group(w.simulator.executor());
+          group.spawn(w.caller.run());
+          group.spawn(w.provider.run());
+          group.spawn(w.serve());
+          group.spawn([](World& o, Script script) -> asio::awaitable<void> {
+            if (!co_await o.provider.ready(o.clock.deadline_in(1h))) co_return;
+            co_await script(o);
+          }(w, std::move(command)));
+          co_await user(w);
+          co_await group.join();
+        }(*this, std::move(call), std::move(provide)),
+        24h);
     CHECK(served);
   }
 
@@ -250,9 +252,9 @@ TEST_CASE("a caller that vanishes ends an endless command at once") {
 }
 
 TEST_CASE("streams that the caller never opens end the session after 30 s") {
-  asio::io_context io(1);
-  kube::test::SteppedClock clock;
-  auto pipes = kube::test::make_pipes(io.get_executor());
+  kube::testing::Simulator simulator{1};
+  kube::testing::VirtualClock& clock = simulator.clock();
+  auto pipes = kube::test::make_pipes(simulator.executor());
   const auto start = clock.now();
   bool connected = false;
   ConnectCommand connect = [&connected]() -> asio::awaitable<kube::Result<std::unique_ptr<RemoteCommand>>> {
@@ -260,7 +262,7 @@ TEST_CASE("streams that the caller never opens end the session after 30 s") {
     co_return kube::fail(kube::Errc::stopped, "not now");
   };
   auto codec = make_codec("spdy v4.channel.k8s.io", CommandRole::server, plain);
-  clock.run(io, serve_exec(std::move(pipes.far), std::move(codec), plain, connect, clock));
+  simulator.run(serve_exec(std::move(pipes.far), std::move(codec), plain, connect, clock));
   CHECK(clock.now() - start >= 30s);
   CHECK(clock.now() - start < 45s);
   CHECK_FALSE(connected);
@@ -343,9 +345,9 @@ TEST_CASE("stdin that the command does not take holds nothing up") {
 
 TEST_CASE("a session that is cancelled closes both sides") {
   World world("spdy v4.channel.k8s.io", "websocket v5.channel.k8s.io", plain);
-  world.clock.run(world.io, [](World& w) -> asio::awaitable<void> {
-    TaskGroup group(w.io.get_executor());
-    TaskGroup serving(w.io.get_executor());
+  world.simulator.run([](World& w) -> asio::awaitable<void> {
+    TaskGroup group(w.simulator.executor());
+    TaskGroup serving(w.simulator.executor());
     group.spawn(w.caller.run());
     group.spawn(w.provider.run());
     serving.spawn(w.serve());

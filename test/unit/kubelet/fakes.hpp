@@ -10,8 +10,8 @@
 #include "kube/client/api.hpp"
 #include "kube/net/http_server.hpp"
 #include "kube/net/transport.hpp"
+#include "kube/testing/simulator.hpp"
 #include "support/byte_pipe.hpp"
-#include "support/stepped_clock.hpp"
 
 namespace liqo::test {
 
@@ -108,12 +108,12 @@ class FakeResponse final : public kube::net::ServerResponse {
   std::unique_ptr<kube::net::ByteStream> stream;
 };
 
-/// An Api over a FakeTransport on stepped time.
+/// An Api over a FakeTransport on virtual time.
 struct FakeHome {
   explicit FakeHome(FakeTransport::Answer reply)
       : transport(std::move(reply)), api(transport, clock, random, metrics, {.cluster = "rome"}) {}
-  asio::io_context io{1};
-  kube::test::SteppedClock clock;
+  kube::testing::Simulator simulator{1};
+  kube::testing::VirtualClock& clock = simulator.clock();
   kube::Random random{1};
   kube::Metrics metrics;
   FakeTransport transport;

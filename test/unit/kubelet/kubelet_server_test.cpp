@@ -42,7 +42,7 @@ struct World {
   explicit World(FakeTransport::Answer answer =
                      [](const kube::HttpRequest&) { return FakeAnswer{.pieces = {"line 1\n", "line 2\n"}}; })
       : provider(std::move(answer)),
-        server(home.io.get_executor(), home.clock, authorizer,
+        server(home.simulator.executor(), home.clock, authorizer,
                [this](const std::string& ns, const std::string& pod) -> kube::Result<PodRoute> {
                  if (ns != "rome" || pod != "web")
                    return kube::fail(kube::Errc::missing, "pod " + ns + "/" + pod + " does not run on a virtual node");
@@ -56,7 +56,7 @@ struct World {
     request.method = std::move(method);
     request.target = std::move(target);
     if (!user.empty()) request.peer = kube::net::PeerIdentity{std::move(user), {}};
-    home.clock.run(home.io, server.handle(request, response));
+    home.simulator.run(server.handle(request, response));
   }
 };
 

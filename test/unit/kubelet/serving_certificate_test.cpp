@@ -175,8 +175,8 @@ TEST_CASE("a certificate is asked for, waited for, used, cleared away and renewe
   ServingCertificate certificate(home.api, {.node_ip = "10.1.2.3",
                                             .node = [&node] { return node; },
                                             .use = [&used](const kube::net::KeyAndCertificate&) { ++used; }});
-  home.clock.run(home.io, [](FakeHome& w, ServingCertificate& c, std::string& n, int& posts) -> asio::awaitable<void> {
-    kube::async::TaskGroup group(w.io.get_executor());
+  home.simulator.run([](FakeHome& w, ServingCertificate& c, std::string& n, int& posts) -> asio::awaitable<void> {
+    kube::async::TaskGroup group(w.simulator.executor());
     group.spawn(c.run());
     co_await w.clock.sleep(1min);
     CHECK(posts == 0);  // no virtual node, no certificate
@@ -207,13 +207,14 @@ TEST_CASE("a self-signed certificate is renewed in time, too") {
                        CHECK(kube::net::read_certificate(pair.certificate_pem).value().subject.ip_addresses ==
                              std::vector<std::string>{"10.1.2.3"});
                      }});
-  // The clock of the test gives up after a day.
-  home.clock.run(home.io, [](FakeHome& w, ServingCertificate& c) -> asio::awaitable<void> {
-    kube::async::TaskGroup group(w.io.get_executor());
-    group.spawn(c.run());
-    co_await w.clock.sleep(20h);
-    co_await group.stop();
-  }(home, certificate));
+  home.simulator.run(
+      [](FakeHome& w, ServingCertificate& c) -> asio::awaitable<void> {
+        kube::async::TaskGroup group(w.simulator.executor());
+        group.spawn(c.run());
+        co_await w.clock.sleep(20h);
+        co_await group.stop();
+      }(home, certificate),
+      24h);
   CHECK(uses.size() == 1);
   CHECK(certificate.is_issued());
   CHECK(home.transport.requests.empty());

@@ -4,6 +4,7 @@
 
 #include "../kubelet/fakes.hpp"
 #include "kube/net/x509.hpp"
+#include "kube/testing/simulator.hpp"
 
 using namespace liqo::webhook;
 using namespace std::chrono_literals;
@@ -24,10 +25,10 @@ kube::net::TlsContext make_tls() {
 }
 
 struct World {
-  asio::io_context io;
-  kube::test::SteppedClock clock;
+  kube::testing::Simulator simulator{1};
+  kube::testing::VirtualClock& clock = simulator.clock();
   kube::Metrics metrics;
-  AdmissionServer server{io.get_executor(), clock, metrics, make_tls(), {.address = "127.0.0.1", .port = 0}};
+  AdmissionServer server{simulator.executor(), clock, metrics, make_tls(), {.address = "127.0.0.1", .port = 0}};
   FakeResponse response;
 
   World() {
@@ -50,7 +51,7 @@ struct World {
     request.method = std::move(method);
     request.target = std::move(target);
     request.body = std::move(body);
-    clock.run(io, server.handle(request, response));
+    simulator.run(server.handle(request, response));
   }
   kube::json::object answer() {
     CHECK(response.status == 200);

@@ -33,15 +33,14 @@ WallTime RealClock::wall() const {
   return std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now());
 }
 
-Clock::Alarm RealClock::call_at(const asio::any_io_executor& executor, TimePoint at, std::function<void()> action) {
-  const Alarm alarm{at, ++sequence_};
-  alarms_.emplace(alarm, std::move(action));
+Alarm RealClock::call_at(const asio::any_io_executor& executor, TimePoint at, std::function<void()> action) {
+  const Alarm alarm = alarms_.add(at, std::move(action));
   if (at < armed_) arm(executor);
   return alarm;
 }
 
 void RealClock::cancel(const Alarm& alarm) {
-  alarms_.erase(alarm);
+  alarms_.remove(alarm);
   // One that was armed for this alarm may ring for nothing, which costs less than setting it anew each time.
   if (!alarms_.empty()) return;
   timer_.reset();
@@ -50,7 +49,7 @@ void RealClock::cancel(const Alarm& alarm) {
 
 void RealClock::arm(const asio::any_io_executor& executor) {
   if (!timer_) timer_ = std::make_shared<asio::steady_timer>(executor);
-  armed_ = alarms_.begin()->first.first;
+  armed_ = alarms_.next();
   timer_->expires_at(std::chrono::time_point_cast<asio::steady_timer::duration>(armed_));
   // A handler that is queued already is not taken back by the end of its timer.
   timer_->async_wait([this, weak = std::weak_ptr(timer_)](const boost::system::error_code& ended) {
@@ -61,17 +60,9 @@ void RealClock::arm(const asio::any_io_executor& executor) {
 void RealClock::ring() {
   const asio::any_io_executor executor = timer_->get_executor();
   // What an action adds is not due before the next turn, so that actions which add each other let the loop go on.
-  const std::uint64_t last = sequence_;
+  const std::uint64_t newest = alarms_.newest();
   const TimePoint time = now();
-  for (auto next = alarms_.begin(); next != alarms_.end() && next->first.first <= time;) {
-    if (next->first.second > last) {
-      ++next;
-      continue;
-    }
-    auto due = alarms_.extract(next);
-    due.mapped()();
-    next = alarms_.begin();
-  }
+  while (const auto action = alarms_.take(time, newest)) action();
   if (alarms_.empty()) {
     timer_.reset();
     armed_ = TimePoint::max();

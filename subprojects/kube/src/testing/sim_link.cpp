@@ -20,7 +20,7 @@ struct SimLink::Exchange {
   FakeAnswer answer;
   std::optional<Failure> failure;
   async::Event ended;
-  VirtualClock::Alarm alarm;
+  async::Alarm alarm;
   void (SimLink::*held_step)(std::uint64_t) = nullptr;  ///< what goes on when the link heals
   bool abandoned = false;                               ///< the client does not wait any more
   TimePoint abandoned_at{};

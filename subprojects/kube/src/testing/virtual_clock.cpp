@@ -6,23 +6,16 @@ WallTime VirtualClock::wall() const {
   return start_ + std::chrono::duration_cast<WallTime::duration>(now_.time_since_epoch() - std::chrono::hours(1));
 }
 
-VirtualClock::Alarm VirtualClock::call_at(TimePoint at, std::function<void()> action) {
-  Alarm alarm{at, ++sequence_};
-  alarms_.emplace(alarm, std::move(action));
-  return alarm;
-}
-
 std::optional<TimePoint> VirtualClock::next() const {
-  if (alarms_.empty() || alarms_.begin()->first.first == TimePoint::max()) return std::nullopt;
-  return std::max(now_, alarms_.begin()->first.first);
+  if (alarms_.next() == TimePoint::max()) return std::nullopt;
+  return std::max(now_, alarms_.next());
 }
 
 bool VirtualClock::advance_to_next() {
   const auto at = next();
   if (!at) return false;
   now_ = *at;
-  auto due = alarms_.extract(alarms_.begin());
-  due.mapped()();
+  alarms_.take(now_)();
   return true;
 }
 

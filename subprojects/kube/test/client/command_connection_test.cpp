@@ -3,15 +3,16 @@
 #include <doctest/doctest.h>
 
 #include "kube/async/task_group.hpp"
+#include "kube/testing/simulator.hpp"
 #include "support/byte_pipe.hpp"
-#include "support/stepped_clock.hpp"
 
 namespace {
 
 using namespace kube;
 using namespace std::chrono_literals;
 using Channel = wire::CommandChannel;
-using kube::test::SteppedClock;
+using kube::testing::Simulator;
+using kube::testing::VirtualClock;
 using wire::CommandRole;
 using wire::CommandVersion;
 
@@ -27,28 +28,30 @@ std::unique_ptr<wire::CommandCodec> make_codec(std::string_view protocol, Comman
 /// A client and a server joined by pipes, with what they need to run.
 struct Session {
   explicit Session(std::string_view protocol, CommandLimits limits = {}, std::size_t pipe = 64 * 1024)
-      : pipes(test::make_pipes(io.get_executor(), pipe)),
-        client(io.get_executor(), clock, std::move(pipes.near), make_codec(protocol, CommandRole::client), limits),
-        server(io.get_executor(), clock, std::move(pipes.far), make_codec(protocol, CommandRole::server), limits) {}
+      : pipes(test::make_pipes(simulator.executor(), pipe)),
+        client(simulator.executor(), clock, std::move(pipes.near), make_codec(protocol, CommandRole::client), limits),
+        server(simulator.executor(), clock, std::move(pipes.far), make_codec(protocol, CommandRole::server), limits) {}
 
   void run(std::function<asio::awaitable<void>(Session&)> script) {
-    clock.run(io, [](Session& session, auto steps) -> asio::awaitable<void> {
-      async::TaskGroup group(session.io.get_executor());
-      group.spawn(session.client.run());
-      group.spawn(session.server.run());
-      const auto ready_client = co_await session.client.ready(session.clock.deadline_in(30s));
-      const auto ready_server = co_await session.server.ready(session.clock.deadline_in(30s));
-      CHECK(ready_client.has_value());
-      CHECK(ready_server.has_value());
-      co_await steps(session);
-      session.client.close();
-      session.server.close();
-      co_await group.join();
-    }(*this, std::move(script)));
+    simulator.run(
+        [](Session& session, auto steps) -> asio::awaitable<void> {
+          async::TaskGroup group(session.simulator.executor());
+          group.spawn(session.client.run());
+          group.spawn(session.server.run());
+          const auto ready_client = co_await session.client.ready(session.clock.deadline_in(30s));
+          const auto ready_server = co_await session.server.ready(session.clock.deadline_in(30s));
+          CHECK(ready_client.has_value());
+          CHECK(ready_server.has_value());
+          co_await steps(session);
+          session.client.close();
+          session.server.close();
+          co_await group.join();
+        }(*this, std::move(script)),
+        24h);
   }
 
-  asio::io_context io{1};
-  SteppedClock clock;
+  Simulator simulator{1};
+  VirtualClock& clock = simulator.clock();
   test::PipePair pipes;
   CommandConnection client;
   CommandConnection server;
@@ -94,7 +97,7 @@ TEST_CASE("a reader that does not read stops the writer at bounded memory, and n
     Session session(protocol, {}, 32 * 1024);
     session.run([](Session& s) -> asio::awaitable<void> {
       std::size_t written = 0;
-      async::TaskGroup group(s.io.get_executor());
+      async::TaskGroup group(s.simulator.executor());
       group.spawn([](Session& t, std::size_t& count) -> asio::awaitable<void> {
         const std::string block(10000, 'x');
         while (count < much) {
@@ -137,13 +140,13 @@ TEST_CASE("a quiet session lives on pings, until it was idle for too long") {
 }
 
 TEST_CASE("a peer that gives no sign of life is dead after the limit") {
-  asio::io_context io(1);
-  SteppedClock clock;
-  auto pipes = test::make_pipes(io.get_executor());
-  CommandConnection client(io.get_executor(), clock, std::move(pipes.near),
+  Simulator simulator{1};
+  VirtualClock& clock = simulator.clock();
+  auto pipes = test::make_pipes(simulator.executor());
+  CommandConnection client(simulator.executor(), clock, std::move(pipes.near),
                            make_codec("websocket", CommandRole::client));
   const auto start = clock.now();
-  clock.run(io, client.run());
+  simulator.run(client.run());
   CHECK(clock.now() - start == 30s);
   REQUIRE(client.failure());
   CHECK(client.failure()->code() == Errc::timeout);
@@ -152,42 +155,43 @@ TEST_CASE("a peer that gives no sign of life is dead after the limit") {
 TEST_CASE("a peer that is stuck in our data is not taken for dead, and one that has read it may be") {
   for (const bool reads : {false, true}) {
     CAPTURE(reads);
-    asio::io_context io(1);
-    SteppedClock clock;
-    auto pipes = test::make_pipes(io.get_executor());
-    CommandConnection client(io.get_executor(), clock, std::move(pipes.near),
+    Simulator simulator{1};
+    VirtualClock& clock = simulator.clock();
+    auto pipes = test::make_pipes(simulator.executor());
+    CommandConnection client(simulator.executor(), clock, std::move(pipes.near),
                              make_codec("websocket", CommandRole::client));
-    clock.run(io,
-              [](asio::io_context& loop, SteppedClock& time, CommandConnection& c, net::ByteStream& raw,
-                 bool answer) -> asio::awaitable<void> {
-                async::TaskGroup group(loop.get_executor());
-                group.spawn(c.run());
-                CHECK(co_await c.write(Channel::in, "a program that sleeps does not read this"));
-                co_await time.sleep(6s);
-                // A pong, to the one ping that was sent by now.
-                if (answer) CHECK(co_await raw.write(std::string_view("\x8a\x00", 2)));
-                co_await time.sleep(1h);
-                CHECK(c.failure().has_value() == answer);
-                c.close();
-                co_await group.join();
-              }(io, clock, client, *pipes.far, reads));
+    simulator.run(
+        [](Simulator& loop, VirtualClock& time, CommandConnection& c, net::ByteStream& raw,
+           bool answer) -> asio::awaitable<void> {
+          async::TaskGroup group(loop.executor());
+          group.spawn(c.run());
+          CHECK(co_await c.write(Channel::in, "a program that sleeps does not read this"));
+          co_await time.sleep(6s);
+          // A pong, to the one ping that was sent by now.
+          if (answer) CHECK(co_await raw.write(std::string_view("\x8a\x00", 2)));
+          co_await time.sleep(1h);
+          CHECK(c.failure().has_value() == answer);
+          c.close();
+          co_await group.join();
+        }(simulator, clock, client, *pipes.far, reads),
+        2h);
   }
 }
 
 TEST_CASE("streams that the client does not open end the session in time") {
-  asio::io_context io(1);
-  SteppedClock clock;
-  auto pipes = test::make_pipes(io.get_executor());
-  CommandConnection server(io.get_executor(), clock, std::move(pipes.far), make_codec("spdy", CommandRole::server),
+  Simulator simulator{1};
+  VirtualClock& clock = simulator.clock();
+  auto pipes = test::make_pipes(simulator.executor());
+  CommandConnection server(simulator.executor(), clock, std::move(pipes.far), make_codec("spdy", CommandRole::server),
                            {.ping_every = {}, .silence = {}});
-  clock.run(io, [](asio::io_context& loop, SteppedClock& time, CommandConnection& s) -> asio::awaitable<void> {
-    async::TaskGroup group(loop.get_executor());
+  simulator.run([](Simulator& loop, VirtualClock& time, CommandConnection& s) -> asio::awaitable<void> {
+    async::TaskGroup group(loop.executor());
     group.spawn(s.run());
     const auto ready = co_await s.ready(time.deadline_in(30s));
     CHECK(ready.error().code() == Errc::timeout);
     s.close();
     co_await group.join();
-  }(io, clock, server));
+  }(simulator, clock, server));
 }
 
 TEST_CASE("a peer that vanishes ends readers and writers") {
@@ -204,19 +208,19 @@ TEST_CASE("a peer that vanishes ends readers and writers") {
 }
 
 TEST_CASE("a peer that breaks the protocol is told so and ends the session") {
-  asio::io_context io(1);
-  SteppedClock clock;
-  auto pipes = test::make_pipes(io.get_executor());
-  CommandConnection server(io.get_executor(), clock, std::move(pipes.far), make_codec("spdy", CommandRole::server));
-  clock.run(io, [](asio::io_context& loop, CommandConnection& s, net::ByteStream& raw) -> asio::awaitable<void> {
-    async::TaskGroup group(loop.get_executor());
+  Simulator simulator{1};
+  VirtualClock& clock = simulator.clock();
+  auto pipes = test::make_pipes(simulator.executor());
+  CommandConnection server(simulator.executor(), clock, std::move(pipes.far), make_codec("spdy", CommandRole::server));
+  simulator.run([](Simulator& loop, CommandConnection& s, net::ByteStream& raw) -> asio::awaitable<void> {
+    async::TaskGroup group(loop.executor());
     group.spawn(s.run());
     CHECK(co_await raw.write(std::string_view("\x80\x03\x00\x01\x00\xff\xff\xff", 8)));
     co_await s.over();
     REQUIRE(s.failure());
     CHECK(s.failure()->code() == Errc::too_large);
     co_await group.join();
-  }(io, server, *pipes.near));
+  }(simulator, server, *pipes.near));
   CHECK(pipes.to_near->bytes.find(std::string("\x80\x03\x00\x07", 4)) != std::string::npos);
 }
 
@@ -232,16 +236,16 @@ TEST_CASE("channels that are discarded hold nobody up") {
 }
 
 TEST_CASE("a session that is cancelled leaves nothing behind") {
-  asio::io_context io(1);
-  SteppedClock clock;
-  auto pipes = test::make_pipes(io.get_executor());
-  CommandConnection client(io.get_executor(), clock, std::move(pipes.near), make_codec("spdy", CommandRole::client));
-  clock.run(io, [](asio::io_context& loop, SteppedClock& time, CommandConnection& c) -> asio::awaitable<void> {
-    async::TaskGroup group(loop.get_executor());
+  Simulator simulator{1};
+  VirtualClock& clock = simulator.clock();
+  auto pipes = test::make_pipes(simulator.executor());
+  CommandConnection client(simulator.executor(), clock, std::move(pipes.near), make_codec("spdy", CommandRole::client));
+  simulator.run([](Simulator& loop, VirtualClock& time, CommandConnection& c) -> asio::awaitable<void> {
+    async::TaskGroup group(loop.executor());
     group.spawn(c.run());
     co_await time.sleep(1s);
     co_await group.stop();
-  }(io, clock, client));
+  }(simulator, clock, client));
   CHECK(pipes.to_far->closed);
   REQUIRE(client.failure());
   CHECK(client.failure()->code() == Errc::stopped);

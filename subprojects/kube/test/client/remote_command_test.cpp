@@ -5,16 +5,17 @@
 #include <map>
 
 #include "kube/async/task_group.hpp"
+#include "kube/testing/simulator.hpp"
 #include "kube/wire/websocket_codec.hpp"
 #include "support/byte_pipe.hpp"
-#include "support/stepped_clock.hpp"
 
 namespace {
 
 using namespace kube;
 using namespace std::chrono_literals;
 using Channel = wire::CommandChannel;
-using kube::test::SteppedClock;
+using kube::testing::Simulator;
+using kube::testing::VirtualClock;
 using wire::CommandRole;
 using wire::CommandVersion;
 
@@ -31,7 +32,7 @@ std::string_view header(const HttpRequest& request, std::string_view name) {
 /// An API server that answers upgrades as it is told, and speaks exec on the streams that it grants.
 class FakeServer final : public net::Upgrader {
  public:
-  FakeServer(asio::io_context& io, SteppedClock& clock) : io_(io), clock_(clock) {}
+  explicit FakeServer(Simulator& simulator) : simulator_(simulator) {}
 
   asio::awaitable<Result<net::Upgraded>> upgrade(HttpRequest request, Deadline) override {
     requests.push_back(request);
@@ -46,7 +47,7 @@ class FakeServer final : public net::Upgrader {
                        R"(,"message":"no )" + offered + R"("})";
       co_return answer;
     }
-    auto pipes = test::make_pipes(io_.get_executor());
+    auto pipes = test::make_pipes(simulator_.executor());
     answer.stream = std::move(pipes.near);
     std::unique_ptr<wire::CommandCodec> codec;
     if (spdy) {
@@ -60,7 +61,8 @@ class FakeServer final : public net::Upgrader {
       const auto protocol = wire::websocket_command_protocol(chosen).value();
       codec = wire::make_websocket_command(CommandRole::server, protocol, streams, [] { return 0u; });
     }
-    peer = std::make_unique<CommandConnection>(io_.get_executor(), clock_, std::move(pipes.far), std::move(codec));
+    peer = std::make_unique<CommandConnection>(simulator_.executor(), simulator_.clock(), std::move(pipes.far),
+                                               std::move(codec));
     co_return answer;
   }
 
@@ -72,19 +74,18 @@ class FakeServer final : public net::Upgrader {
   std::unique_ptr<CommandConnection> peer;
 
  private:
-  asio::io_context& io_;
-  SteppedClock& clock_;
+  Simulator& simulator_;
 };
 
 struct World {
-  asio::io_context io{1};
-  SteppedClock clock;
-  FakeServer server{io, clock};
+  Simulator simulator{1};
+  VirtualClock& clock = simulator.clock();
+  FakeServer server{simulator};
 
   Result<std::unique_ptr<RemoteCommand>> connect(wire::CommandStreams streams) {
     server.streams = streams;
     Result<std::unique_ptr<RemoteCommand>> session;
-    clock.run(io, [](World& w, Result<std::unique_ptr<RemoteCommand>>& out) -> asio::awaitable<void> {
+    simulator.run([](World& w, Result<std::unique_ptr<RemoteCommand>>& out) -> asio::awaitable<void> {
       RemoteCommandRequest request{.ns = "milan", .pod = "web", .container = "main", .command = {"cat"}};
       request.streams = w.server.streams;
       out = co_await connect_remote_command(w.server, w.clock, std::move(request));
@@ -138,8 +139,8 @@ TEST_CASE("a command runs over each protocol: stdin, its end, output and exit co
     auto session = world.connect(with_stdin);
     REQUIRE(session);
     CHECK((*session)->connection().version() == c.version);
-    world.clock.run(world.io, [](World& w, RemoteCommand& command) -> asio::awaitable<void> {
-      async::TaskGroup group(w.io.get_executor());
+    world.simulator.run([](World& w, RemoteCommand& command) -> asio::awaitable<void> {
+      async::TaskGroup group(w.simulator.executor());
       group.spawn(command.run());
       group.spawn(w.server.peer->run());
       group.spawn(World::cat(*w.server.peer));
@@ -228,8 +229,8 @@ TEST_CASE("a result that arrived counts even if the connection breaks behind it,
     World world;
     auto session = world.connect(without_stdin);
     REQUIRE(session);
-    world.clock.run(world.io, [](World& w, RemoteCommand& command, bool all) -> asio::awaitable<void> {
-      async::TaskGroup group(w.io.get_executor());
+    world.simulator.run([](World& w, RemoteCommand& command, bool all) -> asio::awaitable<void> {
+      async::TaskGroup group(w.simulator.executor());
       group.spawn(command.run());
       group.spawn([](CommandConnection& peer) -> asio::awaitable<void> { co_await peer.run(); }(*w.server.peer));
       const std::string status = wire::encode_result({wire::CommandResult::Kind::exited, 3, "exit 3"});

@@ -1,5 +1,6 @@
 // Whom the client trusts, who it says it is, and how both change while it runs.
 #include "client_pair.hpp"
+#include "kube/testing/virtual_clock.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace kube::test {
@@ -131,13 +132,7 @@ TEST_CASE("new credentials move new requests to a new connection") {
 }
 
 TEST_CASE("files of a kubeconfig are read again once they have changed, and not before") {
-  struct StepClock final : async::Clock {
-    TimePoint at = TimePoint(1h);
-    TimePoint now() const override { return at; }
-    WallTime wall() const override { return {}; }
-    Alarm call_at(const asio::any_io_executor&, TimePoint, std::function<void()>) override { return {}; }
-    void cancel(const Alarm&) override {}
-  } clock;
+  testing::VirtualClock clock;
   const TemporaryDirectory directory;
   const auto ca = test::self_signed("ca"), one = test::self_signed("one"), two = test::self_signed("two");
   directory.write("token", "first\n");
@@ -156,19 +151,19 @@ TEST_CASE("files of a kubeconfig are read again once they have changed, and not 
   CHECK(credentials.token() == "first");
   directory.write("token", "second");
   CHECK(credentials.token() == "first");
-  clock.at += 10s;
+  clock.advance(10s);
   CHECK(credentials.token() == "second");
   CHECK(credentials.generation() == 1);
   // Certificate and key of different pairs are an in-between state, which is not used.
   directory.write("cert", two.certificate_pem);
-  clock.at += 10s;
+  clock.advance(10s);
   CHECK(credentials.generation() == 1);
   directory.write("key", two.key_pem);
-  clock.at += 10s;
+  clock.advance(10s);
   CHECK(credentials.generation() == 2);
   // A file that is gone for a moment leaves what was read before.
   directory.remove("token");
-  clock.at += 10s;
+  clock.advance(10s);
   CHECK(credentials.token() == "second");
 
   config.token_file = directory.at("nothing");

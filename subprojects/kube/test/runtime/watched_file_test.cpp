@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "kube/async/task_group.hpp"
-#include "support/stepped_clock.hpp"
+#include "kube/testing/simulator.hpp"
 #include "support/temporary_directory.hpp"
 
 using namespace kube;
@@ -11,8 +11,8 @@ using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
 TEST_CASE("a file is read as it is, and what was put in its place is handed over") {
-  asio::io_context io;
-  test::SteppedClock clock;
+  testing::Simulator simulator{1};
+  testing::VirtualClock& clock = simulator.clock();
   const test::TemporaryDirectory directory;
   const auto write = [&directory](const std::string& text) { directory.write("file", text); };
   WatchedFile file(clock, directory.at("file"), 30s);
@@ -25,7 +25,7 @@ TEST_CASE("a file is read as it is, and what was put in its place is handed over
   CHECK(file.read().value() == "one");
   std::string last;
   const auto story = [&]() -> asio::awaitable<void> {
-    async::TaskGroup group(io.get_executor());
+    async::TaskGroup group(simulator.executor());
     group.spawn(file.watch([&last](std::string text) { last = std::move(text); }));
     write("two");
     co_await clock.sleep(31s);
@@ -38,5 +38,5 @@ TEST_CASE("a file is read as it is, and what was put in its place is handed over
     CHECK(last == "three");
     co_await group.stop();
   };
-  clock.run(io, story());
+  simulator.run(story());
 }

@@ -4,12 +4,10 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <utility>
 
+#include "kube/async/alarms.hpp"
 #include "kube/base/time.hpp"
 
 namespace kube::async {
@@ -20,9 +18,6 @@ namespace asio = boost::asio;
 /// every coroutine that waits for it.
 class Clock {
  public:
-  /// An action that is due at a point in time; unique for the life of the clock.
-  using Alarm = std::pair<TimePoint, std::uint64_t>;
-
   virtual ~Clock() = default;
   /// The monotonic time.
   virtual TimePoint now() const = 0;
@@ -56,7 +51,7 @@ class AlarmScope {
 
  private:
   Clock& clock_;
-  Clock::Alarm alarm_;
+  Alarm alarm_;
 };
 
 /// The clocks of the operating system. One timer serves all alarms: most are deadlines that never come, and cost it
@@ -72,8 +67,7 @@ class RealClock final : public Clock {
   void arm(const asio::any_io_executor& executor);
   void ring();
 
-  std::map<Alarm, std::function<void()>> alarms_;
-  std::uint64_t sequence_ = 0;
+  Alarms alarms_;
   std::shared_ptr<asio::steady_timer> timer_;  ///< there while there are alarms: it keeps the loop alive
   TimePoint armed_ = TimePoint::max();         ///< when the timer ends
 };

@@ -1,11 +1,8 @@
 // Time that moves only when it is told to: the clock of simulations and of tests that would else have to sleep.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
-#include <utility>
 
 #include "kube/async/clock.hpp"
 
@@ -24,14 +21,16 @@ class VirtualClock final : public async::Clock {
 
   TimePoint now() const override { return now_; }
   WallTime wall() const override;
-  Alarm call_at(const asio::any_io_executor&, TimePoint at, std::function<void()> action) override {
+  async::Alarm call_at(const asio::any_io_executor&, TimePoint at, std::function<void()> action) override {
     return call_at(at, std::move(action));
   }
-  void cancel(const Alarm& alarm) override { alarms_.erase(alarm); }
+  void cancel(const async::Alarm& alarm) override { alarms_.remove(alarm); }
 
   /// Has `action` called when time reaches `at` (at the next advance, if that has passed).
-  Alarm call_at(TimePoint at, std::function<void()> action);
-  Alarm call_in(Duration delay, std::function<void()> action) { return call_at(now_ + delay, std::move(action)); }
+  async::Alarm call_at(TimePoint at, std::function<void()> action) { return alarms_.add(at, std::move(action)); }
+  async::Alarm call_in(Duration delay, std::function<void()> action) {
+    return call_at(now_ + delay, std::move(action));
+  }
 
   /// When the earliest alarm is due, if there is one.
   std::optional<TimePoint> next() const;
@@ -46,8 +45,7 @@ class VirtualClock final : public async::Clock {
   // Not zero: code that takes a default TimePoint for "never" would else pass by accident.
   TimePoint now_{std::chrono::hours(1)};
   WallTime start_;
-  std::uint64_t sequence_ = 0;
-  std::map<Alarm, std::function<void()>> alarms_;
+  async::Alarms alarms_;
 };
 
 }  // namespace kube::testing
