@@ -43,6 +43,41 @@ std::string read_duration(const std::string& text, kube::Duration& out) {
   return "";
 }
 
+// The library makes much code of every call and of every type: here each type has one call of it.
+
+CLI::Option* add_text(CLI::App& app, const char* name, std::string& into, const char* what) {
+  return app.add_option(name, into, what);
+}
+
+/// What it is without the option shows in the help.
+CLI::Option* add_preset(CLI::App& app, const char* name, std::string& into, const char* what) {
+  return add_text(app, name, into, what)->capture_default_str();
+}
+
+CLI::Option* add_texts(CLI::App& app, const char* name, std::vector<std::string>& into, const char* what) {
+  return app.add_option(name, into, what);
+}
+
+CLI::Option* add_port(CLI::App& app, const char* name, std::uint16_t& into, int least, const char* what) {
+  return app.add_option(name, into, what)->check(CLI::Range(least, 65535))->capture_default_str();
+}
+
+CLI::Option* add_count(CLI::App& app, const char* name, int& into, int most, const char* what) {
+  return app.add_option(name, into, what)->check(CLI::Range(1, most))->capture_default_str();
+}
+
+CLI::Option* add_flag(CLI::App& app, const char* name, bool& into, const char* what) {
+  return app.add_flag(name, into, what);
+}
+
+/// One of the names, or its number; `shown` is how the help tells them, by default all of them with their numbers.
+CLI::Option* add_choice(CLI::App& app, const char* name, const std::map<std::string, int>& known,
+                        const std::function<void(const int&)>& take, const char* what, const char* shown = nullptr) {
+  CLI::CheckedTransformer names(known);
+  if (shown) names.description(shown);
+  return app.add_option_function(name, take, what)->type_name("ENUM")->transform(names);
+}
+
 /// Entries "key=value", separated by commas; the first '=' ends the key. Values of labels have a form, those of
 /// annotations have none. The complaint, "" if all is well.
 std::string read_entries(const std::vector<std::string>& texts, bool are_labels,
@@ -78,68 +113,53 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.set_version_flag("--version", std::string("liqod ") + LIQOD_VERSION);
   app.set_config("--config", "", "File with these options, one 'name = value' a line; the command line wins");
 
-  app.add_option("--kubeconfig", options.kubeconfig,
-                 "Kubeconfig of the cluster to serve; in a pod, none is needed: its service account is used")
+  add_text(app, "--kubeconfig", options.kubeconfig,
+           "Kubeconfig of the cluster to serve; in a pod, none is needed: its service account is used")
       ->check(CLI::ExistingFile);
-  app.add_option("--context", options.context, "Context of the kubeconfig; by default its current-context");
-  app.add_option("--cluster-id", settings.cluster_id, "ID of the cluster to serve, as its peers know it")
+  add_text(app, "--context", options.context, "Context of the kubeconfig; by default its current-context");
+  add_text(app, "--cluster-id", settings.cluster_id, "ID of the cluster to serve, as its peers know it")
       ->required()
       ->check(check_label);
-  app.add_option("--liqo-namespace", settings.liqo_namespace, "Namespace of Liqo's own objects")
-      ->check(check_label)
-      ->capture_default_str();
-  app.add_option("--node-ip", settings.node_ip,
-                 "Address of the virtual nodes: where the API server of the cluster reaches this process")
+  add_preset(app, "--liqo-namespace", settings.liqo_namespace, "Namespace of Liqo's own objects")->check(check_label);
+  add_text(app, "--node-ip", settings.node_ip,
+           "Address of the virtual nodes: where the API server of the cluster reaches this process")
       ->required()
       ->check(check_ip);
-  app.add_option("--listen-port", settings.kubelet_port, "Port of the kubelet API")
-      ->check(CLI::Range(1, 65535))
-      ->capture_default_str();
-  app.add_option("--metrics-address", options.metrics_address, "host:port of /metrics, /healthz and /readyz")
-      ->capture_default_str();
+  add_port(app, "--listen-port", settings.kubelet_port, 1, "Port of the kubelet API");
+  add_preset(app, "--metrics-address", options.metrics_address, "host:port of /metrics, /healthz and /readyz");
 
-  app.add_option("--node-ping-interval", ping_interval, "Time between two probes of a provider")->capture_default_str();
-  app.add_option("--node-ping-timeout", ping_timeout, "Time that a provider has to answer a probe")
-      ->capture_default_str();
-  app.add_option("--node-ping-failures", settings.probe_failures,
-                 "Probes that must fail in a row until a virtual node is not Ready")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  app.add_option("--node-lease-duration", lease_duration, "Validity of the heartbeat of virtual nodes")
-      ->capture_default_str();
-  app.add_option("--node-extra-labels", extra_labels,
-                 "Labels of every virtual node, key=value,...; those of a VirtualNode win over them")
+  add_preset(app, "--node-ping-interval", ping_interval, "Time between two probes of a provider");
+  add_preset(app, "--node-ping-timeout", ping_timeout, "Time that a provider has to answer a probe");
+  add_count(app, "--node-ping-failures", settings.probe_failures, 100,
+            "Probes that must fail in a row until a virtual node is not Ready");
+  add_preset(app, "--node-lease-duration", lease_duration, "Validity of the heartbeat of virtual nodes");
+  add_texts(app, "--node-extra-labels", extra_labels,
+            "Labels of every virtual node, key=value,...; those of a VirtualNode win over them")
       ->delimiter(',');
-  app.add_option("--node-extra-annotations", extra_annotations, "Annotations of every virtual node, likewise")
+  add_texts(app, "--node-extra-annotations", extra_annotations, "Annotations of every virtual node, likewise")
       ->delimiter(',');
-  app.add_option(
-         "--foreign-cluster-ping-interval", peer_interval,
-         "Time between two probes of a peer's API server, whose result its ForeignCluster shows; 0 turns them off")
-      ->capture_default_str();
-  app.add_option("--foreign-cluster-ping-timeout", peer_timeout, "Time that a peer has to answer such a probe")
-      ->capture_default_str();
-  app.add_option("--pod-reflection-workers", settings.pod_workers, "Pods worked on at a time, per provider")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  app.add_flag("--disable-ip-reflection{false}", settings.reflect_ips, "Pods at home show no addresses");
-  app.add_flag("--enable-apiserver-support", settings.api_server_support,
-               "Offloaded pods get service-account tokens for the API server of this cluster");
-  app.add_option("--home-api-server-host", settings.api_server_host,
-                 "Host by which offloaded pods reach that API server; by default kubernetes.default");
-  app.add_option("--home-api-server-port", settings.api_server_port, "Port of that API server");
+  add_preset(app, "--foreign-cluster-ping-interval", peer_interval,
+             "Time between two probes of a peer's API server, whose result its ForeignCluster shows; 0 turns them off");
+  add_preset(app, "--foreign-cluster-ping-timeout", peer_timeout, "Time that a peer has to answer such a probe");
+  add_count(app, "--pod-reflection-workers", settings.pod_workers, 1024, "Pods worked on at a time, per provider");
+  add_flag(app, "--disable-ip-reflection{false}", settings.reflect_ips, "Pods at home show no addresses");
+  add_flag(app, "--enable-apiserver-support", settings.api_server_support,
+           "Offloaded pods get service-account tokens for the API server of this cluster");
+  add_text(app, "--home-api-server-host", settings.api_server_host,
+           "Host by which offloaded pods reach that API server; by default kubernetes.default");
+  add_text(app, "--home-api-server-port", settings.api_server_port, "Port of that API server");
 
-  app.add_option("--api-server-address-override", settings.api_server_override,
-                 "Host, host:port or URL by which consumers reach this API server; by default that of a control-plane "
-                 "node, port 6443, or else the server of the kubeconfig");
-  app.add_option("--ca-override", options.ca_override,
-                 "CA (base64 of PEM) by which consumers check this API server; by default that of the cluster");
-  app.add_flag("--trusted-ca", options.trusted_ca,
-               "Consumers check this API server by the authorities that their system trusts");
-  app.add_option("--identity-certificate-duration", certificate_validity,
-                 "Validity that consumers' certificates are asked for; the cluster may give less")
-      ->capture_default_str();
-  app.add_flag("--tls-compatibility-mode", settings.rsa_keys,
-               "The key of the cluster, where none is there yet, is RSA-2048 instead of Ed25519");
+  add_text(app, "--api-server-address-override", settings.api_server_override,
+           "Host, host:port or URL by which consumers reach this API server; by default that of a control-plane "
+           "node, port 6443, or else the server of the kubeconfig");
+  add_text(app, "--ca-override", options.ca_override,
+           "CA (base64 of PEM) by which consumers check this API server; by default that of the cluster");
+  add_flag(app, "--trusted-ca", options.trusted_ca,
+           "Consumers check this API server by the authorities that their system trusts");
+  add_preset(app, "--identity-certificate-duration", certificate_validity,
+             "Validity that consumers' certificates are asked for; the cluster may give less");
+  add_flag(app, "--tls-compatibility-mode", settings.rsa_keys,
+           "The key of the cluster, where none is there yet, is RSA-2048 instead of Ed25519");
   // Each of these can be a key of the ConfigMap liqo-sharing-policy as well, which wins and is read while liqod runs.
   const auto add_policy = [&app, &settings](const std::string& name, const std::string& text) {
     const auto take = [&settings, name](const std::vector<std::string>& values) {
@@ -182,58 +202,52 @@ ParsedOptions parse_options(int argc, char** argv) {
       ->expected(0, 1);
   add_policy("real-storage-class-name", "The storage class that consumers get by default; else the cluster's default");
 
-  app.add_option("--certificate-type", options.certificate_type,
-                 "Serving certificate of the kubelet API: kubelet (signed by the cluster) or self-signed")
-      ->check(CLI::IsMember({"kubelet", "self-signed"}))
-      ->capture_default_str();
-  app.add_option(
-         "--kubelet-client-ca-file", options.kubelet_client_ca_file,
-         "CA of the callers of the kubelet API; by default that of kube-system/extension-apiserver-authentication")
+  add_preset(app, "--certificate-type", options.certificate_type,
+             "Serving certificate of the kubelet API: kubelet (signed by the cluster) or self-signed")
+      ->check(CLI::IsMember({"kubelet", "self-signed"}));
+  add_text(app, "--kubelet-client-ca-file", options.kubelet_client_ca_file,
+           "CA of the callers of the kubelet API; by default that of kube-system/extension-apiserver-authentication")
       ->check(CLI::ExistingFile);
-  app.add_option("--webhook-port", options.webhook_port,
-                 "Port of the admission webhooks; 0 switches them off, and with them what keeps tenants in bounds")
-      ->check(CLI::Range(0, 65535))
-      ->capture_default_str();
-  app.add_option("--webhook-url", options.webhook_url,
-                 "https://host:port at which the API server reaches that port; by default through the Service "
-                 "liqo-webhook");
+  add_port(app, "--webhook-port", options.webhook_port, 0,
+           "Port of the admission webhooks; 0 switches them off, and with them what keeps tenants in bounds");
+  add_text(app, "--webhook-url", options.webhook_url,
+           "https://host:port at which the API server reaches that port; by default through the Service "
+           "liqo-webhook");
   auto* webhook_ca =
-      app.add_option("--webhook-client-ca-file", options.webhook_client_ca_file,
-                     "CA of the API servers that may ask the webhooks: others are answered 401, so the API server must "
-                     "be told its certificate (docs/webhooks.md); by default everybody may ask")
+      add_text(app, "--webhook-client-ca-file", options.webhook_client_ca_file,
+               "CA of the API servers that may ask the webhooks: others are answered 401, so the API server must "
+               "be told its certificate (docs/webhooks.md); by default everybody may ask")
           ->check(CLI::ExistingFile);
-  app.add_option("--webhook-client-name", options.webhook_client_names,
-                 "Common name of a certificate of that CA that may ask; may be given more than once, by default all")
+  add_texts(app, "--webhook-client-name", options.webhook_client_names,
+            "Common name of a certificate of that CA that may ask; may be given more than once, by default all")
       ->allow_extra_args(false)
       ->needs(webhook_ca);
-  app.add_option("--webhook-certificate-lifetime", webhook_lifetime,
-                 "Validity of the serving certificate of the webhooks; it is renewed at 2/3 of that")
-      ->capture_default_str();
-  app.add_flag("--enable-resource-enforcement,!--disable-resource-enforcement", options.settings.enforce_resources,
-               "Consumers get no more than their quotas (default true; --enable-resource-enforcement=false switches it "
-               "off)");
-  const std::map<std::string, liqo::core::Counting> countings{{"exact", liqo::core::Counting::exact},
-                                                              {"containers", liqo::core::Counting::containers}};
-  app.add_option(
-         "--quota-counting", options.ledger.counting,
-         "What a pod takes from its quota: exact, as the scheduler reserves it (sidecars, overhead, limits that "
-         "become requests, pods), or containers, the requests of its containers alone, as Go Liqo counts")
-      ->transform(CLI::CheckedTransformer(countings).description("exact or containers"))
+  add_preset(app, "--webhook-certificate-lifetime", webhook_lifetime,
+             "Validity of the serving certificate of the webhooks; it is renewed at 2/3 of that");
+  add_flag(app, "--enable-resource-enforcement,!--disable-resource-enforcement", options.settings.enforce_resources,
+           "Consumers get no more than their quotas (default true; --enable-resource-enforcement=false switches it "
+           "off)");
+  using liqo::core::Counting;
+  add_choice(
+      app, "--quota-counting", {{"exact", int(Counting::exact)}, {"containers", int(Counting::containers)}},
+      [&options](int number) { options.ledger.counting = Counting(number); },
+      "What a pod takes from its quota: exact, as the scheduler reserves it (sidecars, overhead, limits that "
+      "become requests, pods), or containers, the requests of its containers alone, as Go Liqo counts",
+      "exact or containers")
       ->default_str("exact");
-  app.add_flag("--leader-elect", options.leader_elect, "Several replicas run: only the holder of the lease writes");
-  app.add_option("--identity", options.identity, "Name of this replica in the lease; by default POD_NAME, or the host");
-
-  const std::map<std::string, kube::LogLevel> levels{{"debug", kube::LogLevel::debug},
-                                                     {"info", kube::LogLevel::info},
-                                                     {"warn", kube::LogLevel::warn},
-                                                     {"error", kube::LogLevel::error}};
-  const std::map<std::string, kube::LogFormat> formats{{"text", kube::LogFormat::text},
-                                                       {"json", kube::LogFormat::json}};
-  app.add_option("--log-level", options.log_level, "debug, info (default), warn or error")
-      ->transform(CLI::CheckedTransformer(levels));
-  app.add_option("--log-format", options.log_format, "text (default) or json")
-      ->transform(CLI::CheckedTransformer(formats));
-
+  add_flag(app, "--leader-elect", options.leader_elect, "Several replicas run: only the holder of the lease writes");
+  add_text(app, "--identity", options.identity, "Name of this replica in the lease; by default POD_NAME, or the host");
+  using kube::LogFormat, kube::LogLevel;
+  add_choice(
+      app, "--log-level",
+      {{"debug", int(LogLevel::debug)},
+       {"info", int(LogLevel::info)},
+       {"warn", int(LogLevel::warn)},
+       {"error", int(LogLevel::error)}},
+      [&options](int number) { options.log_level = LogLevel(number); }, "debug, info (default), warn or error");
+  add_choice(
+      app, "--log-format", {{"text", int(LogFormat::text)}, {"json", int(LogFormat::json)}},
+      [&options](int number) { options.log_format = LogFormat(number); }, "text (default) or json");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
@@ -244,28 +258,39 @@ ParsedOptions parse_options(int argc, char** argv) {
     return {.exit_code = 2};
   }
   kube::Duration lease{};
-  for (const auto& [name, text, out] :
-       {std::tuple{"--node-ping-interval", ping_interval, &settings.probe_interval},
-        std::tuple{"--node-ping-timeout", ping_timeout, &settings.probe_timeout},
-        std::tuple{"--node-lease-duration", lease_duration, &lease},
-        std::tuple{"--webhook-certificate-lifetime", webhook_lifetime, &options.webhook_certificate_lifetime},
-        std::tuple{"--identity-certificate-duration", certificate_validity, &settings.certificate_validity},
-        std::tuple{"--foreign-cluster-ping-timeout", peer_timeout, &settings.foreign_cluster_ping_timeout},
-        std::tuple{"--foreign-cluster-ping-interval", peer_interval, &settings.foreign_cluster_ping_interval}}) {
-    if (out == &settings.foreign_cluster_ping_interval && (text == "0" || text == "0s")) {
-      *out = kube::Duration::zero();
+  struct Time {
+    const char* name;
+    const std::string& text;
+    kube::Duration* out;
+  };
+  for (const Time& time :
+       {Time{"--node-ping-interval", ping_interval, &settings.probe_interval},
+        Time{"--node-ping-timeout", ping_timeout, &settings.probe_timeout},
+        Time{"--node-lease-duration", lease_duration, &lease},
+        Time{"--webhook-certificate-lifetime", webhook_lifetime, &options.webhook_certificate_lifetime},
+        Time{"--identity-certificate-duration", certificate_validity, &settings.certificate_validity},
+        Time{"--foreign-cluster-ping-timeout", peer_timeout, &settings.foreign_cluster_ping_timeout},
+        Time{"--foreign-cluster-ping-interval", peer_interval, &settings.foreign_cluster_ping_interval}}) {
+    if (time.out == &settings.foreign_cluster_ping_interval && (time.text == "0" || time.text == "0s")) {
+      *time.out = kube::Duration::zero();
       continue;
     }
-    if (const std::string mistake = read_duration(text, *out); !mistake.empty()) {
-      std::cerr << "liqod: " << name << " " << mistake << " (liqod --help tells the options)\n";
+    if (const std::string mistake = read_duration(time.text, *time.out); !mistake.empty()) {
+      std::cerr << "liqod: " << time.name << " " << mistake << " (liqod --help tells the options)\n";
       return {.exit_code = 2};
     }
   }
-  for (const auto& [name, texts, are_labels, out] :
-       {std::tuple{"--node-extra-labels", &extra_labels, true, &settings.node_extra_labels},
-        std::tuple{"--node-extra-annotations", &extra_annotations, false, &settings.node_extra_annotations}}) {
-    if (const std::string mistake = read_entries(*texts, are_labels, *out); !mistake.empty()) {
-      std::cerr << "liqod: " << name << " " << mistake << " (liqod --help tells the options)\n";
+  struct Entries {
+    const char* name;
+    const std::vector<std::string>& texts;
+    bool are_labels;
+    std::map<std::string, std::string>* out;
+  };
+  for (const Entries& entries :
+       {Entries{"--node-extra-labels", extra_labels, true, &settings.node_extra_labels},
+        Entries{"--node-extra-annotations", extra_annotations, false, &settings.node_extra_annotations}}) {
+    if (const std::string mistake = read_entries(entries.texts, entries.are_labels, *entries.out); !mistake.empty()) {
+      std::cerr << "liqod: " << entries.name << " " << mistake << " (liqod --help tells the options)\n";
       return {.exit_code = 2};
     }
   }
