@@ -1,5 +1,6 @@
 #include "ledger_world.hpp"
 
+#include "faults.hpp"
 #include "kube/async/task_group.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -197,7 +198,7 @@ asio::awaitable<Judgement> LedgerWorld::call(std::size_t number, json::object sh
 
 asio::awaitable<void> LedgerWorld::ask(int number) {
   const std::int64_t cores = random_.between(1, 3);
-  for (int attempt = 0; attempt < 4; ++attempt) {
+  for (int decisions = 0; decisions < 8;) {
     json::object shadow = forge_shadow(number, cores);
     const std::string uid(kube::string_at(shadow, {"metadata", "uid"}));
     const kube::TimePoint asked_at = simulator_.clock().now();
@@ -210,6 +211,8 @@ asio::awaitable<void> LedgerWorld::ask(int number) {
           hard_ >= 1 && !lowered_ && !withdrawn_)
         violations_.push_back({"the same admission is admitted again", again.text});
     }
+    // Whoever is told that there is no decision yet asks until there is one.
+    if (judgement.ruling != Judgement::Ruling::unavailable) ++decisions;
     if (dry_run) continue;
     if (judgement.ruling == Judgement::Ruling::refused) ++refused_;
     if (judgement.ruling == Judgement::Ruling::admitted) {
@@ -315,18 +318,8 @@ asio::awaitable<void> LedgerWorld::live() {
 }
 
 asio::awaitable<void> LedgerWorld::break_things() {
-  kube::testing::FaultRates faults;
-  const auto rate = [this](double most) { return random_.chance(0.5) ? 0.0 : most * random_.unit(); };
-  faults.latency_high = std::chrono::milliseconds(random_.between(2, 300));
-  faults.slow = rate(0.05);
-  faults.slow_by = 10s;
-  faults.lost_answer = rate(0.15);
-  faults.failing = rate(0.1);
-  faults.conflict = rate(0.2);
-  faults.compacted = rate(0.2);
-  faults.throttled = rate(0.1);
-  faults.stalled = rate(0.1);
-  if (random_.chance(0.5)) faults.watch_life = std::chrono::seconds(random_.between(1, 30));
+  // A decision takes some ways there and back, and its caller waits for 8 s.
+  const kube::testing::FaultRates faults = draw_faults(random_, 300ms);
   for (auto& link : links_) link->set_faults(faults);
   const bool changes_quota = random_.chance(0.3), withdraws_quota = random_.chance(0.3);
   while (!done_) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "faults.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -107,23 +108,9 @@ std::vector<kube::testing::SimLink*> PeeringWorld::links() {
 }
 
 void PeeringWorld::break_network() {
-  kube::testing::FaultRates faults;
-  // Each kind of fault is absent from half of the schedules, so that the others get their chance.
-  const auto rate = [this](double most) { return random_.chance(0.5) ? 0.0 : most * random_.unit(); };
-  if (random_.chance(0.3)) faults.latency_high = std::chrono::milliseconds(random_.between(5, 1000));
-  faults.slow = rate(0.05);
-  faults.refused = rate(0.1);
-  faults.lost_answer = rate(0.1);
-  faults.throttled = rate(0.1);
-  faults.failing = rate(0.1);
-  faults.unavailable = rate(0.1);
-  faults.conflict = rate(0.2);
-  faults.compacted = rate(0.2);
-  faults.cut_body = rate(0.05);
-  faults.stalled = rate(0.1);
-  if (random_.chance(0.5)) faults.watch_life = std::chrono::seconds(random_.between(1, 60));
+  const kube::testing::FaultRates faults = draw_faults(random_, 1s);
   for (kube::testing::SimLink* link : links()) link->set_faults(faults);
-  signer_.negligence = rate(0.3);
+  signer_.negligence = draw_rate(random_, 0.3);
 }
 
 // ---- The user ----------------------------------------------------------------------------------------------------

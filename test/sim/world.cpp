@@ -1,5 +1,6 @@
 #include "world.hpp"
 
+#include "faults.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::sim {
@@ -19,21 +20,7 @@ Difficulty difficulty_of(std::uint64_t seed) {
   }
   d.duration = std::chrono::seconds(random.between(30, 120));
   d.actions_per_second = 0.1 + 0.5 * random.unit();
-  // Each kind of fault is absent from half of the schedules, so that the others get their chance.
-  const auto rate = [&random](double most) { return random.chance(0.5) ? 0.0 : most * random.unit(); };
-  kube::testing::FaultRates& f = d.faults;
-  if (random.chance(0.3)) f.latency_high = std::chrono::milliseconds(random.between(5, 2000));
-  f.slow = rate(0.05);
-  f.refused = rate(0.1);
-  f.lost_answer = rate(0.1);
-  f.throttled = rate(0.1);
-  f.failing = rate(0.1);
-  f.unavailable = rate(0.1);
-  f.conflict = rate(0.2);
-  f.compacted = rate(0.2);
-  f.cut_body = rate(0.05);
-  if (random.chance(0.3)) f.stalled = 0.05;
-  if (random.chance(0.6)) f.watch_life = std::chrono::seconds(random.between(1, 60));
+  d.faults = draw_faults(random, 2s);
   return d;
 }
 
