@@ -16,9 +16,6 @@ namespace {
 using namespace std::chrono_literals;
 using Ruling = Judgement::Ruling;
 
-constexpr kube::Resource limit_range_kind{"", "v1", "limitranges", "LimitRange"};
-constexpr kube::Resource runtime_class_kind{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
-
 /// Beyond the API server's time-out, for clocks and scheduling.
 constexpr kube::Duration expiry_slack = 10s;
 /// How often reservations that nobody has seen stored are looked at.
@@ -31,10 +28,6 @@ constexpr kube::Duration most_expiry_time = 250ms;
 constexpr kube::Duration catch_up_time = 3s;
 /// Another replica's write is read and decided upon anew so often.
 constexpr int most_attempts = 8;
-/// Between two rounds of reading whether Pods of vanished ShadowPods are there.
-constexpr kube::Duration confirm_interval = 50ms;
-/// Reading one Pod costs the API server about as much as so many in a list.
-constexpr std::size_t listed_per_read = 16;
 constexpr std::int64_t list_page = 500;
 /// More admissions than this in one write would make the record grow in leaps.
 constexpr std::size_t most_batch = 500;
@@ -61,12 +54,6 @@ std::string why_closed(const api::Quota& quota, core::Resources& hard) {
 
 std::uint64_t version_of(const kube::Object& object) { return kube::Store::version_number(object.resource_version()); }
 
-/// UID of the ShadowPod that a Pod was made for.
-std::string owner_uid(const kube::Object& pod) {
-  const auto owner = pod.controller();
-  return owner && owner->kind == api::kinds::shadow_pods.kind ? owner->uid : std::string();
-}
-
 /// Whose record a ConfigMap is; an empty key where it does not say.
 kube::ObjectKey quota_of(const kube::Object& config_map) {
   const std::string text(config_map.annotation(core::ledger_quota_annotation));
@@ -74,14 +61,6 @@ kube::ObjectKey quota_of(const kube::Object& config_map) {
   return slash == std::string::npos ? kube::ObjectKey{}
                                     : kube::ObjectKey{text.substr(0, slash), text.substr(slash + 1)};
 }
-
-const std::string managed_pods =
-    std::string(api::labels::managed_by) + "=" + std::string(api::labels::managed_by_shadow_pod);
-
-constexpr std::string_view by_namespace = "ledger-namespace";
-
-/// What nobody reads here is not stored.
-void keep_spec(kube::json::object& tree) { tree.erase("status"); }
 
 }  // namespace
 
@@ -91,18 +70,13 @@ QuotaLedger::QuotaLedger(const asio::any_io_executor& executor, Context context,
       context_(context),
       api_(api),
       settings_(settings),
-      shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
-      pods_(context.home.acquire({.resource = kube::resources::pods, .selection = {.label_selector = managed_pods}})),
+      stored_(executor, context, api, settings.counting, [this] { tell_usage(); }),
       quotas_(context.home.acquire({.resource = api::kinds::quotas})),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces,
                                         .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
-      limit_ranges_(context.home.acquire({.resource = limit_range_kind, .prune = keep_spec})),
-      runtime_classes_(context.home.acquire({.resource = runtime_class_kind})),
       records_(context.home.acquire({.resource = kube::resources::config_maps,
                                      .ns = context.settings.liqo_namespace,
                                      .selection = {.label_selector = "liqo.io/ledger=true"}})),
-      progress_(executor),
-      unconfirmed_more_(executor),
       quota_gone_(executor),
       group_(executor, kube::async::TaskGroup::OnFailure::keep_others),
       log_("quota-ledger") {
@@ -117,12 +91,6 @@ QuotaLedger::QuotaLedger(const asio::any_io_executor& executor, Context context,
   conflicts_ = context.metrics.counter("liqo_quota_conflicts_total",
                                        "Writes that another replica was faster with, and that were decided anew.", {});
   index_quotas_by_user(*quotas_);
-  limit_ranges_->add_index(
-      std::string(by_namespace),
-      [](const kube::Object& limit_range, std::vector<std::string>& values) { values.emplace_back(limit_range.ns()); });
-  const auto changed = [this](const kube::ObjectKey& key) { recount(key); };
-  shadows_.subscribe(changed, [this] { progress_.set(); });
-  pods_.subscribe(changed);
   quotas_.subscribe([this](const kube::ObjectKey& key) {
     if (!quotas_->store().contains(key)) quota_gone_.set();
   });
@@ -130,17 +98,12 @@ QuotaLedger::QuotaLedger(const asio::any_io_executor& executor, Context context,
     open_desk_of(key);
     tell_usage();
   });
-  limit_ranges_.subscribe([this](const kube::ObjectKey& key) { recount_namespace(key.ns); });
-  runtime_classes_.subscribe([this](const kube::ObjectKey& key) { recount_runtime_class(key.name); });
-  for (const kube::ObjectKey& key : shadows_->store().keys()) recount(key);
-  for (const kube::ObjectKey& key : pods_->store().keys()) recount(key);
 }
 
 QuotaLedger::~QuotaLedger() = default;
 
 bool QuotaLedger::has_synced() const {
-  return running_ && shadows_->has_synced() && pods_->has_synced() && quotas_->has_synced() &&
-         namespaces_->has_synced() && limit_ranges_->has_synced() && runtime_classes_->has_synced() &&
+  return running_ && stored_.has_synced() && quotas_->has_synced() && namespaces_->has_synced() &&
          records_->has_synced();
 }
 
@@ -148,7 +111,7 @@ asio::awaitable<void> QuotaLedger::run() {
   std::exception_ptr ended;
   running_ = true;
   try {
-    group_.spawn(confirm());
+    group_.spawn(stored_.run());
     group_.spawn(open_desks());
     group_.spawn(kube::run_while_leading(context_.leadership, [this] { return sweep(); }));
     co_await group_.join();
@@ -163,135 +126,15 @@ asio::awaitable<void> QuotaLedger::run() {
   if (ended) std::rethrow_exception(ended);
 }
 
-// ---- What the caches say ------------------------------------------------------------------------------------------
-
-core::PodSurroundings QuotaLedger::surroundings(const std::string& ns, const kube::json::object& pod_spec) const {
-  core::PodSurroundings found;
-  std::vector<kube::ObjectKey> keys = limit_ranges_->store().keys(by_namespace, ns);
-  std::ranges::sort(keys);
-  for (const kube::ObjectKey& key : keys) {
-    const auto limit_range = limit_ranges_->find(key);
-    if (auto defaults = core::limit_range_defaults(limit_range->spec())) found.limit_ranges.push_back(*defaults);
-  }
-  const std::string_view name = kube::string_at(pod_spec, {"runtimeClassName"});
-  if (name.empty()) return found;
-  if (const auto runtime_class = runtime_classes_->find({"", std::string(name)}))
-    if (auto overhead = core::read_resources(kube::object_at(runtime_class->tree(), {"overhead", "podFixed"}));
-        overhead && !overhead->empty())
-      found.overhead = std::move(*overhead);
-  return found;
-}
-
-void QuotaLedger::recount(const kube::ObjectKey& key) {
-  std::optional<core::HeldShadow> held_shadow;
-  std::optional<core::HeldPod> held_pod;
-  if (const auto shadow = shadows_->find(key)) {
-    const api::ShadowPod view(*shadow);
-    held_shadow = core::HeldShadow{.uid = std::string(shadow->uid()),
-                                   .user = std::string(shadow->label(api::labels::creator_user)),
-                                   .demand = {},
-                                   .finished = view.is_finished(),
-                                   .version = version_of(*shadow)};
-    // What cannot be read was not admitted by us and takes nothing but its place; its Pod will count.
-    if (auto needs = core::read_pod_needs(view.pod_spec())) {
-      if (settings_.counting == core::Counting::exact) core::settle(*needs, surroundings(key.ns, view.pod_spec()));
-      held_shadow->demand = core::pod_demand(*needs, settings_.counting);
-    }
-  }
-  if (const auto pod = pods_->find(key)) {
-    held_pod = core::HeldPod{.uid = std::string(pod->uid()),
-                             .shadow_uid = owner_uid(*pod),
-                             .user = std::string(pod->label(api::labels::creator_user)),
-                             .demand = {},
-                             .finished = api::is_final_phase(api::phase_of(*pod))};
-    if (auto needs = core::read_pod_needs(pod->spec())) {
-      if (settings_.counting == core::Counting::exact) core::apply_defaults(*needs);
-      held_pod->demand = core::pod_demand(*needs, settings_.counting);
-    }
-  }
-  if (account_.set(key, std::move(held_shadow), std::move(held_pod))) {
-    unconfirmed_.insert(key);
-    unconfirmed_more_.set();
-  }
-  progress_.set();
-  tell_usage();
-}
-
-void QuotaLedger::recount_namespace(const std::string& ns) {
-  for (const kube::ObjectKey& key : shadows_->store().keys())
-    if (key.ns == ns) recount(key);
-}
-
-void QuotaLedger::recount_runtime_class(const std::string& name) {
-  for (const kube::ObjectKey& key : shadows_->store().keys()) {
-    const auto shadow = shadows_->find(key);
-    if (shadow && kube::string_at(api::ShadowPod(*shadow).pod_spec(), {"runtimeClassName"}) == name) recount(key);
-  }
-}
-
-asio::awaitable<void> QuotaLedger::confirm() {
-  while (true) {
-    co_await unconfirmed_more_.wait_and_reset();
-    // Only a complete cache of Pods can be asked whether it is behind.
-    co_await pods_->wait_synced();
-    std::map<std::string, std::vector<kube::ObjectKey>> by_ns;
-    for (const kube::ObjectKey& key : std::exchange(unconfirmed_, {})) by_ns[key.ns].push_back(key);
-    bool complete = true;
-    for (const auto& [ns, keys] : by_ns) {
-      const bool is_crowd = keys.size() > 1 && keys.size() * listed_per_read > pods_->store().size();
-      const bool read = is_crowd ? co_await confirm_together(keys) : co_await confirm_each(keys);
-      if (!read) unconfirmed_.insert(keys.begin(), keys.end());
-      complete = complete && read;
-    }
-    tell_usage();
-    co_await context_.clock.sleep(complete ? confirm_interval : 1s);
-    if (!unconfirmed_.empty()) unconfirmed_more_.set();
-  }
-}
-
-asio::awaitable<bool> QuotaLedger::confirm_each(std::vector<kube::ObjectKey> keys) {
-  for (const kube::ObjectKey& key : keys) {
-    auto live = co_await api_.get(kube::resources::pods, key);
-    if (!live && !live.error().is_not_found()) co_return false;
-    confirmed(key, live ? std::optional(std::move(*live)) : std::nullopt);
-  }
-  co_return true;
-}
-
-asio::awaitable<bool> QuotaLedger::confirm_together(std::vector<kube::ObjectKey> keys) {
-  const std::set<kube::ObjectKey> asked(keys.begin(), keys.end());
-  std::map<kube::ObjectKey, kube::Object> found;
-  kube::ListOptions options{.selection = {.label_selector = managed_pods}, .limit = list_page};
-  do {
-    auto page = co_await api_.list(kube::resources::pods, keys.front().ns, options);
-    if (!page) co_return false;
-    for (kube::json::value& item : page->items) {
-      if (!item.is_object()) continue;
-      kube::Object pod(std::move(item.get_object()));
-      if (kube::ObjectKey key = pod.key(); asked.contains(key)) found.emplace(std::move(key), std::move(pod));
-    }
-    options.continue_token = std::move(page->continue_token);
-  } while (!options.continue_token.empty());
-  for (const kube::ObjectKey& key : keys) {
-    const auto pod = found.find(key);
-    confirmed(key, pod == found.end() ? std::nullopt : std::optional(std::move(pod->second)));
-  }
-  co_return true;
-}
-
-void QuotaLedger::confirmed(const kube::ObjectKey& key, std::optional<kube::Object> pod) {
-  if (pod && pod->label(api::labels::managed_by) == api::labels::managed_by_shadow_pod) pods_->observe(std::move(*pod));
-  // Whoever has the name now, it is not the Pod of the ShadowPod that vanished, or it counts from now on.
-  account_.confirm_gone(key);
-}
+// ---- What people see -----------------------------------------------------------------------------------------------
 
 core::QuotaUsage QuotaLedger::usage(const kube::ObjectKey& quota) const {
   core::QuotaUsage usage;
   const auto object = quotas_->find(quota);
   if (!object) return usage;
   const std::string user = core::admission::escape_user(api::Quota(*object).user());
-  usage.used = account_.used(user);
-  usage.pods = static_cast<std::int64_t>(account_.pods(user));
+  usage.used = stored_.account().used(user);
+  usage.pods = static_cast<std::int64_t>(stored_.account().pods(user));
   // The cache and not the desk: it has what other replicas have admitted.
   if (const auto config_map = records_->find({context_.settings.liqo_namespace, core::ledger_name(quota)}))
     if (const auto record = core::LedgerRecord::read(*config_map)) usage.reserved = reserved(*record);
@@ -334,7 +177,7 @@ asio::awaitable<Judgement> QuotaLedger::admit(const kube::Object& shadow_pod, bo
   const api::ShadowPod view(shadow_pod);
   std::string problem;
   Desk* desk = find_desk(std::string(shadow_pod.label(api::labels::creator_user)), view.origin(), problem);
-  auto needs = core::read_pod_needs(view.pod_spec());
+  auto needs = stored_.needs_of(shadow_pod);
   if (desk && !needs) problem = "the pod's amounts cannot be read: " + needs.error().text();
   if (desk && problem.empty() && desk->queue.size() >= most_waiting)
     co_return unavailable("too many pods are waiting for " + desk->quota.text());
@@ -342,8 +185,6 @@ asio::awaitable<Judgement> QuotaLedger::admit(const kube::Object& shadow_pod, bo
     refused_.add();
     co_return refused(std::move(problem));
   }
-  const std::string ns(shadow_pod.ns());
-  if (settings_.counting == core::Counting::exact) core::settle(*needs, surroundings(ns, view.pod_spec()));
   auto asked = std::make_shared<Asked>(executor_);
   asked->uid = shadow_pod.uid();
   asked->reservation = {.pod = shadow_pod.key(), .demand = core::pod_demand(*needs, settings_.counting)};
@@ -405,7 +246,7 @@ bool QuotaLedger::is_over(const Desk& desk) const {
 core::Resources QuotaLedger::reserved(const core::LedgerRecord& record) const {
   core::Resources total;
   for (const auto& [uid, reservation] : record.reservations)
-    if (account_.seen_version(uid) == 0) core::add(total, reservation.demand);
+    if (stored_.account().seen_version(uid) == 0) core::add(total, reservation.demand);
   return total;
 }
 
@@ -443,13 +284,13 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
     // From here to the write nothing suspends: caches and record are of one moment.
     core::LedgerRecord next = desk.record;
     std::erase_if(next.reservations, [&](const auto& entry) {
-      const std::uint64_t seen = account_.seen_version(entry.first);
+      const std::uint64_t seen = stored_.account().seen_version(entry.first);
       if (seen != 0) next.floor = std::max(next.floor, seen);
       return seen != 0;
     });
     const api::Quota view(*quota);
     core::QuotaState state{
-        .quota = desk.quota, .hard = {}, .used = account_.used(core::admission::escape_user(view.user()))};
+        .quota = desk.quota, .hard = {}, .used = stored_.account().used(core::admission::escape_user(view.user()))};
     const std::string closed = why_closed(view, state.hard);
     core::add(state.used, reserved(next));
     const core::Enforcement enforcement = core::parse_enforcement(view.enforcement());
@@ -461,7 +302,7 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
       const core::Resources& demand = asked->reservation.demand;
       const bool is_reserved = next.reservations.contains(asked->uid);
       const bool in_doubt = is_reserved && desk.doubtful.contains(asked->uid);
-      if (!in_doubt && (is_reserved || account_.seen_version(asked->uid) != 0)) {
+      if (!in_doubt && (is_reserved || stored_.account().seen_version(asked->uid) != 0)) {
         accepted.push_back(asked.get());
         continue;
       }
@@ -619,10 +460,8 @@ asio::awaitable<kube::Result<bool>> QuotaLedger::write_record(Desk& desk, core::
 
 asio::awaitable<bool> QuotaLedger::catch_up(const Desk& desk) {
   const kube::Deadline deadline = context_.clock.deadline_in(catch_up_time);
-  while (shadows_->version() < desk.record.floor) {
-    progress_.reset();
-    if (!co_await progress_.wait_until(context_.clock, deadline)) co_return shadows_->version() >= desk.record.floor;
-  }
+  while (stored_.version() < desk.record.floor)
+    if (!co_await stored_.progress(deadline)) co_return stored_.version() >= desk.record.floor;
   co_return true;
 }
 
@@ -637,7 +476,7 @@ asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
   std::size_t reads = 0;
   bool complete = true;
   for (const auto& [uid, reservation] : core::LedgerRecord(desk.record).reservations) {
-    if (account_.seen_version(uid) != 0) continue;
+    if (stored_.account().seen_version(uid) != 0) continue;
     const auto since = desk.since.find(uid);
     if (since == desk.since.end() || now - since->second < settings_.request_timeout + expiry_slack) continue;
     if (reads == most_expiry_reads || context_.clock.now() - now > most_expiry_time) {
@@ -654,7 +493,7 @@ asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
   if (dropped > 0)
     log_.info("reservations of pods that were never stored have expired", {{"quota", desk.quota}, {"count", dropped}});
   dropped += std::erase_if(next.reservations, [&](const auto& entry) {
-    const std::uint64_t seen = account_.seen_version(entry.first);
+    const std::uint64_t seen = stored_.account().seen_version(entry.first);
     if (seen != 0) next.floor = std::max(next.floor, seen);
     return seen != 0;
   });

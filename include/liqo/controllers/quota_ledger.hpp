@@ -10,7 +10,7 @@
 
 #include "kube/async/task_group.hpp"
 #include "liqo/controllers/context.hpp"
-#include "liqo/core/quota/account.hpp"
+#include "liqo/controllers/stored_pods.hpp"
 #include "liqo/core/quota/demand.hpp"
 #include "liqo/core/quota/ledger.hpp"
 #include "liqo/core/slice/quota.hpp"
@@ -107,11 +107,6 @@ class QuotaLedger {
   asio::awaitable<bool> catch_up(const Desk& desk);
   /// Drops reservations that nobody has stored in time. False: there are more to look at.
   asio::awaitable<bool> expire(Desk& desk);
-  asio::awaitable<void> confirm();
-  /// Reads live whether there are Pods under these keys of one namespace. False: it could not be read.
-  asio::awaitable<bool> confirm_each(std::vector<kube::ObjectKey> keys);
-  asio::awaitable<bool> confirm_together(std::vector<kube::ObjectKey> keys);
-  void confirmed(const kube::ObjectKey& key, std::optional<kube::Object> pod);
   asio::awaitable<void> sweep();
   /// Opens the desks of all records: what a replica that is gone has left in them must expire.
   asio::awaitable<void> open_desks();
@@ -122,10 +117,6 @@ class QuotaLedger {
   Desk* find_desk(const std::string& user, std::string_view origin, std::string& problem);
   Desk& open_desk(const kube::ObjectKey& quota);
   core::Resources reserved(const core::LedgerRecord& record) const;
-  core::PodSurroundings surroundings(const std::string& ns, const kube::json::object& pod_spec) const;
-  void recount(const kube::ObjectKey& key);
-  void recount_namespace(const std::string& ns);
-  void recount_runtime_class(const std::string& name);
   void tell_usage() const {
     if (usage_changed_) usage_changed_();
   }
@@ -136,14 +127,13 @@ class QuotaLedger {
   Context context_;
   kube::Api& api_;
   LedgerSettings settings_;
-  kube::InformerHandle shadows_, pods_, quotas_, namespaces_, limit_ranges_, runtime_classes_, records_;
-  core::QuotaAccount account_;
+  std::function<void()> usage_changed_;
+  StoredPods stored_;
+  kube::InformerHandle quotas_, namespaces_, records_;
   std::map<kube::ObjectKey, std::unique_ptr<Desk>> desks_;
   std::map<std::string, kube::ObjectKey> quota_of_record_;  ///< by the name of the ConfigMap, which is made from it
-  std::set<kube::ObjectKey> unconfirmed_;                   ///< keys whose Pod has to be read live
-  kube::async::Event progress_, unconfirmed_more_, quota_gone_;
+  kube::async::Event quota_gone_;
   kube::async::TaskGroup group_;
-  std::function<void()> usage_changed_;
   bool running_ = false;
   kube::Counter admitted_, refused_, unavailable_, commits_, conflicts_;
   kube::Log log_;

@@ -1,0 +1,62 @@
+// What the ShadowPods and Pods that are stored in this cluster take from the Quotas of their users.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kube/async/event.hpp"
+#include "liqo/controllers/context.hpp"
+#include "liqo/core/quota/account.hpp"
+#include "liqo/core/quota/demand.hpp"
+#include "liqo/core/quota/pod_requests.hpp"
+
+namespace liqo::controllers {
+
+/// Counts from the caches, change by change, with what LimitRanges and RuntimeClasses add to a pod. What the caches
+/// cannot say is read live: a ShadowPod that vanished goes on counting until it is known that it has left no Pod. One
+/// thread.
+class StoredPods {
+ public:
+  /// `changed`: called, and often, when the account may have changed, from here on; must not suspend.
+  StoredPods(const asio::any_io_executor& executor, const Context& context, kube::Api& api, core::Counting counting,
+             std::function<void()> changed);
+
+  /// Does the live reads. Ends only by cancellation.
+  asio::awaitable<void> run();
+  /// Everything that is stored has been counted.
+  bool has_synced() const;
+
+  const core::QuotaAccount& account() const { return account_; }
+  /// What the pod of a ShadowPod asks for, as it is counted: settled by what is around it where counting is exact.
+  /// Errors: those of core::read_pod_needs.
+  kube::Result<core::PodNeeds> needs_of(const kube::Object& shadow_pod) const;
+
+  /// The resource version up to which ShadowPods are counted.
+  std::uint64_t version() const { return shadows_->version(); }
+  /// Waits until something more is counted; false: not by then. Cancellable.
+  asio::awaitable<bool> progress(kube::Deadline deadline);
+
+ private:
+  core::PodSurroundings surroundings(std::string_view ns, const kube::json::object& pod_spec) const;
+  void recount(const kube::ObjectKey& key);
+  void recount_namespace(const std::string& ns);
+  void recount_runtime_class(const std::string& name);
+  /// Reads live whether there are Pods under these keys of one namespace. False: it could not be read.
+  asio::awaitable<bool> confirm_each(std::vector<kube::ObjectKey> keys);
+  asio::awaitable<bool> confirm_together(std::vector<kube::ObjectKey> keys);
+  void confirmed(const kube::ObjectKey& key, std::optional<kube::Object> pod);
+
+  kube::async::Clock& clock_;
+  kube::Api& api_;
+  core::Counting counting_;
+  std::function<void()> changed_;
+  kube::InformerHandle shadows_, pods_, limit_ranges_, runtime_classes_;
+  core::QuotaAccount account_;
+  std::set<kube::ObjectKey> unconfirmed_;  ///< keys whose Pod has to be read live
+  kube::async::Event progress_, unconfirmed_more_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,198 @@
+#include "liqo/controllers/stored_pods.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr kube::Resource limit_range_kind{"", "v1", "limitranges", "LimitRange"};
+constexpr kube::Resource runtime_class_kind{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
+
+/// Between two rounds of reading whether Pods of vanished ShadowPods are there.
+constexpr kube::Duration confirm_interval = 50ms;
+/// Reading one Pod costs the API server about as much as so many in a list.
+constexpr std::size_t listed_per_read = 16;
+constexpr std::int64_t list_page = 500;
+
+/// UID of the ShadowPod that a Pod was made for.
+std::string owner_uid(const kube::Object& pod) {
+  const auto owner = pod.controller();
+  return owner && owner->kind == api::kinds::shadow_pods.kind ? owner->uid : std::string();
+}
+
+const std::string managed_pods =
+    std::string(api::labels::managed_by) + "=" + std::string(api::labels::managed_by_shadow_pod);
+
+constexpr std::string_view by_namespace = "ledger-namespace";
+
+/// What nobody reads here is not stored.
+void keep_spec(kube::json::object& tree) { tree.erase("status"); }
+
+}  // namespace
+
+StoredPods::StoredPods(const asio::any_io_executor& executor, const Context& context, kube::Api& api,
+                       core::Counting counting, std::function<void()> changed)
+    : clock_(context.clock),
+      api_(api),
+      counting_(counting),
+      changed_(std::move(changed)),
+      shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
+      pods_(context.home.acquire({.resource = kube::resources::pods, .selection = {.label_selector = managed_pods}})),
+      limit_ranges_(context.home.acquire({.resource = limit_range_kind, .prune = keep_spec})),
+      runtime_classes_(context.home.acquire({.resource = runtime_class_kind})),
+      progress_(executor),
+      unconfirmed_more_(executor) {
+  limit_ranges_->add_index(
+      std::string(by_namespace),
+      [](const kube::Object& limit_range, std::vector<std::string>& values) { values.emplace_back(limit_range.ns()); });
+  const auto stored = [this](const kube::ObjectKey& key) { recount(key); };
+  shadows_.subscribe(stored, [this] { progress_.set(); });
+  pods_.subscribe(stored);
+  limit_ranges_.subscribe([this](const kube::ObjectKey& key) { recount_namespace(key.ns); });
+  runtime_classes_.subscribe([this](const kube::ObjectKey& key) { recount_runtime_class(key.name); });
+  for (const kube::ObjectKey& key : shadows_->store().keys()) recount(key);
+  for (const kube::ObjectKey& key : pods_->store().keys()) recount(key);
+}
+
+bool StoredPods::has_synced() const {
+  return shadows_->has_synced() && pods_->has_synced() && limit_ranges_->has_synced() && runtime_classes_->has_synced();
+}
+
+asio::awaitable<bool> StoredPods::progress(kube::Deadline deadline) {
+  progress_.reset();
+  co_return co_await progress_.wait_until(clock_, deadline);
+}
+
+kube::Result<core::PodNeeds> StoredPods::needs_of(const kube::Object& shadow_pod) const {
+  const kube::json::object& spec = api::ShadowPod(shadow_pod).pod_spec();
+  auto needs = core::read_pod_needs(spec);
+  if (needs && counting_ == core::Counting::exact) core::settle(*needs, surroundings(shadow_pod.ns(), spec));
+  return needs;
+}
+
+core::PodSurroundings StoredPods::surroundings(std::string_view ns, const kube::json::object& pod_spec) const {
+  core::PodSurroundings found;
+  std::vector<kube::ObjectKey> keys = limit_ranges_->store().keys(by_namespace, ns);
+  std::ranges::sort(keys);
+  for (const kube::ObjectKey& key : keys) {
+    const auto limit_range = limit_ranges_->find(key);
+    if (auto defaults = core::limit_range_defaults(limit_range->spec())) found.limit_ranges.push_back(*defaults);
+  }
+  const std::string_view name = kube::string_at(pod_spec, {"runtimeClassName"});
+  if (name.empty()) return found;
+  if (const auto runtime_class = runtime_classes_->find({"", std::string(name)}))
+    if (auto overhead = core::read_resources(kube::object_at(runtime_class->tree(), {"overhead", "podFixed"}));
+        overhead && !overhead->empty())
+      found.overhead = std::move(*overhead);
+  return found;
+}
+
+void StoredPods::recount(const kube::ObjectKey& key) {
+  std::optional<core::HeldShadow> held_shadow;
+  std::optional<core::HeldPod> held_pod;
+  if (const auto shadow = shadows_->find(key)) {
+    const api::ShadowPod view(*shadow);
+    held_shadow = core::HeldShadow{.uid = std::string(shadow->uid()),
+                                   .user = std::string(shadow->label(api::labels::creator_user)),
+                                   .demand = {},
+                                   .finished = view.is_finished(),
+                                   .version = kube::Store::version_number(shadow->resource_version())};
+    // What cannot be read was not admitted by us and takes nothing but its place; its Pod will count.
+    if (const auto needs = needs_of(*shadow)) held_shadow->demand = core::pod_demand(*needs, counting_);
+  }
+  if (const auto pod = pods_->find(key)) {
+    held_pod = core::HeldPod{.uid = std::string(pod->uid()),
+                             .shadow_uid = owner_uid(*pod),
+                             .user = std::string(pod->label(api::labels::creator_user)),
+                             .demand = {},
+                             .finished = api::is_final_phase(api::phase_of(*pod))};
+    if (auto needs = core::read_pod_needs(pod->spec())) {
+      if (counting_ == core::Counting::exact) core::apply_defaults(*needs);
+      held_pod->demand = core::pod_demand(*needs, counting_);
+    }
+  }
+  if (account_.set(key, std::move(held_shadow), std::move(held_pod))) {
+    unconfirmed_.insert(key);
+    unconfirmed_more_.set();
+  }
+  progress_.set();
+  changed_();
+}
+
+void StoredPods::recount_namespace(const std::string& ns) {
+  for (const kube::ObjectKey& key : shadows_->store().keys())
+    if (key.ns == ns) recount(key);
+}
+
+void StoredPods::recount_runtime_class(const std::string& name) {
+  for (const kube::ObjectKey& key : shadows_->store().keys()) {
+    const auto shadow = shadows_->find(key);
+    if (shadow && kube::string_at(api::ShadowPod(*shadow).pod_spec(), {"runtimeClassName"}) == name) recount(key);
+  }
+}
+
+asio::awaitable<void> StoredPods::run() {
+  while (true) {
+    co_await unconfirmed_more_.wait_and_reset();
+    // Only a complete cache of Pods can be asked whether it is behind.
+    co_await pods_->wait_synced();
+    std::map<std::string, std::vector<kube::ObjectKey>> by_ns;
+    for (const kube::ObjectKey& key : std::exchange(unconfirmed_, {})) by_ns[key.ns].push_back(key);
+    bool complete = true;
+    for (const auto& [ns, keys] : by_ns) {
+      const bool is_crowd = keys.size() > 1 && keys.size() * listed_per_read > pods_->store().size();
+      const bool read = is_crowd ? co_await confirm_together(keys) : co_await confirm_each(keys);
+      if (!read) unconfirmed_.insert(keys.begin(), keys.end());
+      complete = complete && read;
+    }
+    changed_();
+    co_await clock_.sleep(complete ? confirm_interval : 1s);
+    if (!unconfirmed_.empty()) unconfirmed_more_.set();
+  }
+}
+
+asio::awaitable<bool> StoredPods::confirm_each(std::vector<kube::ObjectKey> keys) {
+  for (const kube::ObjectKey& key : keys) {
+    auto live = co_await api_.get(kube::resources::pods, key);
+    if (!live && !live.error().is_not_found()) co_return false;
+    confirmed(key, live ? std::optional(std::move(*live)) : std::nullopt);
+  }
+  co_return true;
+}
+
+asio::awaitable<bool> StoredPods::confirm_together(std::vector<kube::ObjectKey> keys) {
+  const std::set<kube::ObjectKey> asked(keys.begin(), keys.end());
+  std::map<kube::ObjectKey, kube::Object> found;
+  kube::ListOptions options{.selection = {.label_selector = managed_pods}, .limit = list_page};
+  do {
+    auto page = co_await api_.list(kube::resources::pods, keys.front().ns, options);
+    if (!page) co_return false;
+    for (kube::json::value& item : page->items) {
+      if (!item.is_object()) continue;
+      kube::Object pod(std::move(item.get_object()));
+      if (kube::ObjectKey key = pod.key(); asked.contains(key)) found.emplace(std::move(key), std::move(pod));
+    }
+    options.continue_token = std::move(page->continue_token);
+  } while (!options.continue_token.empty());
+  for (const kube::ObjectKey& key : keys) {
+    const auto pod = found.find(key);
+    confirmed(key, pod == found.end() ? std::nullopt : std::optional(std::move(pod->second)));
+  }
+  co_return true;
+}
+
+void StoredPods::confirmed(const kube::ObjectKey& key, std::optional<kube::Object> pod) {
+  if (pod && pod->label(api::labels::managed_by) == api::labels::managed_by_shadow_pod) pods_->observe(std::move(*pod));
+  // Whoever has the name now, it is not the Pod of the ShadowPod that vanished, or it counts from now on.
+  account_.confirm_gone(key);
+}
+
+}  // namespace liqo::controllers
