@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """tools/bench admission: what the admission of ShadowPods costs, at a fixed rate through a real API server.
 
-ShadowPods are created at times that are fixed in advance (an open loop) in a namespace whose quota is partly full, and
-deleted again at the rate at which they are admitted; each 20th asks for more than the quota has. liqod follows: the
+ShadowPods are created at times that are fixed in advance (an open loop) in a namespace whose quota is half full at most,
+and deleted again at the rate at which they are admitted; each 20th asks for more than the quota has. liqod follows: the
 lease is held by the bench, so that it answers reviews and counts what is stored, and no controller of it makes Pods.
 With --controllers it leads, and its CPU time contains what it does for the Pods of the ShadowPods.
 """
@@ -38,8 +38,6 @@ from harness.wait import wait_for  # noqa: E402
 from profiler import Profiler  # noqa: E402
 
 USER, CONSUMER, TENANT, TWIN = "pool-1f00", "rome", "liqo-tenant-rome", "shop-rome"
-# Admitted ShadowPods at any time; the quota has room for twice as many.
-LEVEL = 1000
 REFUSED_PART = 20
 WARM_UP_SECONDS = 8
 PORTS = (9443, 9444)
@@ -61,8 +59,8 @@ def say(text: str) -> None:
 class Stage:
     """A provider with one consumer's twin namespace and quota, and the liqods that the API server asks."""
 
-    def __init__(self, run: Run, policy: Path, replicas: int, controllers: bool, large: bool):
-        self.large = large
+    def __init__(self, run: Run, policy: Path, replicas: int, controllers: bool, large: bool, level: int):
+        self.large, self.level = large, level
         os.environ["GOGC"] = GARBAGE_COLLECTION
         options = Options(extra_apiserver=(f"--audit-policy-file={policy}",))
         self.cluster: Cluster = run.start(milan=options)["milan"]
@@ -81,7 +79,7 @@ class Stage:
         })  # fmt: skip
         self.slice_kubeconfig = self.cluster.kubeconfig_of("slice-of-rome", USER, [CONSUMER])
         if controllers:
-            self.cluster.add_kwok_nodes(2 * LEVEL // 250 + 2)
+            self.cluster.add_kwok_nodes(2 * level // 250 + 2)
         self.daemons = [self._daemon(number, replicas) for number in range(replicas)]
         self._serve(replicas)
         if not controllers:
@@ -118,7 +116,8 @@ class Stage:
                 })  # fmt: skip
         for daemon in self.daemons:
             wait_for(daemon.ready, 60, f"{daemon.name} to be ready")
-        amounts = {"cpu": f"{2 * LEVEL * 150}m", "memory": f"{2 * LEVEL * 192}Mi", "pods": str(2 * LEVEL)}
+        room = 2 * self.level
+        amounts = {"cpu": f"{room * 150}m", "memory": f"{room * 192}Mi", "pods": str(room)}
         spec = {"user": USER, "limitsEnforcement": "None", "resources": amounts}
         self.cluster.api.apply("quotas", TENANT, {"kind": "Quota", "metadata": {"name": USER}, "spec": spec})
         consumer = self.cluster.as_user(self.cluster.authority.issue("slice-of-rome", USER, [CONSUMER]))
@@ -148,7 +147,7 @@ class Stage:
     def load(self, prefix: str, rate: float, seconds: float) -> dict[str, Any]:
         command = [
             ROOT / "build/release/bench/admission_load", "--kubeconfig", self.slice_kubeconfig, "--namespace", TWIN,
-            "--origin", CONSUMER, "--prefix", prefix, "--rate", rate, "--seconds", seconds, "--level", LEVEL,
+            "--origin", CONSUMER, "--prefix", prefix, "--rate", rate, "--seconds", seconds, "--level", self.level,
             "--refuse-every", REFUSED_PART, *(["--large"] if self.large else []),
         ]  # fmt: skip
         done = subprocess.run(self.cluster.space.entering(command), stdout=subprocess.PIPE, timeout=seconds + 120)
@@ -340,13 +339,13 @@ def explain(figures: dict[str, Any]) -> str:
 
 
 @contextmanager
-def stage(replicas: int, controllers: bool, large: bool) -> Iterator[Stage]:
+def stage(replicas: int, controllers: bool, large: bool, level: int) -> Iterator[Stage]:
     run = Run()
     try:
         # An audit log of 600 writes a second would be measured, too.
         policy = run.directory / "no-audit.yaml"
         policy.write_text(yaml.safe_dump({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": [{"level": "None"}]}))
-        yield Stage(run, policy, replicas, controllers, large)
+        yield Stage(run, policy, replicas, controllers, large, level)
     except BaseException:
         if run.clusters:
             say(f"logs are kept in {run.keep_logs('bench')}")
@@ -359,6 +358,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/bench admission", description=__doc__)
     parser.add_argument("--rate", type=float, default=300, help="creations per second (default: 300)")
     parser.add_argument("--seconds", type=float, default=60, help="for how long (default: 60)")
+    parser.add_argument("--level", type=int, default=1000, help="admitted ones beyond so many are deleted again (default: 1000)")
     parser.add_argument("--replicas", type=int, default=1, choices=(1, 2), help="liqods that are asked in turn, behind a Service")
     parser.add_argument("--controllers", action="store_true", help="liqod leads, and makes Pods; its CPU time contains that")
     parser.add_argument("--large", action="store_true", help="pods of two containers with all that consumers send along")
@@ -370,7 +370,7 @@ def main() -> int:
         sys.exit(f"bench: real clusters need {', '.join(missing)}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     say("starting a cluster")
-    with stage(chosen.replicas, chosen.controllers, chosen.large) as on:
+    with stage(chosen.replicas, chosen.controllers, chosen.large, chosen.level) as on:
         if chosen.before_others:
             go_before_others(os.getpid())
         say(f"{chosen.rate:g} creations a second for {chosen.seconds:g} s")
