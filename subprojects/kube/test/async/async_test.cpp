@@ -286,7 +286,10 @@ TEST_CASE("alarms of the real clock ring in order, each once, and not when they 
     co_await real.sleep(8ms);
     CHECK(real.now() - start >= 8ms);
   }(rung));
-  CHECK(rung == "a!bc");
+  // How late the loop turns is the machine's: what is due at the next turn may come behind what is due by then.
+  CHECK(rung.find('!') > rung.find('a'));
+  CHECK(std::erase(rung, '!') == 1);
+  CHECK(rung == "abc");
 }
 
 TEST_CASE("a loop with nothing but alarms that were taken back ends") {
