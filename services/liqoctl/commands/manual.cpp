@@ -243,8 +243,8 @@ Answer get_kubeconfig(Session& session, const Flags& flags) {
 }
 
 Command add(CommandLine& line, const std::string& verb, const std::string& name, const std::string& what,
-            CommandTraits traits, const std::shared_ptr<Flags>& flags, Answer (*run)(Session&, const Flags&)) {
-  return line.command(line.verb(verb), name, what, std::move(traits),
+            const CommandTraits& traits, const std::shared_ptr<Flags>& flags, Answer (*run)(Session&, const Flags&)) {
+  return line.command(line.verb(verb), name, what, traits,
                       [flags, run](Session& session) { return run(session, *flags); });
 }
 
