@@ -9,6 +9,8 @@
 #include <boost/system/system_error.hpp>
 #include <cassert>
 
+#include "kube/telemetry/log.hpp"
+
 namespace kube::async {
 
 bool is_cancellation(const std::exception_ptr& failure) {
@@ -32,6 +34,14 @@ std::string describe(const std::exception_ptr& failure) {
     return "an exception that is not a std::exception";
   }
 }
+
+namespace {
+
+void log_lost(const std::exception_ptr& failure) {
+  Log("task-group").error("a worker has ended by an exception", {{"error", describe(failure)}});
+}
+
+}  // namespace
 
 namespace detail {
 
@@ -59,16 +69,28 @@ void TaskGroup::spawn(asio::awaitable<void> child) {
   const auto self = children_.emplace(children_.end());
   // The child's end is posted, so that its frame is gone before join() returns and the signal is not destroyed while
   // it is being emitted.
-  asio::co_spawn(executor_, detail::contained(std::move(child), self->end),
+  asio::co_spawn(executor_, detail::contained(begin(std::move(child), *self), self->end),
                  asio::bind_cancellation_slot(self->stop.slot(), [this, self](const std::exception_ptr&) {
                    asio::post(executor_, [this, self] { finished(self); });
                  }));
-  if (stopping_) self->stop.emit(asio::cancellation_type::terminal);
+  if (stopping_) cancel(*self);
+}
+
+asio::awaitable<void> TaskGroup::begin(asio::awaitable<void> child, Child& self) {
+  self.begun = true;
+  if (self.cancelled) self.stop.emit(asio::cancellation_type::terminal);
+  co_await std::move(child);
+}
+
+void TaskGroup::cancel(Child& child) {
+  child.cancelled = true;
+  // co_spawn throws into the loop where a coroutine is cancelled that has not begun.
+  if (child.begun) child.stop.emit(asio::cancellation_type::terminal);
 }
 
 void TaskGroup::cancel() {
   stopping_ = true;
-  for (Child& child : children_) child.stop.emit(asio::cancellation_type::terminal);
+  for (Child& child : children_) cancel(child);
 }
 
 asio::awaitable<void> TaskGroup::join() {
@@ -102,6 +124,7 @@ asio::awaitable<void> TaskGroup::stop() {
     boost::system::error_code ignored;
     co_await idle_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
+  if (first_failure_ && policy_ == OnFailure::cancel_all) log_lost(first_failure_);
   first_failure_ = nullptr;
   co_await asio::this_coro::throw_if_cancelled(throwing);
 }
@@ -111,7 +134,11 @@ void TaskGroup::finished(Children::iterator self) {
   children_.erase(self);
   if (end.failure && !end.cancelled) {
     if (!first_failure_) first_failure_ = end.failure;
-    if (policy_ == OnFailure::cancel_all) cancel();
+    if (policy_ == OnFailure::cancel_all) {
+      cancel();
+    } else {
+      log_lost(end.failure);
+    }
   }
   if (children_.empty()) idle_.cancel();
 }

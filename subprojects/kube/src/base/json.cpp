@@ -86,6 +86,26 @@ json::object& ensure_object(json::object& parent, std::string_view key) {
   return slot.get_object();
 }
 
+std::size_t count_values(std::string_view text, std::size_t enough) {
+  // Every value but the first stands behind a comma or is the first of its list or object.
+  const auto begins = [](char c) { return std::size_t(c == ',') + std::size_t(c == '[') + std::size_t(c == '{'); };
+  std::size_t count = 1;
+  for (const char c : text) count += begins(c);
+  if (count <= enough) return count;
+  count = 1;
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') in_string = !in_string;
+    if (!in_string) {
+      count += begins(c);
+    } else if (c == '\\') {
+      ++at;
+    }
+  }
+  return count;
+}
+
 namespace {
 
 /// A tree takes a little more than four times as many bytes as its text.

@@ -177,6 +177,12 @@ std::string Quantity::text() const {
   return to_text(number) + std::string(decimal_suffixes[std::size_t((exponent + 9) / 3)].text);
 }
 
+std::string Quantity::readable() const {
+  std::string out = text();
+  if (out.ends_with('k')) out.replace(out.size() - 1, 1, "000");
+  return out;
+}
+
 std::int64_t Quantity::value() const { return std::int64_t(divide(nano_, step)); }
 
 Quantity Quantity::rounded_to_milli() const {

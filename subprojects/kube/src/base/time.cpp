@@ -80,4 +80,26 @@ Result<WallTime> parse_time(std::string_view text) {
   return WallTime{sys_days{date}} + hours{h} + minutes{mi} + seconds{s} + microseconds{micros} - offset;
 }
 
+Result<WallTime> parse_http_date(std::string_view text) {
+  using namespace std::chrono;
+  const auto bad = [whole = std::string(text.substr(0, 64))] {
+    return fail(Errc::parse, "\"" + whole + "\" is not a date of HTTP");
+  };
+  constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+  int d = 0, y = 0, h = 0, mi = 0, s = 0;
+  const std::size_t comma = text.find(',');
+  if (comma != 3) return bad();
+  text.remove_prefix(comma + 1);
+  if (!literal(text, ' ') || !digits(text, 2, d) || !literal(text, ' ')) return bad();
+  const std::size_t month = months.find(text.substr(0, 3));
+  if (text.size() < 3 || month == std::string_view::npos || month % 3 != 0) return bad();
+  text.remove_prefix(3);
+  if (!literal(text, ' ') || !digits(text, 4, y) || !literal(text, ' ') || !digits(text, 2, h) || !literal(text, ':') ||
+      !digits(text, 2, mi) || !literal(text, ':') || !digits(text, 2, s) || text != " GMT")
+    return bad();
+  const year_month_day date{year{y}, std::chrono::month{unsigned(month / 3 + 1)}, day{unsigned(d)}};
+  if (!date.ok() || h > 23 || mi > 59 || s > 60) return bad();
+  return WallTime{sys_days{date}} + hours{h} + minutes{mi} + seconds{s};
+}
+
 }  // namespace kube

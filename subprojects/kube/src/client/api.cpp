@@ -1,5 +1,7 @@
 #include "kube/client/api.hpp"
 
+#include <algorithm>
+
 #include "kube/async/timeout.hpp"
 #include "kube/k8s/status.hpp"
 
@@ -8,6 +10,8 @@ namespace {
 
 /// An answer to a single-object verb is at most this long; a bigger one is not from an API server.
 constexpr std::size_t max_object_bytes = 16u << 20;
+/// Bytes in a second: a list that comes slower than this for long is given up.
+constexpr std::size_t slowest_list_rate = 16u << 10;
 /// As much of an error's body as anybody reads.
 constexpr std::size_t max_error_bytes = 64u << 10;
 
@@ -54,14 +58,28 @@ void Api::count(const HttpRequest& request, int code) {
   series->second.add();
 }
 
+void Api::look_at_clock(const net::ResponseHead& head, WallTime sent) {
+  if (!server_clock_.observe(head.header("date"), sent, clock_.wall(), clock_.now())) return;
+  metrics_
+      .gauge("rest_client_server_clock_ahead_seconds", "How far a server's clock is ahead of ours; negative: behind.",
+             {{"host", settings_.cluster}})
+      .set(static_cast<double>(server_clock_.ahead()->count()));
+}
+
 asio::awaitable<Result<net::Response>> Api::send(HttpRequest request, Deadline deadline) {
-  Duration pause = std::chrono::seconds(1);
+  Duration backoff = std::chrono::seconds(1);
   for (int attempt = 1;; ++attempt) {
-    if (settings_.may_write && request.method != "GET" && !settings_.may_write())
-      co_return fail(Errc::stopped, describe(request, settings_.cluster) + ": this process does not lead");
+    if (settings_.may_write && request.method != "GET") {
+      // Asked here for those transports that send at once, and once more by those that connect or repeat first.
+      if (!settings_.may_write())
+        co_return fail(Errc::stopped, describe(request, settings_.cluster) + ": this process does not lead");
+      request.may_send = settings_.may_write;
+    }
+    const WallTime sent = clock_.wall();
     auto response = co_await transport_.send(request, deadline);
     count(request, response ? response->head.status : 0);
     if (!response) co_return fail(std::move(response.error()), describe(request, settings_.cluster));
+    look_at_clock(response->head, sent);
     const int code = response->head.status;
     if (code >= 200 && code < 300) co_return std::move(*response);
 
@@ -71,13 +89,13 @@ asio::awaitable<Result<net::Response>> Api::send(HttpRequest request, Deadline d
     Status status = read_status(code, text, retry_after);
     // The server says that it has not carried the request out, so any verb may be sent again.
     const bool put_off = code == 429 || (code == 503 && status.retry_after);
-    if (status.retry_after) pause = *status.retry_after;
+    const Duration pause = std::max(backoff, Duration(status.retry_after.value_or(std::chrono::seconds(0))));
     const auto jitter = std::chrono::duration_cast<Duration>(pause * 0.2 * random_.unit());
     if (!put_off || attempt >= settings_.attempts || clock_.now() + pause + jitter >= deadline.at)
       co_return fail(Failure::from_status(std::move(status)), describe(request, settings_.cluster));
     response->body.reset();
     co_await clock_.sleep(pause + jitter);
-    pause *= 2;
+    backoff *= 2;
   }
 }
 
@@ -100,23 +118,26 @@ asio::awaitable<Result<Object>> Api::exchange_object(HttpRequest request) {
   co_return std::move(*object);
 }
 
-asio::awaitable<Result<Object>> Api::get(const Resource& resource, ObjectKey key, std::string_view subresource) {
-  HttpRequest get = request::get(resource, key, subresource);
-  co_return co_await exchange_object(std::move(get));
+// No verb is a coroutine itself: what its arguments refer to may be gone when the answer is awaited.
+asio::awaitable<Result<Object>> Api::get(const Resource& resource, const ObjectKey& key, std::string_view subresource) {
+  return exchange_object(request::get(resource, key, subresource));
 }
 
-asio::awaitable<Result<wire::ListPage>> Api::list(const Resource& resource, std::string_view ns, ListOptions options) {
-  HttpRequest list = request::list(resource, ns, options);
+asio::awaitable<Result<wire::ListPage>> Api::exchange_page(HttpRequest list, std::size_t max_bytes) {
   const std::string what = describe(list, settings_.cluster);
-  const Deadline deadline = clock_.deadline_in(settings_.timeout);
-  auto response = co_await send(std::move(list), deadline);
+  auto response = co_await send(std::move(list), clock_.deadline_in(settings_.timeout));
   if (!response) co_return std::unexpected(std::move(response.error()));
-  wire::ListDecoder decoder;
+  wire::ListDecoder decoder(max_bytes);
+  // A large page over a slow link has as long as it keeps coming: so many bytes earn one more second.
+  const TimePoint began = clock_.now();
+  std::size_t received = 0;
   while (true) {
+    const Deadline deadline{began + settings_.timeout + std::chrono::seconds(received / slowest_list_rate)};
     auto piece = co_await async::with_deadline(clock_, response->body->read(), deadline);
     if (!piece) co_return fail(Errc::timeout, what + ": the list did not arrive in time");
     if (!*piece) co_return fail(std::move(piece->error()), what);
     if ((*piece)->empty()) break;
+    received += (*piece)->size();
     auto parsed = decoder.feed(**piece);
     if (!parsed) co_return fail(std::move(parsed.error()), what);
   }
@@ -125,56 +146,60 @@ asio::awaitable<Result<wire::ListPage>> Api::list(const Resource& resource, std:
   co_return std::move(*page);
 }
 
-asio::awaitable<Result<WatchStream>> Api::watch(const Resource& resource, std::string_view ns, WatchOptions options) {
-  HttpRequest watch = request::watch(resource, ns, options);
+asio::awaitable<Result<wire::ListPage>> Api::list(const Resource& resource, std::string_view ns,
+                                                  const ListOptions& options, std::size_t max_bytes) {
+  return exchange_page(request::list(resource, ns, options), max_bytes);
+}
+
+asio::awaitable<Result<WatchStream>> Api::open_watch(HttpRequest watch) {
   auto response = co_await send(std::move(watch), clock_.deadline_in(settings_.timeout));
   if (!response) co_return std::unexpected(std::move(response.error()));
   co_return WatchStream(std::move(response->body));
 }
 
-asio::awaitable<Result<Object>> Api::create(const Resource& resource, const Object& object, WriteOptions options) {
-  HttpRequest create = request::create(resource, object, options);
-  co_return co_await exchange_object(std::move(create));
+asio::awaitable<Result<WatchStream>> Api::watch(const Resource& resource, std::string_view ns,
+                                                const WatchOptions& options) {
+  return open_watch(request::watch(resource, ns, options));
 }
 
-asio::awaitable<Result<Object>> Api::replace(const Resource& resource, const Object& object, WriteOptions options) {
-  HttpRequest replace = request::replace(resource, object, options);
-  co_return co_await exchange_object(std::move(replace));
+asio::awaitable<Result<Object>> Api::create(const Resource& resource, const Object& object,
+                                            const WriteOptions& options) {
+  return exchange_object(request::create(resource, object, options));
 }
 
-asio::awaitable<Result<Object>> Api::patch(const Resource& resource, ObjectKey key, PatchType type, std::string body,
-                                           WriteOptions options, bool force) {
-  HttpRequest patch = request::patch(resource, key, type, std::move(body), options, force);
-  co_return co_await exchange_object(std::move(patch));
+asio::awaitable<Result<Object>> Api::replace(const Resource& resource, const Object& object,
+                                             const WriteOptions& options) {
+  return exchange_object(request::replace(resource, object, options));
+}
+
+asio::awaitable<Result<Object>> Api::patch(const Resource& resource, const ObjectKey& key, PatchType type,
+                                           std::string body, const WriteOptions& options, bool force) {
+  return exchange_object(request::patch(resource, key, type, std::move(body), options, force));
 }
 
 asio::awaitable<Result<Object>> Api::apply(const Resource& resource, const Object& object,
                                            std::string_view field_manager, std::string_view subresource) {
   const WriteOptions options{.field_manager = field_manager, .subresource = subresource};
-  HttpRequest apply = request::patch(resource, object.key(), PatchType::apply, object.text(), options, true);
-  co_return co_await exchange_object(std::move(apply));
+  return exchange_object(request::patch(resource, object.key(), PatchType::apply, object.text(), options, true));
 }
 
-asio::awaitable<Result<void>> Api::remove(const Resource& resource, ObjectKey key, DeleteOptions options) {
-  HttpRequest remove = request::remove(resource, key, options);
-  auto body = co_await exchange(std::move(remove), clock_.deadline_in(settings_.timeout));
+asio::awaitable<Result<void>> Api::exchange_nothing(HttpRequest request) {
+  auto body = co_await exchange(std::move(request), clock_.deadline_in(settings_.timeout));
   if (!body) co_return std::unexpected(std::move(body.error()));
   co_return Result<void>();
 }
 
-asio::awaitable<Result<void>> Api::remove_collection(const Resource& resource, std::string_view ns, Selection selection,
-                                                     DeleteOptions options) {
-  HttpRequest remove = request::remove_collection(resource, ns, selection, options);
-  auto body = co_await exchange(std::move(remove), clock_.deadline_in(settings_.timeout));
-  if (!body) co_return std::unexpected(std::move(body.error()));
-  co_return Result<void>();
+asio::awaitable<Result<void>> Api::remove(const Resource& resource, const ObjectKey& key,
+                                          const DeleteOptions& options) {
+  return exchange_nothing(request::remove(resource, key, options));
 }
 
-asio::awaitable<Result<json::value>> Api::post(const Resource& resource, ObjectKey key, std::string_view subresource,
-                                               json::object body) {
-  HttpRequest post = subresource.empty()
-                         ? request::create(resource, Object(std::move(body)))
-                         : request::create_subresource(resource, key, subresource, json::serialize(body));
+asio::awaitable<Result<void>> Api::remove_collection(const Resource& resource, std::string_view ns,
+                                                     const Selection& selection, const DeleteOptions& options) {
+  return exchange_nothing(request::remove_collection(resource, ns, selection, options));
+}
+
+asio::awaitable<Result<json::value>> Api::exchange_document(HttpRequest post) {
   const std::string what = describe(post, settings_.cluster);
   auto answer = co_await exchange(std::move(post), clock_.deadline_in(settings_.timeout));
   if (!answer) co_return std::unexpected(std::move(answer.error()));
@@ -183,12 +208,19 @@ asio::awaitable<Result<json::value>> Api::post(const Resource& resource, ObjectK
   co_return std::move(*document);
 }
 
+asio::awaitable<Result<json::value>> Api::post(const Resource& resource, const ObjectKey& key,
+                                               std::string_view subresource, json::object body) {
+  return exchange_document(subresource.empty()
+                               ? request::create(resource, Object(std::move(body)))
+                               : request::create_subresource(resource, key, subresource, json::serialize(body)));
+}
+
 asio::awaitable<Result<std::string>> Api::raw(std::string path, Duration timeout) {
   HttpRequest get;
   get.target = std::move(path);
   get.verb = "get";
   get.repeatable = true;
-  co_return co_await exchange(std::move(get), clock_.deadline_in(timeout));
+  return exchange(std::move(get), clock_.deadline_in(timeout));
 }
 
 }  // namespace kube

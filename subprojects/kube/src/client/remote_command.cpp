@@ -127,7 +127,11 @@ asio::awaitable<Result<std::string>> RemoteCommand::result() {
       if (wire::decode_result(connection_->version(), status) && !status.empty()) co_return status;
       co_return fail(std::move(piece.error()), "waiting for the result of the command");
     }
-    if (piece->empty()) co_return status;
+    if (piece->empty()) {
+      if (status.empty() && has_status(connection_->version()))
+        co_return fail(Errc::closed, "the server ended the session without the result of the command");
+      co_return status;
+    }
     status += piece->substr(0, result_limit - status.size());
   }
 }

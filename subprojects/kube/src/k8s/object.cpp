@@ -71,6 +71,11 @@ void Object::add_owner_reference(const OwnerReference& owner) {
   json::object entry{{"apiVersion", owner.api_version}, {"kind", owner.kind}, {"name", owner.name}, {"uid", owner.uid}};
   if (owner.controller) entry["controller"] = true;
   if (owner.block_owner_deletion) entry["blockOwnerDeletion"] = true;
+  for (json::value& known : slot.get_array()) {
+    if (owner.uid.empty() || string_at(known, {"uid"}) != owner.uid) continue;
+    known = std::move(entry);
+    return;
+  }
   slot.get_array().push_back(std::move(entry));
 }
 

@@ -1,11 +1,17 @@
 #include "kube/k8s/status.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace kube {
 namespace {
 
 constexpr std::size_t max_message = 2048, max_causes = 16;
+
+/// Whatever number a server gives, it is asked again before everybody has forgotten why it was not.
+std::chrono::seconds pause_of(std::int64_t seconds) {
+  return std::clamp(std::chrono::seconds(seconds), std::chrono::seconds(0), max_retry_after);
+}
 
 std::string printable(std::string_view text, std::size_t limit) {
   std::string out;
@@ -31,7 +37,7 @@ Status read_status(const json::value& document) {
                              .field = printable(string_at(cause, {"field"}), 256)});
   }
   if (const auto seconds = int_at(document, {"details", "retryAfterSeconds"}); seconds > 0)
-    status.retry_after = std::chrono::seconds(seconds);
+    status.retry_after = pause_of(seconds);
   return status;
 }
 
@@ -45,9 +51,11 @@ Status read_status(int http_code, std::string_view body, std::string_view retry_
   }
   status.code = http_code;
   std::int64_t seconds = 0;
-  const auto [end, failure] = std::from_chars(retry_after.data(), retry_after.data() + retry_after.size(), seconds);
-  if (failure == std::errc() && end == retry_after.data() + retry_after.size() && seconds >= 0)
-    status.retry_after = std::chrono::seconds(seconds);
+  const char* const behind = retry_after.data() + retry_after.size();
+  const auto [end, failure] = std::from_chars(retry_after.data(), behind, seconds);
+  const bool is_huge = failure == std::errc::result_out_of_range && !retry_after.starts_with('-');
+  if (is_huge) seconds = max_retry_after.count();
+  if ((failure == std::errc() || is_huge) && end == behind && seconds >= 0) status.retry_after = pause_of(seconds);
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "kube/async/event.hpp"
+#include "kube/async/task_group.hpp"
 #include "kube/async/timeout.hpp"
 
 namespace kube::net {
@@ -14,75 +15,70 @@ using boost::system::error_code;
 
 namespace {
 
-/// An address that does not answer must not use up the time of those behind it.
-constexpr std::chrono::seconds address_time{5};
-
-asio::awaitable<void> connect_to(tcp::socket& socket, tcp::endpoint endpoint, error_code& error) {
-  co_await socket.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, error));
-}
+/// How long an address is waited for before the next one is tried as well.
+constexpr std::chrono::milliseconds head_start{250};
 
 }  // namespace
 
-struct Dialer::Lookup {
-  explicit Lookup(const asio::any_io_executor& executor) : done(executor) {}
-  async::Event done;
-  Result<Addresses> addresses = Addresses();
+/// The addresses of a server that are tried side by side.
+struct Dialer::Race {
+  explicit Race(const asio::any_io_executor& executor) : news(executor) {}
+  async::Event news;  ///< somebody has arrived or failed
+  std::size_t running = 0;
+  std::optional<tcp::socket> winner;
+  std::optional<Failure> failure;  ///< the last
+
+  static asio::awaitable<void> run(Race& race, tcp::endpoint endpoint, bool alone) {
+    tcp::socket socket(co_await asio::this_coro::executor);
+    error_code error;
+    ++race.running;
+    co_await socket.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, error));
+    --race.running;
+    if (!error && !race.winner) {
+      race.winner = std::move(socket);
+    } else if (error && error != asio::error::operation_aborted) {
+      race.failure = Failure(Errc::connect, (alone ? "" : endpoint.address().to_string() + ": ") + error.message());
+    }
+    race.news.set();
+  }
 };
 
-asio::awaitable<void> Dialer::look_up(std::shared_ptr<Lookup> lookup, std::string host) {
-  // Cancellation does not stop a look-up once it runs; ignoring it here keeps the answer for whoever waits.
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  tcp::resolver resolver(executor_);
-  error_code error;
-  const auto results = co_await resolver.async_resolve(host, "", asio::redirect_error(asio::use_awaitable, error));
-  lookups_.erase(host);
-  Addresses addresses;
-  for (const auto& entry : results) {
-    const auto address = entry.endpoint().address();
-    if (std::find(addresses.begin(), addresses.end(), address) == addresses.end()) addresses.push_back(address);
-  }
-  if (error || addresses.empty()) {
-    lookup->addresses =
-        fail(Errc::connect, "looking up the name: " + (error ? error.message() : std::string("no address")));
-  } else {
-    lookup->addresses = std::move(addresses);
-  }
-  lookup->done.set();
-}
-
-asio::awaitable<Result<Dialer::Addresses>> Dialer::resolve(std::string host, Deadline deadline) {
+asio::awaitable<Result<Resolver::Addresses>> Dialer::resolve(std::string host, Deadline deadline) {
   error_code error;
   const auto literal = asio::ip::make_address(host, error);
-  if (!error) co_return Addresses{literal};
-  auto& lookup = lookups_[host];
-  if (!lookup) {
-    lookup = std::make_shared<Lookup>(executor_);
-    group_.spawn(look_up(lookup, host));
-  }
-  const auto kept = lookup;
-  const bool done = co_await kept->done.wait_until(clock_, deadline);
-  if (!done) co_return fail(Errc::timeout, "looking up the name: no answer in time");
-  co_return kept->addresses;
+  if (!error) co_return Resolver::Addresses{literal};
+  auto answer = co_await async::with_deadline(clock_, resolver_->look_up(std::move(host)), deadline);
+  if (!answer) co_return fail(Errc::timeout, "looking up the name: no answer in time");
+  if (!*answer) co_return fail(std::move(answer->error()), "looking up the name");
+  co_return std::move(*answer);
 }
 
-asio::awaitable<Result<tcp::socket>> Dialer::connect(const wire::ServerUrl& server, const Addresses& addresses,
-                                                     Deadline deadline) {
-  Failure last(Errc::timeout, "no answer in time");
-  for (const auto& address : addresses) {
-    if (clock_.now() >= deadline.at) break;
-    const bool only = addresses.size() == 1;
-    const Deadline until = only ? deadline : Deadline{std::min(deadline.at, clock_.now() + address_time)};
-    tcp::socket socket(executor_);
-    error_code error;
-    const bool done = co_await async::with_deadline(clock_, connect_to(socket, {address, server.port}, error), until);
-    if (done && !error) {
-      tune(socket);
-      co_return std::move(socket);
+asio::awaitable<Result<tcp::socket>> Dialer::connect(const wire::ServerUrl& server,
+                                                     const Resolver::Addresses& addresses, Deadline deadline) {
+  Race race(executor_);
+  async::TaskGroup runners(executor_, async::TaskGroup::OnFailure::keep_others);
+  std::exception_ptr interrupted;
+  try {
+    for (std::size_t next = 0; !race.winner && clock_.now() < deadline.at;) {
+      const bool last = next == addresses.size();
+      if (last && race.running == 0) break;
+      if (!last) runners.spawn(Race::run(race, {addresses[next++], server.port}, addresses.size() == 1));
+      const Deadline until{last ? deadline.at : std::min(deadline.at, clock_.now() + head_start)};
+      if (co_await race.news.wait_until(clock_, until)) race.news.reset();
     }
-    const std::string where = only ? std::string() : address.to_string() + ": ";
-    last = done ? Failure(Errc::connect, where + error.message()) : Failure(Errc::timeout, where + "no answer in time");
+  } catch (...) {
+    interrupted = std::current_exception();
   }
-  co_return std::unexpected(std::move(last));
+  // Only where it was cancelled already: else the next cancellation would be forgotten.
+  if (interrupted) co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  co_await runners.stop();
+  if (interrupted) std::rethrow_exception(interrupted);
+  if (race.winner) {
+    tune(*race.winner);
+    co_return std::move(*race.winner);
+  }
+  if (clock_.now() < deadline.at && race.failure) co_return std::unexpected(std::move(*race.failure));
+  co_return fail(Errc::timeout, race.failure ? "no answer in time; " + race.failure->text() : "no answer in time");
 }
 
 asio::awaitable<Result<Dialed>> Dialer::dial(wire::ServerUrl server, const TlsContext* tls, std::string tls_server_name,

@@ -1,10 +1,8 @@
 // From a server's URL to a connection: name look-up, TCP, TLS.
 #pragma once
 
-#include <map>
-
 #include "kube/async/clock.hpp"
-#include "kube/async/task_group.hpp"
+#include "kube/net/resolver.hpp"
 #include "kube/wire/server_url.hpp"
 #include "socket_stream.hpp"
 
@@ -15,30 +13,27 @@ struct Dialed {
   bool http2 = false;
 };
 
-/// Makes connections. Name look-ups that nobody waits for any longer go on in `group`, since they cannot be stopped;
-/// joining it waits for them (as long as the system's resolver takes). One thread.
+/// Makes connections. One thread.
 class Dialer {
  public:
-  Dialer(asio::any_io_executor executor, async::Clock& clock, async::TaskGroup& group)
-      : executor_(std::move(executor)), clock_(clock), group_(group) {}
+  Dialer(asio::any_io_executor executor, async::Clock& clock, std::shared_ptr<Resolver> resolver)
+      : executor_(std::move(executor)), clock_(clock), resolver_(std::move(resolver)) {}
 
-  /// Tries every address of the server until the deadline; with TLS where a context is given. Failures: Errc::connect,
-  /// Errc::tls, Errc::timeout; the text names host, port and cause.
+  /// Tries the addresses of the server until the deadline, each a quarter of a second behind the one before, so that
+  /// dead ones do not use up the time; the first that answers is taken. With TLS where a context is given. Failures:
+  /// Errc::connect, Errc::tls, Errc::timeout; the text names host, port and cause.
   asio::awaitable<Result<Dialed>> dial(wire::ServerUrl server, const TlsContext* tls, std::string tls_server_name,
                                        bool offer_http2, Deadline deadline, std::shared_ptr<Traffic> traffic);
 
  private:
-  struct Lookup;
-  using Addresses = std::vector<asio::ip::address>;
-  asio::awaitable<Result<Addresses>> resolve(std::string host, Deadline deadline);
-  asio::awaitable<void> look_up(std::shared_ptr<Lookup> lookup, std::string host);
-  asio::awaitable<Result<tcp::socket>> connect(const wire::ServerUrl& server, const Addresses& addresses,
+  struct Race;
+  asio::awaitable<Result<Resolver::Addresses>> resolve(std::string host, Deadline deadline);
+  asio::awaitable<Result<tcp::socket>> connect(const wire::ServerUrl& server, const Resolver::Addresses& addresses,
                                                Deadline deadline);
 
   asio::any_io_executor executor_;
   async::Clock& clock_;
-  async::TaskGroup& group_;
-  std::map<std::string, std::shared_ptr<Lookup>> lookups_;  ///< those under way
+  std::shared_ptr<Resolver> resolver_;
 };
 
 }  // namespace kube::net

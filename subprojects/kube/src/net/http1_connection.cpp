@@ -22,13 +22,16 @@ bool is_carryable(std::string_view text, bool spaces) {
 
 struct Http1Connection::Impl {
   std::unique_ptr<ByteStream> stream;
+  std::shared_ptr<void> slot;
   Http1Reader<false> reader;
   bool reusable = false;
   bool answered = false;
 };
 
-Http1Connection::Http1Connection(std::unique_ptr<ByteStream> stream) : impl_(std::make_unique<Impl>()) {
+Http1Connection::Http1Connection(std::unique_ptr<ByteStream> stream, std::shared_ptr<void> slot)
+    : impl_(std::make_unique<Impl>()) {
   impl_->stream = std::move(stream);
+  impl_->slot = std::move(slot);
 }
 Http1Connection::~Http1Connection() = default;
 

@@ -10,7 +10,8 @@ namespace kube::net {
 /// One thread; one exchange at a time.
 class Http1Connection {
  public:
-  explicit Http1Connection(std::unique_ptr<ByteStream> stream);
+  /// Keeps `slot` for as long as it carries requests.
+  explicit Http1Connection(std::unique_ptr<ByteStream> stream, std::shared_ptr<void> slot = nullptr);
   ~Http1Connection();
 
   using Headers = std::vector<std::pair<std::string, std::string>>;

@@ -4,6 +4,7 @@
 #include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
+#include <functional>
 #include <optional>
 
 #include "kube/net/transport.hpp"
@@ -87,6 +88,9 @@ class Http1Reader {
     co_return std::string();
   }
 
+  /// Has `allows` asked about all bytes that come; where it says no, reading fails (Errc::too_large).
+  void meter(std::function<bool(std::size_t count)> allows) { allows_ = std::move(allows); }
+
   /// Reads more bytes without looking at them; 0 = the peer has closed.
   asio::awaitable<Result<std::size_t>> fill(ByteStream& stream) {
     const std::size_t before = buffer_.size();
@@ -99,6 +103,7 @@ class Http1Reader {
       throw;
     }
     buffer_.resize(before + count.value_or(0));
+    if (allows_ && count && *count > 0 && !allows_(*count)) co_return fail(Errc::too_large, "there is no room for it");
     co_return count;
   }
 
@@ -133,6 +138,7 @@ class Http1Reader {
 
   std::optional<Parser> parser_;
   bool body_too_large_ = false;
+  std::function<bool(std::size_t)> allows_;
   std::string buffer_;
   std::size_t from_ = 0;  ///< the parser has taken what lies before
 };

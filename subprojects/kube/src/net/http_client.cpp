@@ -51,12 +51,14 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
         credentials(std::move(identity)),
         options(std::move(given)),
         tasks(on, async::TaskGroup::OnFailure::keep_others),
-        dialer(on, time, tasks),
+        dialer(on, time, options.resolver ? options.resolver : Resolver::of_the_system()),
         random(options.seed),
         generation(credentials->generation()) {}
 
   const wire::ServerUrl& server() const { return credentials->config().server; }
 
+  /// One more HTTP/1.1 connection, for as long as it lives; null where there are enough.
+  std::shared_ptr<void> take_slot();
   asio::awaitable<Result<Dialed>> dial(bool offer_http2, Deadline deadline);
   asio::awaitable<void> connect(std::shared_ptr<Attempt> attempt);
   asio::awaitable<Result<void>> open(Deadline deadline);
@@ -80,6 +82,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   std::uint64_t generation;
   std::list<std::shared_ptr<Http2Connection>> connections;
   std::vector<std::unique_ptr<Http1Connection>> idle;
+  std::shared_ptr<std::size_t> http1_connections = std::make_shared<std::size_t>(0);  ///< idle and busy
   std::shared_ptr<Attempt> attempt;
   bool http1_server = false;
   bool stopping = false;
@@ -112,6 +115,12 @@ class Http1Body final : public Body {
 };
 
 }  // namespace
+
+std::shared_ptr<void> HttpClient::Impl::take_slot() {
+  if (connections.size() + *http1_connections >= options.max_connections) return nullptr;
+  ++*http1_connections;
+  return {http1_connections.get(), [count = http1_connections](void*) { --*count; }};
+}
 
 asio::awaitable<Result<Dialed>> HttpClient::Impl::dial(bool offer_http2, Deadline deadline) {
   const auto& config = credentials->config();
@@ -157,7 +166,8 @@ asio::awaitable<Result<void>> HttpClient::Impl::open(Deadline deadline) {
   if (!dialed) co_return std::unexpected(std::move(dialed.error()));
   http1_server = !dialed->http2;
   if (http1_server) {
-    give_back(std::make_unique<Http1Connection>(std::move(dialed->stream)));
+    if (auto slot = take_slot())
+      give_back(std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot)));
     co_return Result<void>();
   }
   auto connection = std::make_shared<Http2Connection>(executor, clock, std::move(dialed->stream),
@@ -217,25 +227,30 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(Deadlin
       idle.pop_back();
       co_return way;
     }
-    if (!attempt) {
+    auto waited_for = attempt;
+    if (!waited_for) {
       if (down && clock.now() < down_until) co_return std::unexpected(*down);
       if (connections.size() >= options.max_connections)
         co_return fail(Errc::connect, "every stream of " + std::to_string(connections.size()) + " connections to " +
                                           server().host_port() + " is in use");
       if (http1_server && !down) {
+        auto slot = take_slot();
+        if (!slot)
+          co_return fail(Errc::connect, "all " + std::to_string(*http1_connections) + " connections to " +
+                                            server().host_port() + " are in use");
         auto dialed = co_await dial(true, Deadline{std::min(deadline.at, clock.now() + options.dial_timeout)});
         if (!dialed) co_return std::unexpected(std::move(dialed.error()));
         if (!dialed->http2) {
-          way.http1 = std::make_unique<Http1Connection>(std::move(dialed->stream));
+          way.http1 = std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot));
           co_return way;
         }
         http1_server = false;  // and dial once more, as one for all
         continue;
       }
-      attempt = std::make_shared<Attempt>(executor);
-      tasks.spawn(connect(attempt));
+      // One that fails at once has forgotten itself when spawn() returns.
+      waited_for = attempt = std::make_shared<Attempt>(executor);
+      tasks.spawn(connect(waited_for));
     }
-    const auto waited_for = attempt;
     const bool done = co_await waited_for->done.wait_until(clock, deadline);
     if (!done) co_return fail(Errc::timeout, "connecting to " + server().host_port() + ": no connection in time");
     if (waited_for->failure) co_return std::unexpected(*waited_for->failure);
@@ -296,6 +311,11 @@ asio::awaitable<Result<Response>> HttpClient::send(HttpRequest request, Deadline
     const std::uint64_t issue = impl->credentials->issue();
     auto way = co_await impl->acquire(deadline);
     if (!way) co_return std::unexpected(std::move(way.error()));
+    // Connecting may have taken long, and so may have what this repeats.
+    if (request.may_send && !request.may_send()) {
+      if (way->http1) impl->give_back(std::move(way->http1));
+      co_return fail(Errc::stopped, "it may not be sent any more");
+    }
     std::optional<Failure> failure;
     bool unprocessed = false, may_repeat = false;
     if (way->http1) {
@@ -342,32 +362,35 @@ asio::awaitable<Result<Response>> HttpClient::send(HttpRequest request, Deadline
 asio::awaitable<Result<Upgraded>> HttpClient::upgrade(HttpRequest request, Deadline deadline) {
   const auto impl = impl_;
   ++impl->counters.requests;
-  if (impl->stopping) co_return fail(Errc::stopped, "the client was stopped");
-  if (auto ready = co_await impl->credentials->ready(); !ready) co_return std::unexpected(std::move(ready.error()));
-  const Deadline dial_by{std::min(deadline.at, impl->clock.now() + impl->options.dial_timeout)};
-  auto dialed = co_await impl->dial(false, dial_by);
-  if (!dialed) co_return std::unexpected(std::move(dialed.error()));
-  Http1Connection connection(std::move(dialed->stream));
-  auto headers = impl->own_headers();
-  headers.emplace_back("connection", "Upgrade");
-  auto head = co_await async::with_deadline(
-      impl->clock,
-      connection.exchange(std::move(request), impl->server().authority(), impl->server().path, std::move(headers)),
-      deadline);
-  if (!head) co_return fail(Errc::timeout, impl->server().host_port() + ": no answer in time");
-  if (!*head) co_return fail(std::move((*head).error()), impl->server().host_port());
-  Upgraded upgraded{.head = std::move(**head), .stream = nullptr, .refusal = {}};
-  if (upgraded.head.status == 101) {
-    upgraded.stream = connection.into_stream();
+  for (bool asked_again = false;;) {
+    if (impl->stopping) co_return fail(Errc::stopped, "the client was stopped");
+    if (auto ready = co_await impl->credentials->ready(); !ready) co_return std::unexpected(std::move(ready.error()));
+    const std::uint64_t issue = impl->credentials->issue();
+    const Deadline dial_by{std::min(deadline.at, impl->clock.now() + impl->options.dial_timeout)};
+    auto dialed = co_await impl->dial(false, dial_by);
+    if (!dialed) co_return std::unexpected(std::move(dialed.error()));
+    Http1Connection connection(std::move(dialed->stream));
+    auto headers = impl->own_headers();
+    headers.emplace_back("connection", "Upgrade");
+    auto head = co_await async::with_deadline(
+        impl->clock, connection.exchange(request, impl->server().authority(), impl->server().path, std::move(headers)),
+        deadline);
+    if (!head) co_return fail(Errc::timeout, impl->server().host_port() + ": no answer in time");
+    if (!*head) co_return fail(std::move((*head).error()), impl->server().host_port());
+    Upgraded upgraded{.head = std::move(**head), .stream = nullptr, .refusal = {}};
+    if (upgraded.head.status == 101) {
+      upgraded.stream = connection.into_stream();
+      co_return upgraded;
+    }
+    if (co_await impl->has_new_credentials(upgraded.head.status, issue, asked_again)) continue;
+    while (upgraded.refusal.size() < max_refusal) {
+      auto chunk = co_await async::with_deadline(impl->clock, connection.read_body(), deadline);
+      if (!chunk || !*chunk || (*chunk)->empty()) break;
+      upgraded.refusal += **chunk;
+    }
+    upgraded.refusal.resize(std::min(upgraded.refusal.size(), max_refusal));
     co_return upgraded;
   }
-  while (upgraded.refusal.size() < max_refusal) {
-    auto chunk = co_await async::with_deadline(impl->clock, connection.read_body(), deadline);
-    if (!chunk || !*chunk || (*chunk)->empty()) break;
-    upgraded.refusal += **chunk;
-  }
-  upgraded.refusal.resize(std::min(upgraded.refusal.size(), max_refusal));
-  co_return upgraded;
 }
 
 asio::awaitable<void> HttpClient::stop() {

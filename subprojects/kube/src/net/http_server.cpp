@@ -5,12 +5,12 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/http/status.hpp>
-#include <list>
 
 #include "http1_reader.hpp"
 #include "kube/async/event.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/async/timeout.hpp"
+#include "occupancy.hpp"
 #include "prefixed_stream.hpp"
 #include "socket_stream.hpp"
 
@@ -22,6 +22,8 @@ namespace {
 
 /// A peer that sends ahead while its answer is streamed is read this far.
 constexpr std::size_t max_read_ahead = 64U << 10;
+/// A body up to this length grows as it comes.
+constexpr std::size_t short_body = 64U << 10;
 
 std::string head_text(int status, const ServerResponse::Headers& headers) {
   const auto reason = boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(status));
@@ -46,10 +48,10 @@ std::string_view ServerRequest::header(std::string_view name) const {
 
 struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   /// One connection; lives in its coroutine.
-  struct Session {
-    std::unique_ptr<ByteStream> stream;
+  struct Session : Guest {
     Http1Reader<true> reader;
-    bool idle = true;  ///< between requests: may be closed at any time
+    bool idle = true;           ///< between requests: may be closed at any time
+    bool without_room = false;  ///< its request does not fit in
   };
   class Answer;
 
@@ -60,6 +62,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
         handler(std::move(use)),
         acceptor(on),
         connections(on, async::TaskGroup::OnFailure::keep_others),
+        occupancy(options.max_connections, options.max_held),
         stopped(on),
         ended(on) {}
 
@@ -69,6 +72,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
                                        const std::optional<PeerIdentity>& peer);
   asio::awaitable<bool> serve_one(Session& session, ServerRequest request, bool keep_alive);
   asio::awaitable<void> handle(const ServerRequest& request, Answer& answer, async::TaskGroup& group);
+  asio::awaitable<std::optional<Result<void>>> read_head(Session& session, bool first);
   asio::awaitable<Result<void>> read_request(Session& session, ServerRequest& request, bool& keep_alive,
                                              int& refusal) const;
 
@@ -78,9 +82,9 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   HttpHandler handler;
   tcp::acceptor acceptor;
   async::TaskGroup connections;
+  Occupancy occupancy;
   async::Event stopped;
   async::Event ended;
-  std::list<Session*> sessions;
   bool stopping = false;
   bool serving = false;
   HttpServerCounters counters;
@@ -89,8 +93,13 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
 /// The answer to one request on its connection.
 class HttpServer::Impl::Answer final : public ServerResponse {
  public:
-  Answer(Session& session, async::TaskGroup& group, bool head_only, bool chunks, bool keep_alive)
-      : session_(session), group_(group), head_only_(head_only), chunks_(chunks), keep_alive_(keep_alive) {}
+  Answer(Impl& impl, Session& session, async::TaskGroup& group, bool head_only, bool chunks, bool keep_alive)
+      : impl_(impl),
+        session_(session),
+        group_(group),
+        head_only_(head_only),
+        chunks_(chunks),
+        keep_alive_(keep_alive) {}
 
   asio::awaitable<Result<void>> send(int status, Headers headers, std::string body) override {
     if (started_) co_return fail(Errc::invalid_input, "an answer was begun before");
@@ -100,6 +109,9 @@ class HttpServer::Impl::Answer final : public ServerResponse {
     if (!keep_alive_) text += "connection: close\r\n";
     text += "\r\n";
     if (!head_only_) text += body;
+    // Nothing is left to do but to wait for the peer.
+    session_.since = impl_.clock.now();
+    session_.waiting = true;
     co_return co_await put(std::move(text));
   }
 
@@ -138,6 +150,11 @@ class HttpServer::Impl::Answer final : public ServerResponse {
   }
 
   bool started() const override { return started_; }
+  bool hold(std::size_t bytes) override {
+    const bool held = impl_.occupancy.hold(session_, bytes);
+    if (!held) ++impl_.counters.without_room;
+    return held;
+  }
 
   asio::awaitable<Result<void>> finish() {
     if (!started_) co_return co_await send(500, {{"content-type", "text/plain"}}, "no answer\n");
@@ -172,6 +189,7 @@ class HttpServer::Impl::Answer final : public ServerResponse {
     }
   }
 
+  Impl& impl_;
   Session& session_;
   async::TaskGroup& group_;
   bool head_only_;
@@ -192,11 +210,12 @@ asio::awaitable<void> HttpServer::Impl::accept_loop() {
       // Out of file descriptors, or a connection that was gone again: neither is a reason to stop serving.
       const auto state = co_await asio::this_coro::cancellation_state;
       if (state.cancelled() != asio::cancellation_type::none) co_return;
+      if (error == asio::error::no_descriptors && occupancy.close_one()) continue;
       co_await clock.sleep(std::chrono::milliseconds(50));
       continue;
     }
     ++counters.accepted;
-    if (connections.size() > options.max_connections) {  // this loop is one of them
+    if (!occupancy.make_room()) {
       ++counters.refused;
       continue;
     }
@@ -208,12 +227,18 @@ asio::awaitable<void> HttpServer::Impl::session(tcp::socket socket) {
   struct Listed {
     Impl& impl;
     Session session;
-    std::list<Session*>::iterator place;
-    explicit Listed(Impl& owner) : impl(owner), place(owner.sessions.insert(owner.sessions.end(), &session)) {}
-    ~Listed() { impl.sessions.erase(place); }
+    std::list<Guest*>::iterator place;
+    explicit Listed(Impl& owner) : impl(owner), place(owner.occupancy.enter(session)) {}
+    ~Listed() { impl.occupancy.leave(place); }
   };
   Listed listed(*this);
   Session& session = listed.session;
+  session.since = clock.now();
+  session.reader.meter([this, &session](std::size_t count) {
+    if (session.held == 0) session.since = clock.now();
+    session.without_room = !occupancy.hold(session, count);
+    return !session.without_room;
+  });
   tune(socket);
   error_code error;
   const auto endpoint = socket.remote_endpoint(error);
@@ -224,21 +249,35 @@ asio::awaitable<void> HttpServer::Impl::session(tcp::socket socket) {
 
   std::optional<PeerIdentity> peer;
   if (options.tls) {
-    const TlsContext context = *options.tls;
-    auto secured =
-        co_await async::with_timeout(clock, tls_handshake_server(std::move(socket), context), options.header_timeout);
+    auto stream = make_tls_server_stream(std::move(socket), *options.tls);
+    TlsServerStream& tls = *stream;
+    session.stream = std::move(stream);
+    auto secured = co_await async::with_timeout(clock, tls.handshake(), options.header_timeout);
     if (!secured || !*secured) {
-      ++counters.handshake_failures;
+      if (!session.evicted) ++counters.handshake_failures;
       co_return;
     }
-    session.stream = std::move((*secured)->stream);
-    if (auto& subject = (*secured)->peer)
+    if (auto& subject = **secured)
       peer = PeerIdentity{.common_name = std::move(subject->common_name),
                           .organizations = std::move(subject->organizations)};
   } else {
     session.stream = make_tcp_stream(std::move(socket));
   }
   co_await serve_requests(session, address, peer);
+}
+
+/// Waits for a request and reads its header; none in time, or a connection that is left, is nothing.
+asio::awaitable<std::optional<Result<void>>> HttpServer::Impl::read_head(Session& session, bool first) {
+  if (session.idle && !first) {
+    auto count = co_await async::with_timeout(clock, session.reader.fill(*session.stream), options.idle_timeout);
+    if (count && session.without_room) co_return std::unexpected(std::move(count->error()));
+    if (!count || !*count || **count == 0) co_return std::nullopt;
+  }
+  // What came in one piece is read without setting a timer.
+  auto buffered = session.reader.buffered_header();
+  if (!buffered) co_return std::unexpected(std::move(buffered.error()));
+  if (*buffered) co_return Result<void>();
+  co_return co_await async::with_timeout(clock, session.reader.read_header(*session.stream), options.header_timeout);
 }
 
 asio::awaitable<Result<void>> HttpServer::Impl::read_request(Session& session, ServerRequest& request, bool& keep_alive,
@@ -252,14 +291,20 @@ asio::awaitable<Result<void>> HttpServer::Impl::read_request(Session& session, S
     auto written = co_await session.stream->write("HTTP/1.1 100 Continue\r\n\r\n");
     if (!written) co_return std::unexpected(std::move(written.error()));
   }
+  const auto length = session.reader.parser().content_length();
   // An upgrade's bytes behind the header are not a body.
   while (true) {
     auto chunk = co_await session.reader.read_body(*session.stream);
     if (!chunk) {
-      refusal = chunk.error().code() == Errc::too_large ? 413 : chunk.error().code() == Errc::protocol ? 400 : 0;
+      refusal = session.without_room                      ? 503
+                : chunk.error().code() == Errc::too_large ? 413
+                : chunk.error().code() == Errc::protocol  ? 400
+                                                          : 0;
       co_return std::unexpected(std::move(chunk.error()));
     }
     if (chunk->empty()) co_return Result<void>();
+    // A long body gets its memory in one piece, of which only takes room what has come: growing would take it twice.
+    if (request.body.size() >= short_body && length && request.body.capacity() < *length) request.body.reserve(*length);
     request.body += *chunk;
     if (request.body.size() > options.max_body) {
       refusal = 413;
@@ -273,20 +318,9 @@ asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const s
   bool first = true;
   while (!stopping) {
     session.reader.start(options.max_body);
+    session.waiting = true;
     session.idle = session.reader.buffered() == 0;
-    if (session.idle && !first) {
-      auto count = co_await async::with_timeout(clock, session.reader.fill(*session.stream), options.idle_timeout);
-      if (!count || !*count || **count == 0) co_return;
-    }
-    // What came in one piece is read without setting a timer.
-    std::optional<Result<void>> header;
-    if (auto buffered = session.reader.buffered_header(); !buffered) {
-      header = std::unexpected(std::move(buffered.error()));
-    } else if (*buffered) {
-      header = Result<void>();
-    } else {
-      header = co_await async::with_timeout(clock, session.reader.read_header(*session.stream), options.header_timeout);
-    }
+    auto header = co_await read_head(session, first);
     first = false;
     if (!header || stopping) co_return;
     session.idle = false;
@@ -296,7 +330,8 @@ asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const s
     std::string why;
     if (!*header) {
       const Failure& failure = (*header).error();
-      refusal = session.reader.body_too_large()     ? 413
+      refusal = session.without_room                ? 503
+                : session.reader.body_too_large()   ? 413
                 : failure.code() == Errc::too_large ? 431
                 : failure.code() == Errc::protocol  ? 400
                                                     : 0;
@@ -321,7 +356,8 @@ asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const s
       }
     }
     if (!why.empty()) {
-      if (refusal == 0) co_return;
+      if (refusal == 0 || session.evicted) co_return;
+      if (session.without_room) ++counters.without_room;
       auto written = co_await async::with_timeout(
           clock,
           session.stream->write(head_text(refusal, {{"content-type", "text/plain"}, {"connection", "close"}}) +
@@ -330,9 +366,14 @@ asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const s
       static_cast<void>(written);
       co_return;
     }
+    if (session.evicted) co_return;
     ++counters.requests;
+    session.waiting = false;
     const bool again = co_await serve_one(session, std::move(request), keep_alive);
-    if (!again) co_return;
+    if (!again || session.evicted) co_return;
+    occupancy.release(session);
+    session.served = true;
+    session.since = clock.now();
   }
 }
 
@@ -348,7 +389,7 @@ asio::awaitable<void> HttpServer::Impl::handle(const ServerRequest& request, Ans
 asio::awaitable<bool> HttpServer::Impl::serve_one(Session& session, ServerRequest request, bool keep_alive) {
   async::TaskGroup group(executor);
   const bool chunks = session.reader.parser().get().version() >= 11;
-  Answer answer(session, group, request.method == "HEAD", chunks, keep_alive && !stopping);
+  Answer answer(*this, session, group, request.method == "HEAD", chunks, keep_alive && !stopping);
   group.spawn(handle(request, answer, group));
   std::exception_ptr failure;
   try {
@@ -421,8 +462,8 @@ asio::awaitable<void> HttpServer::stop(Duration grace) {
   impl->stopping = true;
   error_code ignored;
   impl->acceptor.close(ignored);
-  for (Impl::Session* session : impl->sessions)
-    if (session->idle && session->stream) session->stream->close();
+  for (Guest* guest : impl->occupancy.guests())
+    if (auto* session = static_cast<Impl::Session*>(guest); session->idle && session->stream) session->stream->close();
   if (!impl->serving) co_return;
   const bool done = co_await impl->ended.wait_for(impl->clock, grace);
   if (done) co_return;
@@ -436,7 +477,9 @@ void HttpServer::replace_tls(TlsContext context) {
 
 HttpServerCounters HttpServer::counters() const {
   HttpServerCounters counters = impl_->counters;
-  counters.connections = impl_->sessions.size();
+  counters.connections = impl_->occupancy.guests().size();
+  counters.held = impl_->occupancy.held();
+  counters.evicted = impl_->occupancy.evictions();
   return counters;
 }
 

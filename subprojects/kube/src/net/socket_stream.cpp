@@ -68,8 +68,8 @@ void close_socket(tcp::socket& socket) {
   socket.close(ignored);
 }
 
-template <class Socket>
-class SocketStream final : public ByteStream {
+template <class Socket, class Base = ByteStream>
+class SocketStream : public Base {
  public:
   SocketStream(std::unique_ptr<Socket> socket, std::shared_ptr<Traffic> traffic)
       : socket_(std::move(socket)), traffic_(std::move(traffic)) {}
@@ -108,10 +108,32 @@ class SocketStream final : public ByteStream {
     }
   }
 
- private:
+ protected:
   std::unique_ptr<Socket> socket_;
   std::shared_ptr<Traffic> traffic_;
   bool is_whole_ = true;  ///< every write has got to its end
+};
+
+class AcceptedStream final : public SocketStream<TlsSocket, TlsServerStream> {
+ public:
+  explicit AcceptedStream(std::unique_ptr<TlsSocket> socket) : SocketStream(std::move(socket), nullptr) {
+    is_whole_ = false;
+  }
+
+  asio::awaitable<Result<std::optional<CertificateSubject>>> handshake() override {
+    ERR_clear_error();
+    error_code error;
+    co_await socket_->async_handshake(ssl::stream_base::server, asio::redirect_error(asio::use_awaitable, error));
+    if (error) {
+      co_await throw_if_cancelled(error);
+      co_return std::unexpected(failure_of(error));
+    }
+    is_whole_ = true;
+    SSL* tls = socket_->native_handle();
+    const openssl::Certificate certificate(SSL_get1_peer_certificate(tls));
+    if (!certificate || SSL_get_verify_result(tls) != X509_V_OK) co_return std::nullopt;
+    co_return subject_of(certificate.get());
+  }
 };
 
 bool is_address(const std::string& text) {
@@ -173,6 +195,8 @@ asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsCon
   if (!address) SSL_set_tlsext_host_name(tls, server_name.c_str());
   if (context.impl()->verify) {
     X509_VERIFY_PARAM* parameters = SSL_get0_param(tls);
+    // The names that a certificate is for are its alternative ones, as for every client of Kubernetes.
+    X509_VERIFY_PARAM_set_hostflags(parameters, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     const int set = address ? X509_VERIFY_PARAM_set1_ip_asc(parameters, server_name.c_str())
                             : X509_VERIFY_PARAM_set1_host(parameters, server_name.data(), server_name.size());
     if (set != 1) co_return fail(Errc::tls, "TLS: '" + server_name + "' cannot be checked against a certificate");
@@ -212,26 +236,13 @@ asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsCon
       co_return fail(Errc::tls, "TLS: the server does not speak TLS on this port");
     co_return std::unexpected(std::move(failure));
   }
-  Secured secured{.stream = nullptr, .protocol = chosen_protocol(tls), .peer = {}};
+  Secured secured{.stream = nullptr, .protocol = chosen_protocol(tls)};
   secured.stream = std::make_unique<SocketStream<TlsSocket>>(std::move(stream), std::move(traffic));
   co_return secured;
 }
 
-asio::awaitable<Result<Secured>> tls_handshake_server(tcp::socket socket, TlsContext context) {
-  ERR_clear_error();
-  auto stream = std::make_unique<TlsSocket>(std::move(socket), context.impl()->context);
-  SSL* tls = stream->native_handle();
-  error_code error;
-  co_await stream->async_handshake(ssl::stream_base::server, asio::redirect_error(asio::use_awaitable, error));
-  if (error) {
-    co_await throw_if_cancelled(error);
-    co_return std::unexpected(failure_of(error));
-  }
-  Secured secured{.stream = nullptr, .protocol = chosen_protocol(tls), .peer = {}};
-  const openssl::Certificate certificate(SSL_get1_peer_certificate(tls));
-  if (certificate && SSL_get_verify_result(tls) == X509_V_OK) secured.peer = subject_of(certificate.get());
-  secured.stream = std::make_unique<SocketStream<TlsSocket>>(std::move(stream), nullptr);
-  co_return secured;
+std::unique_ptr<TlsServerStream> make_tls_server_stream(tcp::socket socket, const TlsContext& context) {
+  return std::make_unique<AcceptedStream>(std::make_unique<TlsSocket>(std::move(socket), context.impl()->context));
 }
 
 }  // namespace kube::net

@@ -28,15 +28,20 @@ std::unique_ptr<ByteStream> make_tcp_stream(tcp::socket socket, std::shared_ptr<
 /// A TLS connection after its handshake, and what came of it.
 struct Secured {
   std::unique_ptr<ByteStream> stream;
-  std::string protocol;                    ///< by ALPN, "" = none
-  std::optional<CertificateSubject> peer;  ///< the verified client of a server; not filled in for clients
+  std::string protocol;  ///< by ALPN, "" = none
 };
 
 /// The client's handshake. `server_name` is what the certificate is checked against (name or IP literal).
 /// Errors: Errc::tls, saying what is wrong with the certificate; Errc::connect where the connection broke.
 asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsContext context, std::string server_name,
                                                       bool offer_http2, std::shared_ptr<Traffic> traffic = nullptr);
-/// The server's handshake.
-asio::awaitable<Result<Secured>> tls_handshake_server(tcp::socket socket, TlsContext context);
+
+/// A TLS connection of a server; may be closed from the start, within the handshake too.
+class TlsServerStream : public ByteStream {
+ public:
+  /// Comes before reads and writes; answers who the client is, where it has shown a certificate that is verified.
+  virtual asio::awaitable<Result<std::optional<CertificateSubject>>> handshake() = 0;
+};
+std::unique_ptr<TlsServerStream> make_tls_server_stream(tcp::socket socket, const TlsContext& context);
 
 }  // namespace kube::net

@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <utility>
 
 #include "kube/async/timeout.hpp"
 #include "kube/k8s/status.hpp"
@@ -13,17 +14,34 @@ using namespace std::chrono_literals;
 
 /// After so many objects the loop gets its turn: about 64 × 40 µs.
 constexpr int slice = 64;
-constexpr std::int64_t page_size = 500;
+constexpr std::int64_t page_size = 500, smallest_page = 8;
+/// What a page may be long: its objects are parsed at once, which takes several times as much memory.
+constexpr std::size_t page_bytes = 32u << 20, whole_list_bytes = 256u << 20;
 constexpr std::chrono::seconds watch_time{300};
 /// The server ends a watch after watch_time; one that has not ended this long after has a dead peer.
 constexpr Duration watch_grace = 15s;
+/// A watch that lived so long shows that the server is well: the next failure is a first one.
+constexpr Duration healthy_life = 3s;
+/// After a silence of so long a watch that broke is not just resumed: in less time no server comes back with a restored
+/// database, whose history may have passed the version where the watch would go on.
+constexpr Duration longest_silence = 2s;
+/// What is heard within so long of the end of a watch came in one go with it, and may have lain in a buffer while this
+/// process stood still: it does not tell that the server lived until then.
+constexpr Duration one_go = 200ms;
+/// A streamed list that says nothing for so long is not going to be complete: whoever does not know of streamed lists
+/// sends what there is, and then waits for changes.
+constexpr Duration list_patience = 10s;
+constexpr int most_broken_lists = 2;
 constexpr std::string_view initial_events_end = "k8s.io/initial-events-end";
 
 }  // namespace
 
-Informer::Informer(const asio::any_io_executor& executor, Api& api, InformerScope scope, Metrics& metrics)
+Informer::Informer(const asio::any_io_executor& executor, Api& api, InformerScope scope, Metrics& metrics,
+                   StoreBudget* budget, ServerHistory* history)
     : api_(api),
       scope_(std::move(scope)),
+      budget_(budget),
+      history_(history),
       synced_(executor),
       log_(Log("informer")
                .with("cluster", api.cluster())
@@ -33,65 +51,104 @@ Informer::Informer(const asio::any_io_executor& executor, Api& api, InformerScop
   lists_ = metrics.counter("kube_informer_lists_total", "Complete lists taken.", labels);
   watches_ = metrics.counter("kube_informer_watches_total", "Watches opened.", labels);
   events_ = metrics.counter("kube_informer_events_total", "Watch events taken.", labels);
+  skipped_ = metrics.counter("kube_informer_skipped_total", "Objects that could not be taken.", labels);
+  rewinds_ = metrics.counter("kube_informer_rewinds_total",
+                             "Times that the server was found to have gone back to an earlier state.", labels);
   objects_ = metrics.gauge("kube_informer_objects", "Objects held in stores.", labels);
   bytes_ = metrics.gauge("kube_informer_bytes", "Bytes of JSON held in stores.", labels);
+  if (auto parsed = Selector::parse(scope_.selection.label_selector, scope_.selection.field_selector))
+    selector_ = std::move(*parsed);
+  told_.resource = &scope_.resource;
+  if (history_) history_->add(told_);
+}
+
+Informer::~Informer() {
+  if (history_) history_->remove(told_);
+  account(0, 0);
 }
 
 asio::awaitable<void> Informer::run() {
-  while (true) {
-    std::optional<Failure> failure;
-    bool had_events = false;
-    if (resource_version_.empty() && !streaming_list_) {
-      auto listed = co_await list_pages();
-      if (!listed) failure = std::move(listed.error());
-    }
-    if (!failure) {
-      WatchEnd end = co_await watch_once();
-      failure = std::move(end.failure);
-      had_events = end.had_events;
-    }
-    if (had_events) failures_ = 0;
-    if (!failure) {
+  while (!is_over_budget()) {
+    opened_ = TimePoint::max();
+    auto read = co_await read_once();
+    const TimePoint now = api_.clock().now();
+    const bool was_well = opened_ <= now - healthy_life;
+    if (was_well) failures_ = 0;
+    if (read) {
+      // Ended in its time: the server was there until now. Sooner, it may be on its way down.
+      if (opened_ <= now - watch_time) alive_ = now;
       trouble_.reset();
-      // A server that ends watches at once must not be asked in a tight loop.
-      if (!had_events) co_await api_.clock().sleep(backoff_.pause(1, api_.random()));
-      continue;
+      // The usual end of a watch. One that ends at once is a failure: the server must not be asked in a tight loop.
+      if (was_well) continue;
     }
     ++failures_;
-    report(*failure);
+    if (!read) report(read.error());
     co_await api_.clock().sleep(backoff_.pause(failures_, api_.random()));
   }
 }
 
-asio::awaitable<Result<void>> Informer::list_pages() {
+asio::awaitable<Result<void>> Informer::read_once() {
+  if (resource_version_.empty() && !streaming_list_)
+    if (auto listed = co_await list_pages(); !listed) co_return listed;
+  co_return co_await watch_once();
+}
+
+void Informer::begin_list() {
   listed_.emplace();
+  newest_before_list_ = newest_;
+  list_is_older_ = false;
+}
+
+asio::awaitable<Result<void>> Informer::list_pages() {
+  begin_list();
   ListOptions options{.selection = scope_.selection, .limit = page_size};
   std::string version;
   while (true) {
-    auto page = co_await api_.list(scope_.resource, scope_.ns, options);
+    auto page =
+        co_await api_.list(scope_.resource, scope_.ns, options, options.limit == 0 ? whole_list_bytes : page_bytes);
+    if (!page && page.error().code() == Errc::too_large && options.limit > smallest_page) {
+      options.limit = std::max(options.limit / 4, smallest_page);
+      continue;
+    }
+    if (!page && page.error().is_expired() && !options.continue_token.empty()) {
+      // The server forgets faster than it can be read in pages: once, everything in one.
+      options = {.selection = scope_.selection};
+      version.clear();
+      begin_list();
+      continue;
+    }
     if (!page) co_return std::unexpected(std::move(page.error()));
     if (version.empty()) version = page->resource_version;
     int taken = 0;
     for (json::value& item : page->items) {
       auto object = Object::from(std::move(item));
       if (!object) {
+        skipped_.add();
         log_.warn("skipped an object that cannot be read", {{"error", object.error()}});
         continue;
       }
       put(std::move(*object));
+      if (is_over_budget()) co_return fail(Errc::too_large, "more is there than may be held");
       if (++taken % slice == 0) co_await asio::post(asio::use_awaitable);
+    }
+    for (const json::value& item : page->too_deep) {
+      const json::object* object = item.if_object();
+      if (object) skip_deep(Object(*object));
     }
     if (page->continue_token.empty()) break;
     options.continue_token = std::move(page->continue_token);
   }
   if (version.empty()) co_return fail(Errc::protocol, "the list has no resourceVersion");
-  complete_list(version);
-  co_return Result<void>();
+  co_return complete_list(version);
 }
 
-asio::awaitable<Informer::WatchEnd> Informer::watch_once() {
+asio::awaitable<Result<void>> Informer::watch_once() {
+  if (api_.clock().now() - alive_ > longest_silence && !resource_version_.empty()) {
+    if (auto looked = co_await look_back(); !looked) co_return looked;
+    if (resource_version_.empty()) co_return co_await read_once();
+  }
   const bool initial = resource_version_.empty();
-  if (initial) listed_.emplace();
+  if (initial) begin_list();
   const auto spread = std::chrono::seconds(api_.random().between(0, 60));
   WatchOptions options{.selection = scope_.selection,
                        .resource_version = resource_version_,
@@ -105,37 +162,75 @@ asio::awaitable<Informer::WatchEnd> Informer::watch_once() {
     // Servers without KEP-3157 answer a streamed list with a refusal of the parameter.
     if (initial && (failure.http_code() == 400 || failure.http_code() == 422)) {
       streaming_list_ = false;
-      co_return WatchEnd{.failure = std::nullopt, .had_events = true};
+      co_return co_await read_once();
     }
-    co_return WatchEnd{.failure = std::move(failure)};
+    co_return std::unexpected(std::move(failure));
+  }
+  opened_ = api_.clock().now();
+  if (!initial && opened_ - alive_ > longest_silence) {
+    resource_version_.clear();
+    co_return fail(Errc::closed, "the server was silent for too long to go on where the watch broke");
   }
   auto end = co_await async::with_timeout(api_.clock(), consume(*stream), options.timeout + watch_grace);
-  if (!end) co_return WatchEnd{.failure = Failure(Errc::timeout, "the watch did not end in its time")};
-  co_return std::move(*end);
+  Result<void> ended = end ? std::move(*end) : fail(Errc::timeout, "the watch did not end in its time");
+  alive_ = api_.clock().now() - heard_ > one_go ? heard_ : heard_before_;
+  if (!initial || !listed_) co_return ended;
+  listed_.reset();
+  if (++broken_lists_ == most_broken_lists) streaming_list_ = false;
+  if (ended) co_return fail(Errc::protocol, "the streamed list ended before it was complete");
+  co_return fail(std::move(ended.error()), "the streamed list");
 }
 
-asio::awaitable<Informer::WatchEnd> Informer::consume(WatchStream& stream) {
-  WatchEnd end;
+asio::awaitable<Result<void>> Informer::look_back() {
+  using enum ServerHistory::Verdict;
+  ServerHistory::Finding found;
+  if (history_ && gone_unseen_.empty()) {
+    auto asked = co_await history_->ask(alive_, changed_at_);
+    if (!asked) co_return std::unexpected(std::move(asked.error()));
+    found = *asked;
+  }
+  if (found.verdict == gone_back) co_return doubt(found.version, newest_);
+  if (found.verdict == same) {
+    // Behind the witness nothing is known to be as it was, but nothing was told either: it is told again from there.
+    if (Store::version_number(resource_version_) > found.version) resource_version_ = std::to_string(found.version);
+    alive_ = found.at;
+  } else {
+    resource_version_.clear();
+  }
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<std::optional<wire::WatchEvent>>> Informer::next_event(WatchStream& stream) {
+  auto event = stream.buffered();
+  if (!event || event->has_value()) co_return event;
+  if (!listed_) co_return co_await stream.next();
+  auto next = co_await async::with_timeout(api_.clock(), stream.next(), list_patience);
+  if (!next) co_return fail(Errc::timeout, "nothing more comes");
+  co_return std::move(*next);
+}
+
+asio::awaitable<Result<void>> Informer::consume(WatchStream& stream) {
   int taken = 0;
   while (true) {
-    auto event = co_await stream.next();
-    if (!event) {
-      end.failure = std::move(event.error());
-      co_return end;
-    }
-    if (!event->has_value()) co_return end;
+    auto event = co_await next_event(stream);
+    if (!event) co_return std::unexpected(std::move(event.error()));
+    if (!event->has_value()) co_return Result<void>();
     events_.add();
-    end.had_events = true;
-    if (auto done = take(std::move(**event)); !done) {
-      end.failure = std::move(done.error());
-      co_return end;
-    }
+    if (auto done = take(std::move(**event)); !done) co_return done;
+    if (is_over_budget()) co_return fail(Errc::too_large, "more is there than may be held");
+    hear();
     if (trouble_ && has_synced()) {
       log_.info("reads again");
       trouble_.reset();
     }
     if (++taken % slice == 0) co_await asio::post(asio::use_awaitable);
   }
+}
+
+void Informer::hear() {
+  const TimePoint now = api_.clock().now();
+  if (now - heard_ > one_go) heard_before_ = heard_;
+  heard_ = now;
 }
 
 Result<void> Informer::take(wire::WatchEvent event) {
@@ -148,72 +243,164 @@ Result<void> Informer::take(wire::WatchEvent event) {
   Object object(std::move(event.object));
   const std::string version(object.resource_version());
   if (event.type == bookmark) {
-    if (listed_ && object.annotation(initial_events_end) == "true") {
-      complete_list(version);
-    } else if (!listed_ && !version.empty()) {
-      resource_version_ = version;
-    }
+    if (listed_) return object.annotation(initial_events_end) == "true" ? complete_list(version) : Result<void>();
+    if (!version.empty()) resource_version_ = version;
+    newest_ = std::max(newest_, Store::version_number(version));
     return {};
   }
   if (object.name().empty()) {
+    skipped_.add();
     log_.warn("skipped an object without a name");
     return {};
   }
   if (event.type == deleted) {
     const ObjectKey key = object.key();
     if (listed_) listed_->erase(key);
+    gone_unseen_.erase(key);
     if (store_.remove(key, Store::version_number(version))) notify(key);
+  } else if (event.too_deep) {
+    skip_deep(object);
   } else {
+    if (!listed_)
+      told_ = {told_.resource, object.key(), std::string(object.uid()), Store::version_number(version), told_.since};
     put(std::move(object));
   }
+  changed_at_ = std::max(changed_at_, Store::version_number(version));
   // While a list streams in, its versions are in no order: only its end says where to go on.
   if (!listed_ && !version.empty()) resource_version_ = version;
+  newest_ = std::max(newest_, Store::version_number(version));
   return {};
 }
 
 void Informer::put(Object object) {
   const ObjectKey key = object.key();
-  if (listed_) listed_->insert(key);
-  object.mutable_metadata().erase("managedFields");
-  if (scope_.prune) scope_.prune(object.tree());
-  if (store_.put(object)) notify(key);
+  if (listed_) {
+    listed_->insert(key);
+    // A list shows what there was when it was asked for, or later.
+    const std::uint64_t held = store_.version(key), version = Store::version_number(object.resource_version());
+    if (version != 0 && version < held && held <= newest_before_list_) list_is_older_ = true;
+  }
+  if (keep(std::move(object))) notify(key);
 }
 
-void Informer::complete_list(std::string_view resource_version) {
+void Informer::skip_deep(const Object& object) {
+  // What is known of it stays: it is not gone.
+  if (listed_) listed_->insert(object.key());
+  skipped_.add();
+  log_.warn("skipped an object that is nested too deep to be read", {{"object", object.key()}});
+}
+
+bool Informer::keep(Object object) {
+  bool is_news = false;
+  contain(object.key(), [&] {
+    object.mutable_metadata().erase("managedFields");
+    // The elements of a list do not name their kind.
+    if (object.kind().empty()) {
+      object.tree()["apiVersion"] = scope_.resource.api_version();
+      object.tree()["kind"] = scope_.resource.kind;
+    }
+    if (scope_.prune) scope_.prune(object.tree());
+    is_news = store_.put(object);
+  });
+  return is_news;
+}
+
+bool Informer::contain(const ObjectKey& key, const std::function<void()>& foreign) {
+  try {
+    foreign();
+    return true;
+  } catch (const std::exception& error) {
+    skipped_.add();
+    log_.error("an object was skipped by an exception", {{"object", key}, {"error", error.what()}});
+    return false;
+  }
+}
+
+Result<void> Informer::complete_list(std::string_view resource_version) {
+  const std::uint64_t version = Store::version_number(resource_version);
+  if (list_is_older_ || (version != 0 && version < newest_before_list_)) return doubt(version, newest_before_list_);
   lists_.add();
-  const auto gone = store_.retain(*listed_, Store::version_number(resource_version));
+  broken_lists_ = 0;
+  const auto gone = store_.retain(*listed_, version);
   listed_.reset();
   resource_version_ = resource_version;
-  failures_ = 0;
+  newest_ = std::max(newest_, version);
+  alive_ = heard_ = heard_before_ = api_.clock().now();
+  told_.version = 0;
+  told_.since = alive_;
+  changed_at_ = version;
+  gone_unseen_.clear();
   if (trouble_) log_.info("reads again");
   trouble_.reset();
   const bool first = !synced_.is_set();
   synced_.set();
   for (const ObjectKey& key : gone) notify(key);
-  if (!first) return;
+  if (!first) return {};
+  ++notifying_;
   for (const Reader& reader : readers_)
-    if (reader.synced) reader.synced();
+    if (reader.synced && !reader.gone) contain({}, reader.synced);
+  if (--notifying_ == 0) readers_.remove_if([](const Reader& reader) { return reader.gone; });
+  return {};
+}
+
+Result<void> Informer::doubt(std::uint64_t version, std::uint64_t known) {
+  log_.warn("the server has gone back to an earlier state, as a restored database does: everything is read anew",
+            {{"version", version}, {"known", known}});
+  rewinds_.add();
+  forget();
+  if (rewound_) rewound_();
+  return fail(Errc::protocol, "the history of the server has gone back");
+}
+
+void Informer::forget() {
+  store_.forget_versions();
+  told_.version = 0;
+  listed_.reset();
+  resource_version_.clear();
+  newest_ = 0;
 }
 
 void Informer::observe(Object object) {
-  if (object.name().empty()) return;
+  if (object.name().empty() || !selector_ || (!scope_.ns.empty() && object.ns() != scope_.ns)) return;
   const ObjectKey key = object.key();
   // What the watch has passed and the store does not hold is gone: a deletion has overtaken the answer to our write.
   const std::uint64_t version = Store::version_number(object.resource_version());
   if (!store_.contains(key) && version <= Store::version_number(resource_version_)) return;
-  object.mutable_metadata().erase("managedFields");
-  if (scope_.prune) scope_.prune(object.tree());
-  if (store_.put(object)) notify(key);
+  newest_ = std::max(newest_, version);
+  changed_at_ = std::max(changed_at_, version);
+  // Our own write may have taken it out of the selection.
+  const bool is_news = selector_->matches(object.tree()) ? keep(std::move(object)) : store_.remove(key, version);
+  if (is_news) notify(key);
 }
 
 void Informer::observe_gone(const ObjectKey& key, std::string_view uid) {
-  if (store_.uid(key) == uid && store_.remove(key, 0)) notify(key);
+  if (store_.uid(key) != uid || !store_.remove(key, 0)) return;
+  gone_unseen_.insert(key);
+  notify(key);
+}
+
+void Informer::unsubscribe(Subscription subscription) {
+  if (notifying_ == 0) {
+    readers_.erase(subscription);
+  } else {
+    subscription->gone = true;
+  }
 }
 
 void Informer::notify(const ObjectKey& key) {
-  objects_.set(double(store_.size()));
-  bytes_.set(double(store_.bytes()));
-  for (const Reader& reader : readers_) reader.changed(key);
+  account(store_.bytes(), store_.size());
+  ++notifying_;
+  for (const Reader& reader : readers_)
+    if (!reader.gone) contain(key, [&] { reader.changed(key); });
+  if (--notifying_ == 0) readers_.remove_if([](const Reader& reader) { return reader.gone; });
+}
+
+void Informer::account(std::size_t bytes, std::size_t objects) {
+  const auto grown = std::ptrdiff_t(bytes) - std::ptrdiff_t(std::exchange(told_bytes_, bytes));
+  const auto more = std::ptrdiff_t(objects) - std::ptrdiff_t(std::exchange(told_objects_, objects));
+  bytes_.add(double(grown));
+  objects_.add(double(more));
+  if (budget_) budget_->change(grown, more, scope_.resource.plural, scope_.ns);
 }
 
 void Informer::report(const Failure& failure) {

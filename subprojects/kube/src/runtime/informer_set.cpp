@@ -24,19 +24,25 @@ void InformerHandle::release() {
   set_ = nullptr;
 }
 
-InformerSet::InformerSet(const asio::any_io_executor& executor, Api& api, Metrics& metrics)
-    : executor_(executor), api_(api), metrics_(metrics), changed_(executor) {}
+InformerSet::InformerSet(const asio::any_io_executor& executor, Api& api, Metrics& metrics, StoreBudget* budget)
+    : executor_(executor),
+      api_(api),
+      metrics_(metrics),
+      budget_(budget),
+      history_(executor, api, metrics),
+      changed_(executor) {}
 
 InformerSet::~InformerSet() {
-  for ([[maybe_unused]] const Slot& slot : slots_) assert(slot.readers == 0 && slot.group.size() == 0);
+  for ([[maybe_unused]] const Slot& slot : slots_) assert(slot.readers == 0 && slot.group->size() == 0);
 }
 
 InformerHandle InformerSet::acquire(const InformerScope& scope) {
   Slot* found = nullptr;
   for (Slot& slot : slots_)
-    if (slot.informer.scope() == scope && !slot.group.is_stopping()) found = &slot;
+    if (slot.informer.scope() == scope && !slot.ending) found = &slot;
   if (!found) {
-    found = &slots_.emplace_back(executor_, api_, scope, metrics_);
+    found = &slots_.emplace_back(executor_, api_, scope, metrics_, budget_, history_);
+    found->informer.on_rewind([this, found] { doubt_others(*found); });
     changed_.set();
   }
   ++found->readers;
@@ -66,22 +72,51 @@ std::optional<Failure> InformerSet::trouble() const {
   return std::nullopt;
 }
 
+void InformerSet::doubt_others(const Slot& witness) {
+  for (Slot& slot : slots_)
+    if (&slot != &witness) slot.doubted = slot.started;
+  changed_.set();
+}
+
+void InformerSet::read_anew() {
+  for (Slot& slot : slots_) slot.doubted = slot.started;
+  changed_.set();
+}
+
+asio::awaitable<void> InformerSet::watch_over(Informer& informer) {
+  try {
+    co_await informer.run();
+  } catch (...) {
+    if (async::is_cancellation(std::current_exception())) throw;
+    lost_ = std::current_exception();
+    changed_.set();
+  }
+}
+
 asio::awaitable<void> InformerSet::run() {
   std::exception_ptr ended;
   try {
     while (true) {
+      if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
       for (Slot& slot : slots_) {
+        if (slot.doubted) {
+          co_await slot.group->stop();
+          slot.group = std::make_unique<async::TaskGroup>(executor_);
+          slot.informer.forget();
+          slot.doubted = slot.started = false;
+        }
         if (slot.started || slot.readers == 0) continue;
         slot.started = true;
-        slot.group.spawn(slot.informer.run());
+        slot.group->spawn(watch_over(slot.informer));
       }
       for (auto slot = slots_.begin(); slot != slots_.end();) {
         if (slot->readers > 0) {
           ++slot;
           continue;
         }
-        co_await slot->group.stop();
-        // A reader may have come back while the informer was stopping; acquire() gave it a new slot then.
+        // A reader that comes back while the informer is stopping gets a new slot from acquire().
+        slot->ending = true;
+        co_await slot->group->stop();
         slot = slots_.erase(slot);
       }
       co_await changed_.wait_and_reset();
@@ -90,7 +125,7 @@ asio::awaitable<void> InformerSet::run() {
     ended = std::current_exception();
   }
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  for (Slot& slot : slots_) co_await slot.group.stop();
+  for (Slot& slot : slots_) co_await slot.group->stop();
   std::rethrow_exception(ended);
 }
 

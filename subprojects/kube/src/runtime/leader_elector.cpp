@@ -1,8 +1,10 @@
 #include "kube/runtime/leader_elector.hpp"
 
 #include <boost/asio/this_coro.hpp>
+#include <stdexcept>
 
 #include "kube/async/timeout.hpp"
+#include "kube/runtime/store.hpp"
 
 namespace kube {
 
@@ -18,9 +20,17 @@ LeaseRecord read_lease(const Object& lease) {
 
 LeaderElector::LeaderElector(const asio::any_io_executor& executor, Api& api, LeaderElectionSettings settings)
     : Leadership(executor),
+      executor_(executor),
       api_(api),
       settings_(std::move(settings)),
-      log_(Log("leader").with("lease", settings_.lease.text())) {}
+      log_(Log("leader").with("lease", settings_.lease.text())) {
+  if (settings_.retry_period >= settings_.renew_deadline || settings_.renew_deadline >= settings_.lease_duration)
+    throw std::invalid_argument("leader election needs retry period < renew deadline < lease duration");
+}
+
+LeaderElector::~LeaderElector() {
+  if (fall_) api_.clock().cancel(*fall_);
+}
 
 bool LeaderElector::may_write() const { return is_leader() && api_.clock().now() < fence_; }
 
@@ -34,6 +44,30 @@ void LeaderElector::change(bool leading) {
   set_leading(leading);
 }
 
+void LeaderElector::set_fence(TimePoint at) {
+  if (fall_) api_.clock().cancel(*fall_);
+  fall_.reset();
+  fence_ = at;
+  if (fence_ <= api_.clock().now()) {
+    change(false);
+    return;
+  }
+  fall_ = api_.clock().call_at(executor_, fence_, [this] {
+    fall_.reset();
+    change(false);
+  });
+  change(true);
+}
+
+void LeaderElector::see(const Object& lease) {
+  const std::uint64_t version = Store::version_number(lease.resource_version());
+  const bool is_older = version != 0 && version < newest_;
+  newest_ = version;
+  if (!is_older) return;
+  log_.warn("the lease is older than it was: the database of the cluster was restored");
+  if (settings_.rewound) settings_.rewound();
+}
+
 asio::awaitable<void> LeaderElector::run() {
   std::exception_ptr ended;
   try {
@@ -41,7 +75,6 @@ asio::awaitable<void> LeaderElector::run() {
       auto tried = co_await async::with_timeout(api_.clock(), try_once(), settings_.renew_deadline);
       if (tried && !*tried && !tried->error().is_conflict())
         log_.warn("the lease cannot be read or written", {{"error", tried->error()}});
-      if (is_leader() && api_.clock().now() >= fence_) change(false);
       co_await api_.clock().sleep(settings_.retry_period);
     }
   } catch (...) {
@@ -49,8 +82,9 @@ asio::awaitable<void> LeaderElector::run() {
   }
   if (is_leader()) {
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    // In this order: whoever finds the lease free may write at once.
+    set_fence(api_.clock().now());
     co_await async::with_timeout(api_.clock(), release(), std::chrono::seconds(2));
-    change(false);
   }
   std::rethrow_exception(ended);
 }
@@ -79,22 +113,26 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
     const Object lease = forge(nullptr, nullptr, false);
     auto created = co_await api_.create(resources::leases, lease);
     if (!created) co_return std::unexpected(std::move(created.error()));
+    see(*created);
   } else {
+    see(*current);
     const LeaseRecord record = read_lease(*current);
     if (record.holder != settings_.identity && !record.holder.empty()) {
-      change(false);
+      set_fence(sent);
+      // From the answer on: the renewal that it shows may have been made just before the server sent it.
+      const TimePoint read = api_.clock().now();
       if (current->resource_version() != seen_version_) {
         seen_version_ = current->resource_version();
-        seen_at_ = sent;
+        seen_at_ = read;
       }
-      if (sent - seen_at_ < std::chrono::seconds(record.duration_seconds)) co_return Result<void>();
+      if (read - seen_at_ < std::chrono::seconds(record.duration_seconds)) co_return Result<void>();
     }
     const Object lease = forge(&*current, &record, false);
     auto replaced = co_await api_.replace(resources::leases, lease);
     if (!replaced) co_return std::unexpected(std::move(replaced.error()));
+    see(*replaced);
   }
-  fence_ = sent + settings_.renew_deadline;
-  change(true);
+  set_fence(sent + settings_.renew_deadline);
   co_return Result<void>();
 }
 

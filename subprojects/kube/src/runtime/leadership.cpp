@@ -16,21 +16,22 @@ void Leadership::set_leading(bool leading) {
   }
 }
 
+namespace {
+
+asio::awaitable<void> end_when_lost(Leadership& leadership, async::TaskGroup& group) {
+  co_await leadership.wait_lost();
+  group.cancel();
+}
+
+}  // namespace
+
 asio::awaitable<void> run_while_leading(Leadership& leadership, std::function<asio::awaitable<void>()> work) {
   while (true) {
     co_await leadership.wait_leading();
     async::TaskGroup group(co_await asio::this_coro::executor);
-    std::exception_ptr ended;
-    try {
-      group.spawn(work());
-      co_await leadership.wait_lost();
-    } catch (...) {
-      ended = std::current_exception();
-    }
-    // After a lost leadership a cancellation must still be heard; after a cancellation there is nothing more to hear.
-    if (ended) co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    co_await group.stop();
-    if (ended) std::rethrow_exception(ended);
+    group.spawn(work());
+    group.spawn(end_when_lost(leadership, group));
+    co_await group.join();
   }
 }
 

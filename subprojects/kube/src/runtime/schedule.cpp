@@ -1,11 +1,13 @@
 #include "kube/runtime/schedule.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace kube {
 
 void Schedule::make_ready(const WorkKey& key, Item& item, TimePoint now) {
-  cancel_delay(key, item);
+  item.pause_to.reset();
+  arrange(key, item);
   if (item.state == State::running) {
     item.again = true;
     item.since = now;
@@ -18,27 +20,35 @@ void Schedule::make_ready(const WorkKey& key, Item& item, TimePoint now) {
   ++depth_;
 }
 
-void Schedule::cancel_delay(const WorkKey& key, Item& item) {
-  if (!item.delayed_to) return;
-  delayed_.erase({*item.delayed_to, key});
-  item.delayed_to.reset();
+void Schedule::arrange(const WorkKey& key, Item& item) {
+  if (item.delayed_to) delayed_.erase({*item.delayed_to, key});
+  item.delayed_to = item.pause_to;
+  if (item.asked_to && (!item.delayed_to || *item.asked_to < *item.delayed_to)) item.delayed_to = item.asked_to;
+  if (item.delayed_to) delayed_.insert({*item.delayed_to, key});
 }
 
 void Schedule::add(const WorkKey& key, TimePoint now) { make_ready(key, items_[key], now); }
 
 void Schedule::add_at(const WorkKey& key, TimePoint at) {
   Item& item = items_[key];
-  if (item.state == State::ready || (item.state == State::running && item.again)) return;
-  if (item.delayed_to && *item.delayed_to <= at) return;
-  cancel_delay(key, item);
-  item.delayed_to = at;
-  delayed_.insert({at, key});
+  if (item.asked_to && *item.asked_to <= at) return;
+  item.asked_to = at;
+  arrange(key, item);
+}
+
+void Schedule::pause(const WorkKey& key, TimePoint at) {
+  Item& item = items_[key];
+  if (item.state == State::ready) return;
+  item.pause_to = at;
+  arrange(key, item);
 }
 
 std::optional<WorkKey> Schedule::pop(TimePoint now) {
   while (!delayed_.empty() && delayed_.begin()->first <= now) {
     const WorkKey key = delayed_.begin()->second;
-    make_ready(key, items_[key], now);
+    Item& item = items_[key];
+    if (item.asked_to && *item.asked_to <= now) item.asked_to.reset();
+    make_ready(key, item, now);
   }
   if (depth_ == 0 || running_ >= std::size_t(limits_.workers)) return std::nullopt;
   // Round robin: start behind the group that was served last.
@@ -88,18 +98,18 @@ void Schedule::done(const WorkKey& key, TimePoint now) {
 
 void Schedule::done_until(const WorkKey& key, TimePoint now, TimePoint at) {
   finish(key, now, true);
-  add_at(key, at);
+  pause(key, at);
 }
 
 Duration Schedule::failed(const WorkKey& key, TimePoint now, Random& random) {
   Item& item = items_[key];
   const int failures = ++item.failures;
-  const Duration pause = limits_.backoff.pause(failures, random);
-  // News about a failing key do not shorten its pause: they may be what our own writes caused.
-  item.again = false;
+  Duration wait = limits_.backoff.pause(failures, random);
+  // Not at once: the news may be what our own writes caused.
+  if (std::exchange(item.again, false)) wait = std::min(wait, limits_.news_pause);
   finish(key, now, false);
-  add_at(key, now + pause);
-  return pause;
+  pause(key, now + wait);
+  return wait;
 }
 
 TimePoint Schedule::due_since(const WorkKey& key) const {

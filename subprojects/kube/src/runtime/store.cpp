@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <stdexcept>
 
 namespace kube {
 namespace {
@@ -20,9 +21,20 @@ std::uint64_t Store::version_number(std::string_view resource_version) {
 }
 
 void Store::add_index(std::string name, IndexFunction values_of) {
-  for (const Index& index : indices_)
-    if (index.name == name) return;
+  for (const Index& index : indices_) {
+    if (index.name != name) continue;
+    if (index.values_of.target_type() != values_of.target_type())
+      throw std::logic_error("the index \"" + name + "\" of a shared store is made by two functions");
+    return;
+  }
   indices_.push_back({std::move(name), std::move(values_of)});
+  for (auto& [key, entry] : entries_) {
+    const auto object = find(key);
+    if (!object) continue;
+    unindex(key, entry);
+    entry.index_values = index_values(*object);
+    enter(key, entry);
+  }
 }
 
 std::optional<Object> Store::find(const ObjectKey& key) const {
@@ -38,6 +50,11 @@ std::string_view Store::uid(const ObjectKey& key) const {
   return at == entries_.end() ? std::string_view() : std::string_view(at->second.uid);
 }
 
+std::uint64_t Store::version(const ObjectKey& key) const {
+  const auto at = entries_.find(key);
+  return at == entries_.end() ? 0 : at->second.version;
+}
+
 std::vector<ObjectKey> Store::keys() const {
   std::vector<ObjectKey> all;
   all.reserve(entries_.size());
@@ -51,30 +68,39 @@ std::vector<ObjectKey> Store::keys(std::string_view name, std::string_view value
   return {at->second.begin(), at->second.end()};
 }
 
-bool Store::put(const Object& object) {
-  const std::uint64_t version = version_number(object.resource_version());
-  const auto [at, is_new] = entries_.try_emplace(object.key());
-  Entry& entry = at->second;
-  if (!is_new && version != 0 && version <= entry.version) return false;
-  if (!is_new) {
-    unindex(at->first, entry);
-    bytes_ -= entry.text.size();
-  }
-  entry.text = object.text();
-  entry.text.shrink_to_fit();
-  entry.uid = object.uid();
-  entry.version = version;
-  entry.index_values.clear();
-  bytes_ += entry.text.size();
-  std::vector<std::string> values;
+std::vector<std::string> Store::index_values(const Object& object) const {
+  std::vector<std::string> all, values;
   for (const Index& index : indices_) {
     values.clear();
     index.values_of(object, values);
-    for (const std::string& value : values) {
-      entry.index_values.push_back(index_key(index.name, value));
-      indexed_[entry.index_values.back()].insert(at->first);
-    }
+    for (const std::string& value : values) all.push_back(index_key(index.name, value));
   }
+  return all;
+}
+
+void Store::enter(const ObjectKey& key, const Entry& entry) {
+  for (const std::string& value : entry.index_values) indexed_[value].insert(key);
+}
+
+bool Store::put(const Object& object) {
+  const std::uint64_t version = version_number(object.resource_version());
+  const auto known = entries_.find(object.key());
+  if (known != entries_.end() && version != 0) {
+    const Entry& entry = known->second;
+    // Of equal versions and different UIDs one is of a history that is no more.
+    if (version < entry.version || (version == entry.version && object.uid() == entry.uid)) return false;
+  }
+  // First what may throw.
+  std::vector<std::string> values = index_values(object);
+  std::string text = object.text();
+  text.shrink_to_fit();
+  const auto at = known != entries_.end() ? known : entries_.try_emplace(object.key()).first;
+  Entry& entry = at->second;
+  unindex(at->first, entry);
+  bytes_ += text.size();
+  bytes_ -= entry.text.size();
+  entry = {std::move(text), std::string(object.uid()), version, std::move(values)};
+  enter(at->first, entry);
   return true;
 }
 
@@ -91,6 +117,10 @@ std::vector<ObjectKey> Store::retain(const std::set<ObjectKey>& listed, std::uin
     if (!listed.contains(key) && entry.version <= version) gone.push_back(key);
   for (const ObjectKey& key : gone) erase(entries_.find(key));
   return gone;
+}
+
+void Store::forget_versions() {
+  for (auto& [key, entry] : entries_) entry.version = 0;
 }
 
 void Store::unindex(const ObjectKey& key, const Entry& entry) {

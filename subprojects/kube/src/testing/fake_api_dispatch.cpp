@@ -163,7 +163,7 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
     return answer_with(200, success(kind, **removed));
   }
   if (request.method == "DELETE") {
-    auto selector = FakeSelector::parse(request.parameter("labelSelector"), request.parameter("fieldSelector"));
+    auto selector = parse_selector(request.parameter("labelSelector"), request.parameter("fieldSelector"));
     if (!selector) return std::unexpected(std::move(selector.error()));
     std::vector<ObjectKey> keys;
     for (const auto& [key, object] : table.objects)

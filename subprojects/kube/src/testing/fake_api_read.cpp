@@ -48,7 +48,7 @@ std::unexpected<Refusal> from_the_future(std::uint64_t asked, std::uint64_t curr
 
 Answer<FakeAnswer> FakeApiServer::list_answer(const FakeRequest& request) {
   const FakeTable& table = *request.table;
-  auto selector = FakeSelector::parse(request.parameter("labelSelector"), request.parameter("fieldSelector"));
+  auto selector = parse_selector(request.parameter("labelSelector"), request.parameter("fieldSelector"));
   if (!selector) return std::unexpected(std::move(selector.error()));
   const std::int64_t limit = number(request.parameter("limit")).value_or(0);
   std::uint64_t version = store_.version();
@@ -60,7 +60,7 @@ Answer<FakeAnswer> FakeApiServer::list_answer(const FakeRequest& request) {
   if (const std::string_view token = request.parameter("continue"); !token.empty()) {
     const auto at = decode(token);
     if (!at) return refuse::bad_request("continue key is not valid");
-    if (at->version < store_.compacted())
+    if (at->version < store_.compacted() || manners_.pages_expire)
       return refuse::expired("The provided continue parameter is too old to display a consistent list result.");
     version = at->version;
     after = at->after;
@@ -115,11 +115,17 @@ Answer<FakeAnswer> FakeApiServer::list_answer(const FakeRequest& request) {
 
 Answer<FakeAnswer> FakeApiServer::watch_answer(const FakeRequest& request) {
   FakeTable& table = *request.table;
-  auto selector = FakeSelector::parse(request.parameter("labelSelector"), request.parameter("fieldSelector"));
+  auto selector = parse_selector(request.parameter("labelSelector"), request.parameter("fieldSelector"));
   if (!selector) return std::unexpected(std::move(selector.error()));
   const std::string_view asked = request.parameter("resourceVersion");
-  const bool streams_list = request.is_set("sendInitialEvents");
-  const bool match = !request.parameter("resourceVersionMatch").empty();
+  using enum FakeManners::StreamingLists;
+  const bool asks_for_list = request.is_set("sendInitialEvents");
+  if (asks_for_list && manners_.streaming_lists == off)
+    return refuse::invalid("meta.k8s.io", "ListOptions", "", "sendInitialEvents",
+                           "Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is "
+                           "enabled");
+  const bool streams_list = asks_for_list && manners_.streaming_lists == on;
+  const bool match = !asks_for_list && !request.parameter("resourceVersionMatch").empty();
   if (streams_list ? request.parameter("resourceVersionMatch") != "NotOlderThan" : match)
     return refuse::invalid("meta.k8s.io", "ListOptions", "", "resourceVersionMatch",
                            "Forbidden: resourceVersionMatch=NotOlderThan and sendInitialEvents go together for watch");
@@ -130,8 +136,16 @@ Answer<FakeAnswer> FakeApiServer::watch_answer(const FakeRequest& request) {
     options.timeout = std::chrono::seconds(*seconds);
   options.initial_events = streams_list || asked.empty() || asked == "0";
   options.initial_bookmark = streams_list && options.bookmarks;
+  if (streams_list) options.cut_at = manners_.streams_cut_at;
 
   FakeAnswer answer;
+  if (manners_.watch_error != 0) {
+    answer.watch = std::make_unique<FakeWatch>(
+        store_, table,
+        manners_.watch_error == 410 ? refuse::expired("too old resource version").error()
+                                    : Refusal{manners_.watch_error, "InternalError", "the watch failed", {}});
+    return answer;
+  }
   if (!options.initial_events) {
     const auto version = number(asked);
     if (!version) return refuse::bad_request("invalid resource version \"" + std::string(asked) + "\"");

@@ -24,6 +24,7 @@ std::vector<FakeKind> built_in_kinds() {
       {"", "v1", "services", "Service", yes, yes, no},
       {"", "v1", "serviceaccounts", "ServiceAccount"},
       {"", "v1", "events", "Event"},
+      {"", "v1", "resourcequotas", "ResourceQuota", yes, yes, no},
       {"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", yes, yes, no},
       {"coordination.k8s.io", "v1", "leases", "Lease"},
       {"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", yes, no, yes},

@@ -60,6 +60,18 @@ std::map<ObjectKey, Tree> FakeStore::snapshot(const FakeTable& table, std::uint6
   return objects;
 }
 
+void FakeStore::rewind(std::uint64_t version) {
+  ++rewinds_;
+  for (auto& [name, table] : tables_) {
+    table.objects = snapshot(table, version);
+    table.log.erase(table.log.begin() + static_cast<std::ptrdiff_t>(table.position_after(version)), table.log.end());
+  }
+  version_ = std::min(version_, version);
+  compacted_ = version_;
+  for (auto& [name, table] : tables_)
+    for (const auto& wake : table.watchers) wake();
+}
+
 Tree FakeStore::put(FakeTable& table, json::object object, std::string_view actor) {
   ObjectKey key = key_of(object);
   const std::uint64_t version = ++version_;

@@ -24,7 +24,8 @@ FakeWatch::FakeWatch(FakeStore& store, FakeTable& table, FakeWatchOptions option
       options_(std::move(options)),
       opened_at_(store.version()),
       ends_at_(store.clock().now() + options_.timeout),
-      bookmark_at_(options_.bookmarks ? store.clock().now() + bookmark_interval : TimePoint::max()) {
+      bookmark_at_(options_.bookmarks ? store.clock().now() + bookmark_interval : TimePoint::max()),
+      rewinds_(store.rewinds()) {
   registration_ = table_.watchers.insert(table_.watchers.end(), [this] {
     if (wake_) wake_();
   });
@@ -52,12 +53,18 @@ bool FakeWatch::selects(const json::object& object) const {
 }
 
 std::optional<std::string> FakeWatch::next() {
+  if (store_.rewinds() != rewinds_) closed_ = true;
   if (closed_) return std::nullopt;
   if (last_words_) {
     closed_ = true;
     return std::exchange(last_words_, std::nullopt);
   }
+  if (options_.cut_at && (*options_.cut_at == 0 || initial_.empty())) {
+    closed_ = true;
+    return std::nullopt;
+  }
   if (!initial_.empty()) {
+    if (options_.cut_at) --*options_.cut_at;
     std::string event = line("ADDED", json::serialize(*initial_.back()));
     initial_.pop_back();
     return event;
@@ -66,8 +73,12 @@ std::optional<std::string> FakeWatch::next() {
     announce_initial_ = false;
     return bookmark(opened_at_, true);
   }
-  while (cursor_ < table_.log.size())
-    if (auto event = translate(table_.log[cursor_++])) return event;
+  while (cursor_ < table_.log.size()) {
+    const FakeChange& change = table_.log[cursor_++];
+    // As the real server: whoever asks from a version that is still to come hears of nothing before it.
+    if (change.version <= options_.after) continue;
+    if (auto event = translate(change)) return event;
+  }
   const TimePoint now = store_.clock().now();
   if (now >= ends_at_) {
     closed_ = true;
@@ -75,12 +86,13 @@ std::optional<std::string> FakeWatch::next() {
   }
   if (now >= bookmark_at_) {
     bookmark_at_ = now + bookmark_interval;
+    if (store_.version() < options_.after) return std::nullopt;
     return bookmark(store_.version(), false);
   }
   return std::nullopt;
 }
 
-bool FakeWatch::ended() const { return closed_ && !last_words_; }
+bool FakeWatch::ended() const { return store_.rewinds() != rewinds_ || (closed_ && !last_words_); }
 
 TimePoint FakeWatch::due() const { return std::min(ends_at_, bookmark_at_); }
 

@@ -43,6 +43,7 @@ void SimWatchBody::pump() {
       at += Duration(link_.random_.between(0, link_.faults_.stalled_by.count()));
     // A stream keeps its order.
     lines_.push_back({lines_.empty() ? at : std::max(at, lines_.back().at), std::move(*line)});
+    if (link_.faults_.watch_buffer > 0 && lines_.size() > link_.faults_.watch_buffer) return watch_->close();
   }
 }
 

@@ -1,5 +1,6 @@
 #include "kube/testing/sim_link.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim_bodies.hpp"
@@ -10,6 +11,17 @@ namespace {
 constexpr Duration keep_alive = std::chrono::seconds(30);
 constexpr Duration connect_timeout = std::chrono::seconds(10);
 constexpr Duration reset_time = std::chrono::seconds(2);
+
+/// What a list or watch asks for, whatever it knows already.
+std::string scope_of(const std::string& target) {
+  const std::size_t mark = target.find('?');
+  std::string scope = target.substr(0, mark);
+  for (const std::string_view selector : {"labelSelector=", "fieldSelector="}) {
+    const std::size_t at = target.find(selector, std::min(mark, target.size()));
+    if (at != std::string::npos) scope += " " + target.substr(at, target.find('&', at) - at);
+  }
+  return scope;
+}
 }  // namespace
 
 /// One request on its way, and its answer on the way back.
@@ -17,6 +29,7 @@ struct SimLink::Exchange {
   Exchange(const asio::any_io_executor& executor, HttpRequest sent) : request(std::move(sent)), ended(executor) {}
   std::uint64_t id = 0;
   HttpRequest request;
+  bool repeated = false;  ///< is on its way for the second time
   FakeAnswer answer;
   std::optional<Failure> failure;
   async::Event ended;
@@ -81,6 +94,9 @@ void SimLink::cut_watches() {
 std::shared_ptr<SimLink::Exchange> SimLink::dispatch(HttpRequest request) {
   auto exchange = std::make_shared<Exchange>(simulator_.executor(), std::move(request));
   exchange->id = ++requests_;
+  if (sent_) sent_(exchange->request);
+  if (exchange->request.verb == "list" || exchange->request.verb == "watch")
+    ++reads_[scope_of(exchange->request.target)];
   Duration there = latency();
   if (strikes(faults_.slow)) there += Duration(random_.between(0, faults_.slow_by.count()));
   exchange->refused = strikes(faults_.refused);
@@ -113,15 +129,16 @@ void SimLink::fail(std::uint64_t id, Errc code, std::string text) {
 
 FakeAnswer SimLink::carry_out(Exchange& exchange) {
   const HttpRequest& request = exchange.request;
-  const auto instead = [](const Refusal& refusal) {
+  const auto instead = [this](const Refusal& refusal) {
     FakeAnswer answer;
     answer.status = refusal.code;
     answer.body = json::serialize(refusal.document());
     answer.headers.emplace_back("content-type", "application/json");
-    if (refusal.code == 429) answer.headers.emplace_back("retry-after", "1");
+    if (refusal.code == 429) answer.headers.emplace_back("retry-after", std::to_string(faults_.retry_after.count()));
     return answer;
   };
-  if (strikes(faults_.throttled)) return instead(refuse::too_many_requests(1));
+  if (strikes(faults_.throttled))
+    return instead(refuse::too_many_requests(static_cast<int>(faults_.retry_after.count())));
   if (strikes(faults_.unavailable)) return instead(refuse::unavailable());
   if ((request.method == "PUT" || request.method == "PATCH") && strikes(faults_.conflict))
     return instead(refuse::stale("", request.resource, "simulated").error());
@@ -141,6 +158,11 @@ void SimLink::arrive(std::uint64_t id) {
     return fail(id, Errc::closed, "the connection was reset");
   // A write that a client stopped waiting for has often left its machine already.
   if (exchange.abandoned && (exchange.is_read() || random_.chance(0.5))) return fail(id, Errc::closed, "abandoned");
+  // Nobody repeats what nobody waits for; who asked may be gone, and its fence with it.
+  if (exchange.repeated && exchange.abandoned) return fail(id, Errc::closed, "abandoned");
+  if (exchange.repeated && exchange.request.may_send && !exchange.request.may_send())
+    return fail(id, Errc::stopped, "it may not be sent any more");
+  if (exchange.repeated && sent_) sent_(exchange.request);
   if (state_ == State::partitioned) return hold(id, &SimLink::arrive);
   if (state_ == State::refusing) return fail(id, Errc::connect, "the connection was refused");
   if (exchange.refused) return fail(id, Errc::connect, "the connection broke before the request was sent");
@@ -151,9 +173,10 @@ void SimLink::arrive(std::uint64_t id) {
       return;
     }
     // What a transport does by contract: once more, over a new connection.
+    exchange.repeated = true;
     exchange.answer_lost = false;
     exchange.answer = {};
-    exchange.alarm = clock_.call_in(latency() + latency(), [this, id] { arrive(id); });
+    exchange.alarm = clock_.call_in(latency() + latency() + faults_.repeat_after, [this, id] { arrive(id); });
     return;
   }
   exchange.alarm = clock_.call_in(latency(), [this, id] { come_back(id); });

@@ -12,9 +12,8 @@ constexpr std::uint64_t handlers_per_instant = 2'000'000;
 }  // namespace
 
 bool Simulator::settle() {
-  io_.restart();
   std::uint64_t budget = handlers_per_instant;
-  while (budget > 0 && io_.poll_one() > 0) {
+  while (budget > 0 && loop_.run_one()) {
     --budget;
     ++handlers_run_;
   }
@@ -50,7 +49,7 @@ void Simulator::run(asio::awaitable<void> coroutine, Duration limit) {
     std::exception_ptr failure;
   };
   auto outcome = std::make_shared<Outcome>();
-  asio::co_spawn(io_, std::move(coroutine), [outcome](std::exception_ptr thrown) {
+  asio::co_spawn(executor(), std::move(coroutine), [outcome](std::exception_ptr thrown) {
     outcome->ended = true;
     outcome->failure = std::move(thrown);
   });

@@ -1,5 +1,6 @@
 #include "kube/wire/watch_decoder.hpp"
 
+#include "deep_cut.hpp"
 #include "kube/base/json_arena.hpp"
 
 namespace kube::wire {
@@ -40,14 +41,23 @@ Result<std::optional<WatchEvent>> WatchDecoder::next() {
     if (line.size() > max_line_)
       return fail(Errc::too_large, "a watch event is longer than " + std::to_string(max_line_) + " bytes");
 
-    auto document = parse_json_arena(line);
+    // The event itself is one level.
+    bool too_deep = false;
+    auto document = parse_json_arena(line, max_object_depth + 1);
+    if (!document) {
+      DeepCut cut(max_object_depth + 1);
+      std::string readable;
+      cut.feed(line, readable);
+      too_deep = readable != line;
+      if (too_deep) document = parse_json_arena(readable, max_object_depth + 1);
+    }
     if (!document) return fail(std::move(document.error()), "a watch event");
     const auto type = type_of(string_at(*document, {"type"}));
     json::object* event = document->if_object();
     json::value* object = event ? event->if_contains("object") : nullptr;
     if (!type || !object || !object->is_object())
       return fail(Errc::parse, "a watch event without a known type and an object");
-    return std::optional(WatchEvent{*type, std::move(object->get_object())});
+    return std::optional(WatchEvent{*type, std::move(object->get_object()), too_deep});
   }
 }
 

@@ -115,6 +115,27 @@ TEST_CASE("a child spawned into a cancelled group never runs past its first wait
   }());
 }
 
+TEST_CASE("a child that is cancelled before the loop has begun it never runs, and its group ends") {
+  asio::io_context io(1);
+  int alive = 0, begun = 0;
+  TaskGroup group(io.get_executor());
+  group.spawn([](int& count) -> asio::awaitable<void> {
+    ++count;
+    co_return;
+  }(begun));
+  group.spawn(counted(alive, 30s));
+  group.cancel();
+  bool joined = false;
+  run(io, [](TaskGroup& all, bool& done) -> asio::awaitable<void> {
+    co_await all.join();
+    done = true;
+  }(group, joined));
+  CHECK(joined);
+  CHECK(begun == 0);
+  CHECK(alive == 0);
+  CHECK(group.size() == 0);
+}
+
 TEST_CASE("an event set before the wait is not forgotten, and wakes every waiter") {
   run([]() -> asio::awaitable<void> {
     auto executor = co_await asio::this_coro::executor;

@@ -164,4 +164,12 @@ TEST_CASE("int-or-string fields are read as both") {
   CHECK_FALSE(Quantity::from_json(json::value(json::object())).has_value());
 }
 
+TEST_CASE("people read thousands in digits") {
+  CHECK(Quantity::parse("1000")->readable() == "1000");
+  CHECK(Quantity::parse("1500k")->readable() == "1500000");
+  CHECK(Quantity::parse("2M")->readable() == "2M");
+  CHECK(Quantity::parse("500m")->readable() == "500m");
+  CHECK(Quantity::parse("1536Mi")->readable() == "1536Mi");
+}
+
 }  // namespace kube

@@ -90,6 +90,26 @@ TEST_CASE("stdin goes in, output comes out, the ends are told, whatever the prot
   }
 }
 
+TEST_CASE("a session that is over before anybody has asked was ready all the same, and can be read to its end") {
+  for (const std::string_view protocol : {"spdy", "websocket"}) {
+    CAPTURE(protocol);
+    Session session(protocol);
+    session.simulator.run([](Session& s) -> asio::awaitable<void> {
+      async::TaskGroup group(s.simulator.executor());
+      group.spawn(s.client.run());
+      group.spawn(s.server.run());
+      CHECK(co_await s.server.ready(s.clock.deadline_in(30s)));
+      CHECK(co_await s.server.write(Channel::out, "short"));
+      for (const auto channel : {Channel::out, Channel::err, Channel::error}) s.server.finish(channel);
+      s.server.close();
+      co_await group.join();
+      CHECK(co_await s.client.ready(s.clock.deadline_in(30s)));
+      CHECK(co_await read_all(s.client, Channel::out) == "short");
+      CHECK((co_await s.client.write(Channel::in, "late")).error().code() == Errc::closed);
+    }(session));
+  }
+}
+
 TEST_CASE("a reader that does not read stops the writer at bounded memory, and nothing is lost") {
   for (const std::string_view protocol : {"spdy", "websocket"}) {
     CAPTURE(protocol);

@@ -224,6 +224,31 @@ TEST_CASE("a server that cannot be reached is not asked again in another protoco
   CHECK(world.server.requests.size() == 1);
 }
 
+TEST_CASE("a session that ends in order but without a result is no success") {
+  for (const bool spdy : {false, true}) {
+    World world;
+    if (spdy) world.server.refusals = {{"v5.channel.k8s.io, v4.channel.k8s.io", 403}};
+    auto session = world.connect(without_stdin);
+    REQUIRE(session);
+    world.simulator.run([](World& w, RemoteCommand& command) -> asio::awaitable<void> {
+      async::TaskGroup group(w.simulator.executor());
+      group.spawn(command.run());
+      group.spawn(w.server.peer->run());
+      REQUIRE(co_await command.ready(w.clock.deadline_in(30s)));
+      REQUIRE(co_await w.server.peer->ready(w.clock.deadline_in(30s)));
+      CHECK(co_await w.server.peer->write(Channel::out, "half of the outp"));
+      for (const auto channel : {Channel::out, Channel::err, Channel::error}) w.server.peer->finish(channel);
+      w.server.peer->close();
+      CHECK((co_await command.read(Channel::out)).value() == "half of the outp");
+      const auto result = co_await command.result();
+      REQUIRE_FALSE(result.has_value());
+      CHECK(result.error().code() == Errc::closed);
+      command.close();
+      co_await group.join();
+    }(world, **session));
+  }
+}
+
 TEST_CASE("a result that arrived counts even if the connection breaks behind it, half of one does not") {
   for (const bool whole : {true, false}) {
     World world;

@@ -64,6 +64,24 @@ TEST_CASE("a server that cannot be trusted is refused with the reason") {
   }());
 }
 
+TEST_CASE("the common name of a certificate is not a name that it is for") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    auto made = make_self_signed({.common_name = "server.example", .ip_addresses = {"127.0.0.1"}}, real.wall(), 1h);
+    REQUIRE(made.has_value());
+    TlsH2Server server(executor, *made);
+    auto config = config_for(server.port(), made->certificate_pem);
+    config.tls_server_name = "server.example";
+    HttpClient client(executor, real, credentials(config));
+    const std::string answer = co_await ask(client, request_for("/"));
+    CAPTURE(answer);
+    CHECK(answer.starts_with("tls: "));
+    CHECK(contains(answer, "it is not for 'server.example' but for 127.0.0.1"));
+    co_await client.stop();
+    co_await server.stop();
+  }());
+}
+
 TEST_CASE(
     "a server that is not there fails requests at once, with host, port and cause, and is found when it comes back") {
   run([]() -> asio::awaitable<void> {

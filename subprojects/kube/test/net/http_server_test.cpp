@@ -1,15 +1,11 @@
-#include "kube/net/http_server.hpp"
-
-#include <doctest/doctest.h>
+#include "served.hpp"
 
 #include <boost/asio/ssl/stream.hpp>
 
 #include "kube/async/event.hpp"
-#include "kube/async/task_group.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/net/http_client.hpp"
 #include "support/pki.hpp"
-#include "support/raw_socket.hpp"
 #include "support/run.hpp"
 
 namespace {
@@ -18,46 +14,15 @@ using namespace kube;
 using namespace kube::net;
 using namespace std::chrono_literals;
 using kube::test::RawSocket;
+using kube::test::real;
 using kube::test::run;
-
-async::RealClock real;
-
-/// A server with its serve() task, on 127.0.0.1.
-struct Served {
-  async::TaskGroup tasks;
-  HttpServer server;
-  std::uint16_t port = 0;
-
-  Served(const asio::any_io_executor& executor, HttpServerOptions options, HttpHandler handler)
-      : tasks(executor, async::TaskGroup::OnFailure::keep_others),
-        server(executor, real, local(std::move(options)), std::move(handler)) {
-    auto opened = server.listen();
-    REQUIRE(opened.has_value());
-    port = *opened;
-    tasks.spawn(server.serve());
-  }
-  static HttpServerOptions local(HttpServerOptions options) {
-    options.address = "127.0.0.1";
-    return options;
-  }
-  asio::awaitable<void> stop() {
-    co_await server.stop(1s);
-    co_await tasks.stop();
-  }
-};
+using kube::test::Served;
+using kube::test::talk;
 
 asio::awaitable<void> echo(const ServerRequest& request, ServerResponse& response) {
   std::string text =
       request.method + " " + request.target + " " + std::string(request.header("x-a")) + " " + request.body;
   (void)co_await response.send(200, {{"content-type", "text/plain"}}, std::move(text));
-}
-
-/// Sends bytes and reads until the server closes.
-asio::awaitable<std::string> talk(std::uint16_t port, std::string bytes) {
-  RawSocket socket(co_await asio::this_coro::executor);
-  co_await socket.connect(port);
-  co_await socket.send(bytes);
-  co_return co_await socket.read_all();
 }
 
 }  // namespace
@@ -216,26 +181,6 @@ TEST_CASE("a handler that throws or forgets to answer is a 500, and is told") {
       CHECK(answer.starts_with("HTTP/1.1 500 "));
     }
     CHECK(told == "GET /throw: boom");
-    co_await served.stop();
-  }());
-}
-
-TEST_CASE("connections over the limit are closed and counted") {
-  run([]() -> asio::awaitable<void> {
-    const auto executor = co_await asio::this_coro::executor;
-    HttpServerOptions options;
-    options.max_connections = 2;
-    Served served(executor, std::move(options), echo);
-    RawSocket one(executor), two(executor), three(executor);
-    for (RawSocket* socket : {&one, &two}) {
-      co_await socket->connect(served.port);
-      co_await socket->send("GET / HTTP/1.1\r\nhost: h\r\n\r\n");
-      co_await socket->read_until("\r\n\r\n");
-    }
-    co_await three.connect(served.port);
-    const std::string nothing = co_await three.read_all();
-    CHECK(nothing.empty());
-    CHECK(served.server.counters().refused == 1);
     co_await served.stop();
   }());
 }
@@ -426,11 +371,8 @@ TEST_CASE("a TLS connection that the server closes ends with close_notify") {
 TEST_CASE("a TLS client gets no tickets for sessions that nobody resumes") {
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;
-    const auto own = test::self_signed();
     HttpServerOptions options;
-    options.tls =
-        TlsContext::server({.certificate_pem = own.certificate_pem, .key_pem = own.key_pem, .client_ca_pem = ""})
-            .value();
+    options.tls = server_tls(test::self_signed());
     Served served(executor, std::move(options), echo);
     RawSocket tcp(executor);
     co_await tcp.connect(served.port);

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <stdexcept>
+
 #include "kube/async/clock.hpp"
 #include "kube/async/task_group.hpp"
 #include "support/run.hpp"
@@ -17,6 +19,11 @@ class Switch final : public Leadership {
   using Leadership::Leadership;
   void lead(bool leading) { set_leading(leading); }
 };
+
+asio::awaitable<void> fail_at_once() {
+  throw std::runtime_error("a bug");
+  co_return;
+}
 
 }  // namespace
 
@@ -49,5 +56,18 @@ TEST_CASE("work runs only while this process leads, again after it was lost, and
     CHECK(started == 2);
     co_await group.stop();
     CHECK(unwound == 2);
+  }());
+}
+
+TEST_CASE("work that ends by an exception is not lost in silence while the process goes on leading") {
+  run([]() -> asio::awaitable<void> {
+    SoleLeader leadership(co_await asio::this_coro::executor);
+    std::string thrown;
+    try {
+      co_await run_while_leading(leadership, fail_at_once);
+    } catch (const std::runtime_error& error) {
+      thrown = error.what();
+    }
+    CHECK(thrown == "a bug");
   }());
 }

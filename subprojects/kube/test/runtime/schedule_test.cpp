@@ -43,7 +43,24 @@ TEST_CASE("a delayed key comes when it is due, and earlier when it is added") {
   CHECK(schedule.next_due() == start + 30s);
   schedule.add(key("a"), start + 11s);
   CHECK(schedule.pop(start + 11s) == key("a"));
+  schedule.done(key("a"), start + 12s);
+  // What somebody else asked for still comes.
+  CHECK(schedule.next_due() == start + 30s);
+  CHECK(schedule.pop(start + 30s) == key("a"));
+  schedule.done(key("a"), start + 30s);
   CHECK_FALSE(schedule.next_due());
+}
+
+TEST_CASE("a failing key that was added meanwhile comes again soon, but not at once") {
+  Random random(1);
+  Schedule schedule({.backoff = {10s, 60s}});
+  schedule.add(key("a"), start);
+  REQUIRE(schedule.pop(start));
+  schedule.add(key("a"), start);
+  CHECK(schedule.failed(key("a"), start, random) == 1s);
+  CHECK_FALSE(schedule.pop(start));
+  REQUIRE(schedule.pop(start + 1s));
+  CHECK(schedule.failed(key("a"), start + 1s, random) > 7s);
 }
 
 TEST_CASE("a later delay does not push an earlier one back") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 using namespace kube;
 
@@ -71,4 +72,35 @@ TEST_CASE("fields that nobody here knows survive the store") {
   object.mutable_spec()["aFieldOfTheFuture"] = json::object{{"deep", json::array{1, 2.5, nullptr}}};
   store.put(object);
   CHECK(store.find(a)->tree() == object.tree());
+}
+
+TEST_CASE("an index that comes later has what is stored already") {
+  Store store;
+  store.put(pod("a", "1", "n1"));
+  const auto by_node = [](const Object& object, std::vector<std::string>& out) {
+    out.emplace_back(string_at(object.tree(), {"spec", "nodeName"}));
+  };
+  store.add_index("node", by_node);
+  CHECK(store.keys("node", "n1") == std::vector<ObjectKey>{a});
+  // The same again is shared; another by its name is a mistake.
+  store.add_index("node", by_node);
+  CHECK_THROWS_AS(store.add_index("node", [](const Object&, std::vector<std::string>&) {}), std::logic_error);
+}
+
+TEST_CASE("a store that has forgotten its versions keeps its objects and takes any state for newer") {
+  Store store;
+  store.put(pod("a", "100"));
+  store.put(pod("b", "101"));
+  store.forget_versions();
+  CHECK(store.size() == 2);
+  CHECK(store.put(pod("a", "7")));
+  CHECK(store.version(a) == 7);
+  CHECK(store.retain({a}, 9) == std::vector<ObjectKey>{{"ns", "b"}});
+}
+
+TEST_CASE("of two objects of one name and version the later word counts") {
+  Store store;
+  store.put(pod("a", "100", "n1", "u1"));
+  CHECK(store.put(pod("a", "100", "n1", "u2")));
+  CHECK(store.uid(a) == "u2");
 }

@@ -65,3 +65,23 @@ TEST_CASE("an event without end is refused once it passes the limit") {
   decoder.feed("x");
   CHECK(decoder.next().error().code() == kube::Errc::too_large);
 }
+
+TEST_CASE("an object that is nested too deep comes as what it is called, and its stream goes on") {
+  const auto event = [](int levels) {
+    std::string text =
+        R"({"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVersion":"7"},"note":"}]\\\"","spec":)";
+    for (int i = 0; i < levels; ++i) text += i % 2 ? "[" : R"({"[{":)";
+    text += "1";
+    for (int i = levels; i-- > 0;) text += i % 2 ? "]" : "}";
+    return text + "}}\n";
+  };
+  kube::wire::WatchDecoder decoder;
+  decoder.feed(event(200) + event(1000) + event(100'000) + event(1));
+  for (const bool deep : {false, true, true, false}) {
+    const auto next = decoder.next();
+    REQUIRE(next);
+    REQUIRE(next->has_value());
+    CHECK((*next)->too_deep == deep);
+    CHECK(kube::string_at((*next)->object, {"metadata", "resourceVersion"}) == "7");
+  }
+}

@@ -29,11 +29,15 @@ asio::awaitable<void> contained(asio::awaitable<void> child, ChildEnd& end);
 }  // namespace detail
 
 /// Nothing spawned in a group outlives its join(). The first child that fails cancels the others, and join() throws
-/// its exception. Every group must be joined before it is destroyed (asserted). One thread.
+/// its exception. No failure goes unheard: what nobody will be thrown is logged. Every group must be joined before it
+/// is destroyed (asserted). One thread.
 class TaskGroup {
  public:
   /// What a failing child does to its siblings.
-  enum class OnFailure { cancel_all, keep_others };
+  enum class OnFailure {
+    cancel_all,
+    keep_others,  ///< they go on; its failure is logged at once, as nobody may be waiting for join()
+  };
 
   explicit TaskGroup(asio::any_io_executor executor, OnFailure policy = OnFailure::cancel_all);
   ~TaskGroup();
@@ -42,11 +46,11 @@ class TaskGroup {
 
   /// Runs a child up to its first wait, at once where the loop is running. After cancel() it starts cancelled.
   void spawn(asio::awaitable<void> child);
-  /// Asks every child to stop; they end at their next wait.
+  /// Asks every child to stop; they end at their next wait, and those that have not begun never do.
   void cancel();
   /// Waits until no child is left. Cancelling the waiter cancels the children and still waits for them.
   asio::awaitable<void> join();
-  /// cancel() and join(), without throwing what the children throw: for the way out.
+  /// cancel() and join(), without throwing what the children throw, which is logged: for the way out.
   asio::awaitable<void> stop();
   std::size_t size() const { return children_.size(); }
   bool is_stopping() const { return stopping_; }
@@ -54,9 +58,12 @@ class TaskGroup {
  private:
   struct Child {
     asio::cancellation_signal stop;
+    bool begun = false, cancelled = false;
     detail::ChildEnd end;
   };
   using Children = std::list<Child>;
+  static void cancel(Child& child);
+  static asio::awaitable<void> begin(asio::awaitable<void> child, Child& self);
   void finished(Children::iterator self);
 
   asio::any_io_executor executor_;

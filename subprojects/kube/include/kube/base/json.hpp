@@ -34,7 +34,11 @@ const json::array& array_at(const json::object& root, std::initializer_list<std:
 /// The object under `key`, made (or made an object) where it is not one.
 json::object& ensure_object(json::object& parent, std::string_view key);
 
+/// Trees are walked by recursion: what is nested deeper is not read. Kubernetes' own kinds and their schemas stay below
+/// 64; what a custom resource without a schema holds may be anything.
+inline constexpr std::size_t max_object_depth = 256;
+
 /// Parses one JSON document of at most `max_depth` levels. Errors: Errc::parse, with the offset.
-Result<json::value> parse_json(std::string_view text, std::size_t max_depth = 64);
+Result<json::value> parse_json(std::string_view text, std::size_t max_depth = max_object_depth);
 
 }  // namespace kube

@@ -34,6 +34,8 @@ class Quantity {
   /// The canonical text: no fraction, the largest suffix that keeps the number whole ("1.5Gi" is "1536Mi"). A binary
   /// amount that is not whole, or below 1024, is written in decimal form.
   std::string text() const;
+  /// As text(), but thousands in digits: "1000" where Kubernetes writes "1k". For sentences.
+  std::string readable() const;
 
   Format format() const { return format_; }
   bool is_zero() const { return nano_ == 0; }

@@ -27,5 +27,8 @@ std::string format_time(WallTime time);
 std::string format_micro_time(WallTime time);
 /// Reads RFC 3339 with any fraction and offset. Errors: Errc::parse.
 Result<WallTime> parse_time(std::string_view text);
+/// Reads the Date of an HTTP answer, "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, without its obsolete forms). Errors:
+/// Errc::parse.
+Result<WallTime> parse_http_date(std::string_view text);
 
 }  // namespace kube

@@ -7,6 +7,7 @@
 
 #include "kube/async/clock.hpp"
 #include "kube/base/random.hpp"
+#include "kube/client/server_clock.hpp"
 #include "kube/k8s/request.hpp"
 #include "kube/net/transport.hpp"
 #include "kube/telemetry/metrics.hpp"
@@ -22,7 +23,8 @@ struct ApiSettings {
   std::string cluster;                          ///< the name that failures, logs and metrics give this server
   Duration timeout = std::chrono::seconds(30);  ///< for one verb, retries included; a watch has this for its head only
   int attempts = 4;                             ///< sendings of a request that the server put off (429, 503)
-  /// The fence: asked right before each sending of a verb that writes; false answers Errc::stopped. Null = none.
+  /// The fence: asked right before each sending of a verb that writes, also where the transport repeats it; false
+  /// answers Errc::stopped. Null = none.
   std::function<bool()> may_write = nullptr;
 };
 
@@ -43,30 +45,41 @@ class WatchStream {
 
 /// One API server. Every verb carries the deadline of the settings, waits as 429 and 503 ask (Retry-After), and turns
 /// any answer other than 2xx into a Failure with the server's Status and the words "<verb> <plural> <ns>/<name> in
-/// <cluster>". Cancellation (terminal) throws operation_aborted. One thread.
+/// <cluster>". What the arguments refer to is read at the call, not when the answer is awaited. Cancellation (terminal)
+/// throws operation_aborted. One thread.
 class Api {
  public:
   Api(net::Transport& transport, async::Clock& clock, Random& random, Metrics& metrics, ApiSettings settings);
 
-  asio::awaitable<Result<Object>> get(const Resource& resource, ObjectKey key, std::string_view subresource = {});
-  /// One page, parsed as it arrives.
-  asio::awaitable<Result<wire::ListPage>> list(const Resource& resource, std::string_view ns, ListOptions options);
-  asio::awaitable<Result<WatchStream>> watch(const Resource& resource, std::string_view ns, WatchOptions options);
-  asio::awaitable<Result<Object>> create(const Resource& resource, const Object& object, WriteOptions options = {});
-  asio::awaitable<Result<Object>> replace(const Resource& resource, const Object& object, WriteOptions options = {});
-  asio::awaitable<Result<Object>> patch(const Resource& resource, ObjectKey key, PatchType type, std::string body,
-                                        WriteOptions options = {}, bool force = false);
+  asio::awaitable<Result<Object>> get(const Resource& resource, const ObjectKey& key,
+                                      std::string_view subresource = {});
+  /// One page, parsed as it arrives. The deadline moves on as long as bytes come. An answer of more than `max_bytes` is
+  /// refused (Errc::too_large).
+  asio::awaitable<Result<wire::ListPage>> list(const Resource& resource, std::string_view ns,
+                                               const ListOptions& options, std::size_t max_bytes = 256U << 20);
+  asio::awaitable<Result<WatchStream>> watch(const Resource& resource, std::string_view ns,
+                                             const WatchOptions& options);
+  asio::awaitable<Result<Object>> create(const Resource& resource, const Object& object,
+                                         const WriteOptions& options = {});
+  asio::awaitable<Result<Object>> replace(const Resource& resource, const Object& object,
+                                          const WriteOptions& options = {});
+  asio::awaitable<Result<Object>> patch(const Resource& resource, const ObjectKey& key, PatchType type,
+                                        std::string body, const WriteOptions& options = {}, bool force = false);
   /// Server-side apply of the object's tree under the field manager, taking over conflicting fields.
   asio::awaitable<Result<Object>> apply(const Resource& resource, const Object& object, std::string_view field_manager,
                                         std::string_view subresource = {});
-  asio::awaitable<Result<void>> remove(const Resource& resource, ObjectKey key, DeleteOptions options = {});
-  asio::awaitable<Result<void>> remove_collection(const Resource& resource, std::string_view ns, Selection selection,
-                                                  DeleteOptions options = {});
+  asio::awaitable<Result<void>> remove(const Resource& resource, const ObjectKey& key,
+                                       const DeleteOptions& options = {});
+  asio::awaitable<Result<void>> remove_collection(const Resource& resource, std::string_view ns,
+                                                  const Selection& selection, const DeleteOptions& options = {});
   /// POST to a subresource (eviction, token, binding) or to a review: answers the server's document.
-  asio::awaitable<Result<json::value>> post(const Resource& resource, ObjectKey key, std::string_view subresource,
-                                            json::object body);
+  asio::awaitable<Result<json::value>> post(const Resource& resource, const ObjectKey& key,
+                                            std::string_view subresource, json::object body);
   /// The document or text at any path, e.g. "/version", "/readyz".
   asio::awaitable<Result<std::string>> raw(std::string path, Duration timeout);
+
+  /// How far the server's clock is ahead of ours, as its answers tell (`ServerClock`).
+  std::optional<std::chrono::seconds> clock_ahead() const { return server_clock_.ahead(); }
 
   const std::string& cluster() const { return settings_.cluster; }
   net::Transport& transport() { return transport_; }
@@ -79,13 +92,19 @@ class Api {
   /// As send(), and reads the body to its end.
   asio::awaitable<Result<std::string>> exchange(HttpRequest request, Deadline deadline);
   asio::awaitable<Result<Object>> exchange_object(HttpRequest request);
+  asio::awaitable<Result<void>> exchange_nothing(HttpRequest request);
+  asio::awaitable<Result<json::value>> exchange_document(HttpRequest request);
+  asio::awaitable<Result<wire::ListPage>> exchange_page(HttpRequest request, std::size_t max_bytes);
+  asio::awaitable<Result<WatchStream>> open_watch(HttpRequest request);
   void count(const HttpRequest& request, int code);
+  void look_at_clock(const net::ResponseHead& head, WallTime sent);
 
   net::Transport& transport_;
   async::Clock& clock_;
   Random& random_;
   Metrics& metrics_;
   ApiSettings settings_;
+  ServerClock server_clock_;
   std::map<std::pair<std::string, int>, Counter> requests_;
 };
 

@@ -48,7 +48,8 @@ class CommandConnection {
   /// what was written is sent. Never fails; cancellation (terminal) closes the connection at once and is thrown on.
   asio::awaitable<void> run();
 
-  /// Waits until every channel is open. Errors: Errc::timeout, Errc::protocol (the peer refused one), Errc::closed.
+  /// Waits until every channel is open, or has been: what arrived can be read although the session is over. Errors:
+  /// Errc::timeout, Errc::protocol (the peer refused one), Errc::closed.
   asio::awaitable<Result<void>> ready(Deadline deadline);
 
   /// What has arrived on a channel; "" is its end. What arrived before the session was over can still be read after it.
@@ -107,6 +108,7 @@ class CommandConnection {
   std::optional<Failure> failure_;
   TimePoint last_data_;
   TimePoint last_heard_;    // or since when we listen
+  bool opened_ = false;     // every channel has been open
   bool listening_ = false;  // the connection is being read
   bool peer_said_goodbye_ = false;
   std::uint64_t pings_ = 0;         // sent

@@ -67,6 +67,7 @@ class Object {
 
   void set_label(std::string_view key, std::string_view value);
   void set_annotation(std::string_view key, std::string_view value);
+  /// Adds it, or replaces the one that names the same UID: the server refuses an owner that is named twice.
   void add_owner_reference(const OwnerReference& owner);
 
   /// The document as JSON text.

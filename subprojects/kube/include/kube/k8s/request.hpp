@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ struct HttpRequest {
   std::string_view resource;
   /// True where sending it a second time does no harm: after a broken connection it may be repeated.
   bool repeatable = false;
+  /// Asked right before each sending, repeats included: false = it is not sent, and the answer is Errc::stopped. None =
+  /// it may always be.
+  std::function<bool()> may_send = nullptr;
 };
 
 /// What a list or a watch selects.

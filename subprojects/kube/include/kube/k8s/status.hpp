@@ -8,8 +8,12 @@
 
 namespace kube {
 
+/// Longer than this no server has its clients wait, whatever it says.
+inline constexpr std::chrono::seconds max_retry_after{300};
+
 /// Makes a Status from an HTTP answer. `body` may be a `Status` document, other text, or garbage: text is cut to 512
-/// bytes and made printable. `retry_after` is the header's value in seconds, "" where absent.
+/// bytes and made printable. `retry_after` is the header's value in seconds, "" where absent; what is read of it is at
+/// most max_retry_after.
 Status read_status(int http_code, std::string_view body, std::string_view retry_after = {});
 
 /// Makes a Status from a parsed `Status` document, e.g. of a watch event of type ERROR.

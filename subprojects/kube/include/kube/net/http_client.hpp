@@ -8,6 +8,7 @@
 
 #include "kube/async/clock.hpp"
 #include "kube/net/credentials.hpp"
+#include "kube/net/resolver.hpp"
 #include "kube/net/transport.hpp"
 
 namespace kube::net {
@@ -19,9 +20,10 @@ struct HttpClientOptions {
   Duration ping_timeout = std::chrono::seconds(10);       ///< silence after the ping that ends the connection
   Duration backoff_min = std::chrono::milliseconds(100);  ///< after a failed dial requests fail at once for this long,
   Duration backoff_max = std::chrono::seconds(5);         ///< doubling up to this, with jitter
-  std::size_t max_connections =
-      32;                  ///< per client; more are needed where streams fill the server's limit, or without HTTP/2
-  std::uint64_t seed = 1;  ///< of the jitter
+  /// Per client, upgraded ones apart; more than one is needed where streams fill the server's limit, or without HTTP/2.
+  std::size_t max_connections = 32;
+  std::uint64_t seed = 1;              ///< of the jitter
+  std::shared_ptr<Resolver> resolver;  ///< of names; null = the system's
 };
 
 /// What a client has done since it was made; bytes are those on the HTTP layer, upgraded connections included.
@@ -40,7 +42,7 @@ struct HttpClientCounters {
 /// of streams lets it; a GOAWAY or new credentials move new requests to a new one. While the server cannot be reached,
 /// requests fail at once with the last cause, apart from one dial per backoff interval. Where a plugin makes the
 /// credentials it is asked before the first request, after they have expired, and once for a request that was refused
-/// (401). stop() must be awaited before the client is destroyed. One thread.
+/// (401), upgrades included. stop() must be awaited before the client is destroyed. One thread.
 class HttpClient final : public Transport, public Upgrader {
  public:
   HttpClient(asio::any_io_executor executor, async::Clock& clock, std::shared_ptr<Credentials> credentials,

@@ -59,16 +59,24 @@ class ServerResponse {
   virtual asio::awaitable<Result<std::unique_ptr<ByteStream>>> upgrade(Headers headers) = 0;
   /// True once the head of an answer was sent.
   virtual bool started() const = 0;
+  /// Memory for this request besides its bytes, e.g. for what is made of its body: so much of what the server may hold
+  /// (HttpServerOptions::max_held), until the request is over. False: that is not to be had now.
+  virtual bool hold(std::size_t bytes) = 0;
 };
 
 using HttpHandler = std::function<asio::awaitable<void>(const ServerRequest&, ServerResponse&)>;
 
 struct HttpServerOptions {
-  std::string address;                 ///< IP to listen on; "" = every address, IPv6 and IPv4
-  std::uint16_t port = 0;              ///< 0 = the system picks one
-  std::optional<TlsContext> tls;       ///< none = plain HTTP
-  std::size_t max_connections = 1024;  ///< more are closed at once
-  std::size_t max_body = 3U << 20;     ///< bytes of a request's body (413 beyond)
+  std::string address;            ///< IP to listen on; "" = every address, IPv6 and IPv4
+  std::uint16_t port = 0;         ///< 0 = the system picks one
+  std::optional<TlsContext> tls;  ///< none = plain HTTP
+  /// Open at the same time. A new one takes the place of the one that has kept the server waiting for longest: idle, in
+  /// the middle of a handshake or request, or slow to take an answer. While all are busy, new ones are closed at once.
+  std::size_t max_connections = 1024;
+  std::size_t max_body = 3U << 20;  ///< bytes of a request's body (413 beyond)
+  /// Bytes of all requests that are being read or handled, headers included, and what handlers hold besides. Beyond it
+  /// the oldest unfinished requests are given up; one that finds no room then is answered 503.
+  std::size_t max_held = 32U << 20;
   Duration header_timeout =
       std::chrono::seconds(10);  ///< for the TLS handshake, for a header once it began, for the first one
   Duration body_timeout = std::chrono::seconds(60);  ///< for a request's body
@@ -83,10 +91,13 @@ struct HttpServerOptions {
 /// What a server has done since it was made.
 struct HttpServerCounters {
   std::uint64_t accepted = 0;
-  std::uint64_t refused = 0;             ///< over the limit of connections
+  std::uint64_t refused = 0;             ///< closed at once, because all connections were busy
+  std::uint64_t evicted = 0;             ///< closed to make room for others
+  std::uint64_t without_room = 0;        ///< requests that were answered 503, because the server held too much
   std::uint64_t handshake_failures = 0;  ///< TLS
   std::uint64_t requests = 0;
   std::size_t connections = 0;  ///< open now
+  std::size_t held = 0;         ///< bytes, see HttpServerOptions::max_held
 };
 
 /// Order of use: listen(), serve() in a task of the owner, stop() or cancellation of serve(). One thread.

@@ -83,7 +83,7 @@ class Controller {
   /// Asks for a reconcile after a time, unless one is due earlier.
   void enqueue_after(WorkKey key, Duration delay);
   asio::awaitable<void> run();
-  /// True while a key is due, delayed after a failure, or being worked on.
+  /// True while a key is due or being worked on. One that waits for its time, be it after a failure, does not count.
   bool is_busy() const { return schedule_.depth() + schedule_.running() > 0; }
 
  private:

@@ -11,8 +11,11 @@
 
 #include "kube/async/event.hpp"
 #include "kube/client/api.hpp"
+#include "kube/k8s/selector.hpp"
 #include "kube/runtime/backoff.hpp"
+#include "kube/runtime/server_history.hpp"
 #include "kube/runtime/store.hpp"
+#include "kube/runtime/store_budget.hpp"
 #include "kube/telemetry/log.hpp"
 
 namespace kube {
@@ -28,17 +31,26 @@ struct InformerScope {
 };
 
 /// Keeps a Store equal to what the server has. `run()` lists (streamed where the server can, KEP-3157, else in pages),
-/// watches, resumes after drops, lists again after 410, and never ends but by cancellation. Readers see every change of
-/// a key as a call of their handler after the store has it; several changes may come as one. While the server is away
-/// the store keeps its last state. One thread.
+/// watches, resumes after short drops, and after long ones where the server's history is shown to be the same; lists
+/// again where it is not, and after 410; pauses longer and longer while none of that holds for some seconds, and never
+/// ends but by cancellation or over its budget. Readers see every change of a
+/// key as a call of their handler after the store has it; several changes may come as one. While the server is away the
+/// store keeps its last state. A server whose history has gone back, because its database was restored, is believed:
+/// the store is taken from it anew, and every key is told. An object that cannot be read is skipped, logged and
+/// counted. One thread.
 class Informer {
  public:
-  /// Called with the key that changed. Must not suspend or throw; usually it adds the key to a queue.
+  /// Called with the key that changed; usually it adds the key to a queue. Must not suspend; what it throws is logged.
+  /// It may end its own subscription and others.
   using Handler = std::function<void(const ObjectKey&)>;
   /// Called once, when the first complete list has been taken.
   using SyncedHandler = std::function<void()>;
 
-  Informer(const asio::any_io_executor& executor, Api& api, InformerScope scope, Metrics& metrics);
+  /// With a budget, which outlives it, it reads until that is exceeded; then run() returns. Without a history, which
+  /// outlives it too, it lists after each long silence.
+  Informer(const asio::any_io_executor& executor, Api& api, InformerScope scope, Metrics& metrics,
+           StoreBudget* budget = nullptr, ServerHistory* history = nullptr);
+  ~Informer();
   Informer(const Informer&) = delete;
   Informer& operator=(const Informer&) = delete;
 
@@ -47,7 +59,7 @@ class Informer {
   /// The object under a key, as of now.
   std::optional<Object> find(const ObjectKey& key) const { return store_.find(key); }
   const Store& store() const { return store_; }
-  /// Adds an index; before run().
+  /// Adds an index; see Store::add_index().
   void add_index(std::string name, Store::IndexFunction values_of) {
     store_.add_index(std::move(name), std::move(values_of));
   }
@@ -59,10 +71,14 @@ class Informer {
   /// Every change up to this resource version has been taken from the server; 0 while the list has to be read anew.
   /// Versions of one resource are ordered (KEP-5504).
   std::uint64_t version() const { return Store::version_number(resource_version_); }
+  /// Believes nothing that was read until now any more: the next list replaces every object and tells every key. For
+  /// whoever knows that the server's database was restored. Not while run() runs.
+  void forget();
   /// Why the informer cannot read at the moment; nothing while list or watch work.
   const std::optional<Failure>& trouble() const { return trouble_; }
 
-  /// Takes the answer of a write of ours, so that readers see it before the watch brings it.
+  /// Takes the answer of a write of ours, so that readers see it before the watch brings it. What is not of this
+  /// informer's scope, or is so no longer, it does not hold.
   void observe(Object object);
   /// Takes a deletion that the server has answered to us with NotFound: nothing under that key as of now. Applies only
   /// if the store still holds that UID.
@@ -71,6 +87,7 @@ class Informer {
   struct Reader {
     Handler changed;
     SyncedHandler synced;
+    bool gone = false;
   };
   using Subscription = std::list<Reader>::iterator;
   /// Adds a reader; `changed` is called for changes from now on (existing keys: see store()), `synced` when the first
@@ -78,38 +95,70 @@ class Informer {
   Subscription subscribe(Handler changed, SyncedHandler synced = {}) {
     return readers_.insert(readers_.end(), Reader{std::move(changed), std::move(synced)});
   }
-  void unsubscribe(Subscription subscription) { readers_.erase(subscription); }
+  void unsubscribe(Subscription subscription);
+  /// Called when the server's history was found to have gone back, before anything is read anew. Must not suspend.
+  void on_rewind(std::function<void()> handler) { rewound_ = std::move(handler); }
 
  private:
-  /// What a watch left off with.
-  struct WatchEnd {
-    std::optional<Failure> failure;
-    bool had_events = false;
-  };
+  /// One list or watch, to its end.
+  asio::awaitable<Result<void>> read_once();
   asio::awaitable<Result<void>> list_pages();
-  asio::awaitable<WatchEnd> watch_once();
-  asio::awaitable<WatchEnd> consume(WatchStream& stream);
+  asio::awaitable<Result<void>> watch_once();
+  /// After a long silence: where the history is the same, makes the watch go on; else a list has to be next.
+  asio::awaitable<Result<void>> look_back();
+  /// The server's history has gone back: believes nothing any more. The failure ends what is being read.
+  Result<void> doubt(std::uint64_t version, std::uint64_t known);
+  asio::awaitable<Result<void>> consume(WatchStream& stream);
+  asio::awaitable<Result<std::optional<wire::WatchEvent>>> next_event(WatchStream& stream);
   /// Handles one event. A failure ends the watch.
   Result<void> take(wire::WatchEvent event);
+  void hear();
+  void begin_list();
   void put(Object object);
-  void complete_list(std::string_view resource_version);
+  void skip_deep(const Object& object);
+  /// Failure: the list shows that the server's history has gone back.
+  Result<void> complete_list(std::string_view resource_version);
+  /// Puts it into the form that the store keeps, and there. Answers whether it is news.
+  bool keep(Object object);
+  /// Runs what is not ours: false, and a line in the log, where it throws.
+  bool contain(const ObjectKey& key, const std::function<void()>& foreign);
   void notify(const ObjectKey& key);
+  /// Tells metrics and budget what the store holds now.
+  void account(std::size_t bytes, std::size_t objects);
+  bool is_over_budget() const { return budget_ && budget_->is_exceeded(); }
   void report(const Failure& failure);
 
   Api& api_;
   InformerScope scope_;
   Store store_;
+  StoreBudget* budget_;
+  ServerHistory* history_;
   async::Event synced_;
   std::list<Reader> readers_;
+  int notifying_ = 0;
+  std::function<void()> rewound_;
+  std::optional<Selector> selector_;           ///< nothing where the selection has not the form of one
   std::string resource_version_;               ///< where the next watch starts; "" = list first
-  bool streaming_list_ = true;                 ///< until the server refuses it
+  std::uint64_t newest_ = 0;                   ///< the newest version that the server has shown to exist
+  HistoryWitness told_;                        ///< by the watch since its list
+  std::uint64_t changed_at_ = 0;               ///< version of the newest change that is in the store, deletions too
+  std::set<ObjectKey> gone_unseen_;            ///< deletions that are in the store, and that the watch has not told
+  bool streaming_list_ = true;                 ///< until the server refuses it, or breaks it off
+  int broken_lists_ = 0;                       ///< streamed lists that ended before they were complete
   std::optional<std::set<ObjectKey>> listed_;  ///< keys of the list that is under way
+  std::uint64_t newest_before_list_ = 0;
+  bool list_is_older_ = false;  ///< it shows an object older than it was known before
+  TimePoint alive_{};           ///< the server's last sign of life that is believed
+  TimePoint heard_{},
+      heard_before_{};  ///< when the last events came, and those before them that did not come with them
+  TimePoint opened_{};  ///< of the watch that is open or was last
   std::optional<Failure> trouble_;
   int failures_ = 0;
-  BackoffPolicy backoff_;
+  BackoffPolicy backoff_{std::chrono::milliseconds(800), std::chrono::seconds(30)};
   Log log_;
-  Counter lists_, watches_, events_;
-  Gauge objects_, bytes_;
+  Counter lists_, watches_, events_, skipped_, rewinds_;
+  Gauge objects_, bytes_;  ///< of all informers of one resource together
+  std::size_t told_objects_ = 0, told_bytes_ = 0;
 };
 
 }  // namespace kube

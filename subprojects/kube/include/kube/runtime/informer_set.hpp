@@ -3,6 +3,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <exception>
 #include <list>
 #include <memory>
 #include <vector>
@@ -39,10 +40,14 @@ class InformerHandle {
 };
 
 /// Owns and runs the informers of one Api. `run()` must be running for informers to start and stop; it ends when
-/// cancelled, with every informer stopped. Handles must be gone before the set is destroyed. One thread.
+/// cancelled, or with the exception by which an informer ended, and every informer stopped. Where one informer finds
+/// that the server's history has gone back, all others read anew, too; where it is shown to be the same after an
+/// interruption, those that this holds for go on. Handles must be gone before the set is
+/// destroyed. One thread.
 class InformerSet {
  public:
-  InformerSet(const asio::any_io_executor& executor, Api& api, Metrics& metrics);
+  /// With a budget, which outlives it, none of its informers reads on when that is exceeded.
+  InformerSet(const asio::any_io_executor& executor, Api& api, Metrics& metrics, StoreBudget* budget = nullptr);
   ~InformerSet();
   InformerSet(const InformerSet&) = delete;
   InformerSet& operator=(const InformerSet&) = delete;
@@ -50,6 +55,8 @@ class InformerSet {
   /// The informer of that scope, shared with everybody who asked for the same.
   InformerHandle acquire(const InformerScope& scope);
   asio::awaitable<void> run();
+  /// Has every informer list anew and tell every key: for whoever has found that the server's database was restored.
+  void read_anew();
   Api& api() { return api_; }
   /// True once every informer that runs has synced.
   bool has_synced() const;
@@ -59,20 +66,30 @@ class InformerSet {
  private:
   friend class InformerHandle;
   struct Slot {
-    Slot(const asio::any_io_executor& executor, Api& api, const InformerScope& scope, Metrics& metrics)
-        : informer(executor, api, scope, metrics), group(executor) {}
+    Slot(const asio::any_io_executor& executor, Api& api, const InformerScope& scope, Metrics& metrics,
+         StoreBudget* budget, ServerHistory& history)
+        : informer(executor, api, scope, metrics, budget, &history),
+          group(std::make_unique<async::TaskGroup>(executor)) {}
     Informer informer;
-    async::TaskGroup group;
+    std::unique_ptr<async::TaskGroup> group;  ///< one for each time that the informer is started
     int readers = 0;
     bool started = false;
+    bool doubted = false;  ///< to be started anew, believing nothing
+    bool ending = false;
   };
   void release(Informer& informer);
+  void doubt_others(const Slot& witness);
+  /// Runs it, and wakes run() where it ends by an exception.
+  asio::awaitable<void> watch_over(Informer& informer);
 
   asio::any_io_executor executor_;
   Api& api_;
   Metrics& metrics_;
+  StoreBudget* budget_;
+  ServerHistory history_;
   async::Event changed_;
   std::list<Slot> slots_;
+  std::exception_ptr lost_;  ///< by which an informer ended
 };
 
 }  // namespace kube

@@ -3,6 +3,8 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "kube/client/api.hpp"
@@ -11,12 +13,15 @@
 
 namespace kube {
 
+/// retry_period < renew_deadline < lease_duration.
 struct LeaderElectionSettings {
   ObjectKey lease;
   std::string identity;  ///< unique per process, e.g. the pod's name and UID
   Duration lease_duration = std::chrono::seconds(15);
   Duration renew_deadline = std::chrono::seconds(10);  ///< gives up leading when renewals fail this long
   Duration retry_period = std::chrono::seconds(2);
+  /// Called when the lease reads older than it was read or written before: the server's database was restored.
+  std::function<void()> rewound = nullptr;
 };
 
 /// The spec of a coordination.k8s.io/v1 Lease.
@@ -29,12 +34,15 @@ struct LeaseRecord {
 LeaseRecord read_lease(const Object& lease);
 
 /// Takes and renews a Lease. Guarantees: while `may_write()` is true, no other well-behaved replica leads, because the
-/// fence falls `renew_deadline` after the last successful renewal was *sent*, before the lease can expire for others.
-/// Others' clocks are not trusted: a foreign lease counts as expired only after it has not changed for its duration by
-/// our own clock. On stop the lease is released. One thread.
+/// fence falls `renew_deadline` after the last successful renewal was *sent*, before the lease can expire for others;
+/// at that moment leadership is lost, whatever request is under way. Others' clocks are not trusted: a foreign lease
+/// counts as expired only after it has not changed for its duration by our own clock, counted from when it was read. On
+/// stop this process leads no longer, and then the lease is released: what writes has to be stopped before. One thread.
 class LeaderElector final : public Leadership {
  public:
+  /// Throws std::invalid_argument for times that would let two lead.
   LeaderElector(const asio::any_io_executor& executor, Api& api, LeaderElectionSettings settings);
+  ~LeaderElector() override;
 
   /// Competes until cancelled; loses and gains leadership any number of times.
   asio::awaitable<void> run();
@@ -43,13 +51,20 @@ class LeaderElector final : public Leadership {
  private:
   asio::awaitable<Result<void>> try_once();
   asio::awaitable<void> release();
+  /// Compares the lease with what is known of it.
+  void see(const Object& lease);
+  /// Leads until `at`, unless the fence is set anew before.
+  void set_fence(TimePoint at);
   Object forge(const Object* current, const LeaseRecord* before, bool releasing) const;
   void change(bool leading);
 
+  asio::any_io_executor executor_;
   Api& api_;
   LeaderElectionSettings settings_;
   TimePoint fence_{};
-  std::string seen_version_;  ///< of a foreign lease
+  std::optional<async::Alarm> fall_;  ///< goes off at the fence
+  std::uint64_t newest_ = 0;          ///< version of the lease as it was read or written last
+  std::string seen_version_;          ///< of a foreign lease
   TimePoint seen_at_{};
   Log log_;
 };

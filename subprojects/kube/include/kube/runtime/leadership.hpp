@@ -41,7 +41,8 @@ class SoleLeader final : public Leadership {
   explicit SoleLeader(const asio::any_io_executor& executor) : Leadership(executor) { set_leading(true); }
 };
 
-/// Runs `work()` whenever this process leads, and cancels it when leadership is lost; ends when cancelled.
+/// Runs `work()` whenever this process leads, and cancels it when leadership is lost. Ends when cancelled, and with
+/// what the work throws: a process that leads without its work must not go on.
 asio::awaitable<void> run_while_leading(Leadership& leadership, std::function<asio::awaitable<void>()> work);
 
 }  // namespace kube

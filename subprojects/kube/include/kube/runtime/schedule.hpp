@@ -29,12 +29,13 @@ class Schedule {
     int workers = 32;            ///< keys worked on at a time
     int workers_per_group = 16;  ///< of them from one group
     BackoffPolicy backoff{std::chrono::milliseconds(20), std::chrono::seconds(60)};
+    Duration news_pause = std::chrono::seconds(1);  ///< at most, where news came while the work failed
   };
   explicit Schedule(Limits limits) : limits_(limits) {}
 
-  /// Makes the key due now, whatever it waited for. Its count of failures stays.
+  /// Makes the key due now, whatever it waited for. Its count of failures stays, and so does what add_at() asked for.
   void add(const WorkKey& key, TimePoint now);
-  /// Makes the key due at `at`, unless it is due earlier already.
+  /// Makes the key due at `at`, whatever becomes of it before; of several such times the earliest counts.
   void add_at(const WorkKey& key, TimePoint at);
   /// The next key to work on, now marked as running; nothing when none is due or all workers are taken.
   std::optional<WorkKey> pop(TimePoint now);
@@ -45,7 +46,8 @@ class Schedule {
   void done(const WorkKey& key, TimePoint now);
   /// As done(), and again at `at`.
   void done_until(const WorkKey& key, TimePoint now, TimePoint at);
-  /// The work failed: again after a pause that grows. Answers the pause.
+  /// The work failed: again after a pause that grows, but soon where the key was added meanwhile: what made it fail may
+  /// be mended. Answers the pause.
   Duration failed(const WorkKey& key, TimePoint now, Random& random);
 
   /// Keys that are due and not running.
@@ -61,15 +63,18 @@ class Schedule {
     State state = State::idle;
     bool again = false;  ///< added while running
     int failures = 0;
-    TimePoint since{};  ///< when it became ready
-    std::optional<TimePoint> delayed_to;
+    TimePoint since{};                    ///< when it became ready
+    std::optional<TimePoint> pause_to;    ///< what its own work asked for
+    std::optional<TimePoint> asked_to;    ///< what add_at() asked for
+    std::optional<TimePoint> delayed_to;  ///< the earlier of both, as it stands in `delayed_`
   };
   struct Group {
     std::deque<WorkKey> ready;
     int running = 0;
   };
   void make_ready(const WorkKey& key, Item& item, TimePoint now);
-  void cancel_delay(const WorkKey& key, Item& item);
+  void arrange(const WorkKey& key, Item& item);
+  void pause(const WorkKey& key, TimePoint at);
   void finish(const WorkKey& key, TimePoint now, bool forget_failures);
   void drop_if_unused(const WorkKey& key);
 

@@ -14,7 +14,8 @@
 namespace kube {
 
 /// Objects by key, kept as JSON text: a tree costs four to six times as much memory, and parsing one pod costs less
-/// than 20 µs. Versions only go forward: an older state of an object never replaces a newer one. One thread.
+/// than 20 µs. Versions only go forward: an older state of an object never replaces a newer one, until
+/// forget_versions() says that the server itself has gone back. One thread.
 class Store {
  public:
   /// Appends the index values of an object.
@@ -24,13 +25,16 @@ class Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  /// Adds an index; call before the first put. Readers that share a store share an index of the same name.
+  /// Adds an index, of what is stored already too. Readers that share a store share an index of the same name; throws
+  /// std::logic_error where that name stands for another function.
   void add_index(std::string name, IndexFunction values_of);
 
   std::optional<Object> find(const ObjectKey& key) const;
   bool contains(const ObjectKey& key) const { return entries_.contains(key); }
   /// The UID under that key, "" where there is no object.
   std::string_view uid(const ObjectKey& key) const;
+  /// The version of the object under that key, 0 where there is none.
+  std::uint64_t version(const ObjectKey& key) const;
   std::vector<ObjectKey> keys() const;
   /// The keys of the objects that have `value` in the index `name`.
   std::vector<ObjectKey> keys(std::string_view name, std::string_view value) const;
@@ -44,6 +48,9 @@ class Store {
   bool remove(const ObjectKey& key, std::uint64_t version);
   /// Removes what is not in `listed` and not newer than `version`, the version of a complete list. Answers the keys.
   std::vector<ObjectKey> retain(const std::set<ObjectKey>& listed, std::uint64_t version);
+
+  /// Keeps every object and takes any state for newer from here on, so that the next complete list replaces all.
+  void forget_versions();
 
   /// A resourceVersion as a number (KEP-5504: they are ordered); 0 where it is none.
   static std::uint64_t version_number(std::string_view resource_version);
@@ -60,6 +67,8 @@ class Store {
     std::string name;
     IndexFunction values_of;
   };
+  std::vector<std::string> index_values(const Object& object) const;
+  void enter(const ObjectKey& key, const Entry& entry);
   void unindex(const ObjectKey& key, const Entry& entry);
   void erase(Entries::iterator at);
 

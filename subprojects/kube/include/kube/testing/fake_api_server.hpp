@@ -34,6 +34,19 @@ struct FakeWrite {
   int code = 0;
 };
 
+/// How the server differs from one at its best. What is set holds for requests that come from then on.
+struct FakeManners {
+  enum class StreamingLists {
+    on,
+    off,      ///< refused with 422, as without the feature gate WatchList
+    ignored,  ///< the parameter is not known: the state comes as with any watch, without a bookmark behind it
+  };
+  StreamingLists streaming_lists = StreamingLists::on;
+  std::optional<std::size_t> streams_cut_at;  ///< streamed lists end after so many objects, before their bookmark
+  int watch_error = 0;                        ///< each watch is one ERROR event with this code; 0 = none
+  bool pages_expire = false;                  ///< 410 for every page but the first
+};
+
 struct FakeRequest;
 
 /// One thread. Must outlive its watches.
@@ -45,6 +58,7 @@ class FakeApiServer {
   void serve(FakeKind kind) { store_.serve(std::move(kind)); }
   void serve(const Resource& custom) { store_.serve(custom_kind(custom)); }
   FakeStore& store() { return store_; }
+  FakeManners& manners() { return manners_; }
 
   /// Carries out one request in the name of `actor` (recorded in the history).
   FakeAnswer handle(const HttpRequest& request, std::string_view actor);
@@ -76,6 +90,7 @@ class FakeApiServer {
   Answer<FakeAnswer> dispatch(FakeRequest& request, std::string_view actor);
 
   FakeStore store_;
+  FakeManners manners_;
   std::vector<FakeWrite> writes_;
   /// What each manager of server-side apply last applied, by UID and then by manager and subresource.
   std::map<std::string, std::map<std::string, json::object>> applied_;

@@ -65,6 +65,11 @@ class FakeStore {
   std::uint64_t compacted() const { return compacted_; }
   /// Makes every version before `version` too old to be read or watched from.
   void compact(std::uint64_t version) { compacted_ = std::max(compacted_, std::min(version, version_)); }
+  /// Goes back to the state of an earlier version, as when the database is restored from a snapshot and the API server
+  /// started anew: open watches end, what came later never was, and the versions after it are given once more.
+  void rewind(std::uint64_t version);
+  /// How often the store has been rewound.
+  int rewinds() const { return rewinds_; }
   /// The objects of a kind as they were at a version that is not compacted.
   std::map<ObjectKey, Tree> snapshot(const FakeTable& table, std::uint64_t version) const;
 
@@ -85,6 +90,7 @@ class FakeStore {
   Random random_;
   std::uint64_t version_ = 1000;
   std::uint64_t compacted_ = 0;
+  int rewinds_ = 0;
   std::map<std::string, FakeTable> tables_;
   std::vector<std::function<void(const FakeChange&)>> listeners_;
 };

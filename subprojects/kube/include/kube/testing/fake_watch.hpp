@@ -14,11 +14,12 @@ namespace kube::testing {
 /// What a watch was opened with.
 struct FakeWatchOptions {
   std::string ns;  ///< "" = all namespaces
-  FakeSelector selector;
+  Selector selector;
   bool bookmarks = false;
-  bool initial_events = false;    ///< the state first, as ADDED events
-  bool initial_bookmark = false;  ///< and behind it the bookmark that says so (KEP-3157)
-  std::uint64_t after = 0;        ///< where to start where initial_events is not set
+  bool initial_events = false;        ///< the state first, as ADDED events
+  bool initial_bookmark = false;      ///< and behind it the bookmark that says so (KEP-3157)
+  std::uint64_t after = 0;            ///< where to start where initial_events is not set
+  std::optional<std::size_t> cut_at;  ///< the stream ends well after so many initial events, before their bookmark
   Duration timeout = std::chrono::minutes(30);
 };
 
@@ -34,7 +35,7 @@ class FakeWatch {
 
   /// The next event with its line feed; nothing where none has happened yet, or the stream has ended.
   std::optional<std::string> next();
-  /// True when no line will come any more.
+  /// True when no line will come any more. A rewind of the store ends every watch.
   bool ended() const;
   /// When `next` may have something without a change in the store: a bookmark, or the end.
   TimePoint due() const;
@@ -59,6 +60,7 @@ class FakeWatch {
   std::size_t cursor_ = 0;
   TimePoint ends_at_;
   TimePoint bookmark_at_;
+  int rewinds_;  ///< of the store, when the watch was opened
   bool announce_initial_ = false;
   bool closed_ = false;
 };

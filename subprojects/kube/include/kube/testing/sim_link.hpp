@@ -2,6 +2,7 @@
 // and answers that a loaded server gives. What happens follows from the seed.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -22,14 +23,17 @@ struct FaultRates {
   double refused = 0;      ///< no connection: never delivered (Errc::connect)
   double lost_answer = 0;  ///< carried out, the answer is lost (Errc::closed; a repeatable request is sent again)
   double throttled = 0;    ///< 429 with Retry-After, not carried out
-  double failing = 0;      ///< 500; half of them after it was carried out
-  double unavailable = 0;  ///< 503, not carried out
-  double conflict = 0;     ///< 409 for PUT and PATCH, not carried out
-  double compacted = 0;    ///< all versions up to now are compacted before a list or watch: 410 for who is behind
-  double cut_body = 0;     ///< the body of the answer breaks off in the middle
-  double stalled = 0;      ///< per event of a watch: it and what follows on that watch come up to `stalled_by` later
+  std::chrono::seconds retry_after{1};  ///< what that asks for
+  Duration repeat_after{};              ///< so much later a repeatable request whose answer was lost is sent again
+  double failing = 0;                   ///< 500; half of them after it was carried out
+  double unavailable = 0;               ///< 503, not carried out
+  double conflict = 0;                  ///< 409 for PUT and PATCH, not carried out
+  double compacted = 0;  ///< all versions up to now are compacted before a list or watch: 410 for who is behind
+  double cut_body = 0;   ///< the body of the answer breaks off in the middle
+  double stalled = 0;    ///< per event of a watch: it and what follows on that watch come up to `stalled_by` later
   Duration stalled_by = std::chrono::seconds(10);
-  Duration watch_life{};  ///< mean life of a watch until it breaks; zero: until the server ends it
+  Duration watch_life{};         ///< mean life of a watch until it breaks; zero: until the server ends it
+  std::size_t watch_buffer = 0;  ///< events that may wait for a slow watcher before the server ends the watch; 0: any
 };
 
 /// Shared by everything that travels between a client (by its actor name) and a server. Lives longer than the
@@ -42,6 +46,8 @@ class SimLink {
   SimLink& operator=(const SimLink&) = delete;
 
   void set_faults(const FaultRates& faults) { faults_ = faults; }
+  /// Called with each request as it leaves its process, once more where it is repeated. Must not send anything.
+  void on_send(std::function<void(const HttpRequest&)> look) { sent_ = std::move(look); }
   /// Nothing arrives any more, and nobody is told. Connections are given up after 30 s (keep-alive); what is on its
   /// way when the link heals before that arrives late.
   void partition();
@@ -55,6 +61,8 @@ class SimLink {
 
   const std::string& actor() const { return actor_; }
   std::uint64_t requests() const { return requests_; }
+  /// How many of them were lists and watches, by what they ask for: path and selectors.
+  const std::map<std::string, std::uint64_t>& reads() const { return reads_; }
   std::uint64_t faults_injected() const { return injected_; }
 
  private:
@@ -83,6 +91,8 @@ class SimLink {
   State state_ = State::up;
   TimePoint down_since_{};
   std::uint64_t requests_ = 0, injected_ = 0;
+  std::map<std::string, std::uint64_t> reads_;
+  std::function<void(const HttpRequest&)> sent_;
   Exchanges in_flight_;
   std::list<class SimWatchBody*> watches_;
 };

@@ -1,18 +1,20 @@
 // Runs coroutines on virtual time: handlers while any is ready, then the clock to the next sleeper, and so on.
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/io_context.hpp>
 #include <functional>
 #include <string_view>
 
 #include "kube/base/random.hpp"
+#include "kube/testing/shuffled_loop.hpp"
 #include "kube/testing/virtual_clock.hpp"
 
 namespace kube::testing {
 
 /// One loop, one virtual clock, one source of randomness: the same seed gives the same run. Nothing in it depends on
-/// the time or speed of the machine. Objects that live on the loop must be destroyed before it.
+/// the time or speed of the machine. What is ready at one instant runs in an order that follows from the seed. Objects
+/// that live on the loop must be destroyed before it.
 class Simulator {
  public:
   enum class End {
@@ -23,10 +25,9 @@ class Simulator {
   };
 
   explicit Simulator(std::uint64_t seed, WallTime start = VirtualClock::default_start)
-      : clock_(start), random_(seed), io_(1) {}
+      : clock_(start), random_(seed), loop_(seed) {}
 
-  asio::io_context& io() { return io_; }
-  asio::any_io_executor executor() { return io_.get_executor(); }
+  asio::any_io_executor executor() { return loop_.executor(); }
   VirtualClock& clock() { return clock_; }
   Random& random() { return random_; }
 
@@ -44,7 +45,7 @@ class Simulator {
  private:
   VirtualClock clock_;
   Random random_;
-  asio::io_context io_;
+  ShuffledLoop loop_;
   std::uint64_t handlers_run_ = 0;
 };
 

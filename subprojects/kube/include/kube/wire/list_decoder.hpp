@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/json/stream_parser.hpp>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,15 +13,19 @@ namespace kube::wire {
 /// One page of a list.
 struct ListPage {
   json::array items;             ///< objects; built-in kinds leave out apiVersion and kind
+  json::array too_deep;          ///< objects that are nested deeper than max_object_depth, without what lies there
   std::string resource_version;  ///< of the list as a whole
   std::string continue_token;    ///< "" on the last page
 };
+
+class DeepCut;
 
 /// Parses one page incrementally. Use once.
 class ListDecoder {
  public:
   /// Pages of more than `max_bytes` are refused.
   explicit ListDecoder(std::size_t max_bytes = 256u << 20);
+  ~ListDecoder();
 
   /// Failures: Errc::parse, Errc::too_large.
   Result<void> feed(std::string_view bytes);
@@ -29,6 +34,8 @@ class ListDecoder {
 
  private:
   json::stream_parser parser_;
+  std::unique_ptr<DeepCut> cut_;
+  std::string piece_;
   std::size_t received_ = 0, max_bytes_;
 };
 

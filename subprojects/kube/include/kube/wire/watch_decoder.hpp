@@ -15,6 +15,7 @@ enum class WatchEventType { added, modified, deleted, bookmark, error };
 struct WatchEvent {
   WatchEventType type = WatchEventType::error;
   json::object object;
+  bool too_deep = false;  ///< the object is nested deeper than max_object_depth, and without what lies there
 };
 
 /// Splits the body of a watch (one JSON document a line) into events. Call feed() for each piece, then next() until it

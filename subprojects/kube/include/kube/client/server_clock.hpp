@@ -1,0 +1,27 @@
+// How far the clock of a server is from ours, as the Date of its answers tells.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "kube/base/time.hpp"
+
+namespace kube {
+
+/// Looks at one answer in 30 s. One thread.
+class ServerClock {
+ public:
+  /// Takes the Date of an answer that was asked for at `sent` and came at `received`, by our clock; one that cannot be
+  /// read is as none. Answers whether it was looked at.
+  bool observe(std::string_view date, WallTime sent, WallTime received, TimePoint now);
+
+  /// How far its clock is ahead of ours (negative: behind), at least: what it took to send and to answer may explain
+  /// the rest. Nothing before the first Date.
+  std::optional<std::chrono::seconds> ahead() const { return ahead_; }
+
+ private:
+  std::optional<std::chrono::seconds> ahead_;
+  std::optional<TimePoint> looked_;
+};
+
+}  // namespace kube

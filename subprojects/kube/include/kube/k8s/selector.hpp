@@ -1,0 +1,35 @@
+// Label and field selectors, as the API server reads them. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/base/json.hpp"
+
+namespace kube {
+
+/// A parsed pair of selectors; everything matches an empty one.
+class Selector {
+ public:
+  /// Errors: Errc::parse for what has not the form of a selector.
+  static Result<Selector> parse(std::string_view labels, std::string_view fields);
+  bool matches(const json::object& object) const;
+  bool empty() const { return labels_.empty() && fields_.empty(); }
+  /// The paths that the field selector names, as "spec.nodeName".
+  std::vector<std::string_view> field_paths() const;
+
+ private:
+  enum class Operator { in, not_in, exists, not_exists };
+  struct Requirement {
+    std::string key;  ///< of fields: the path, joined by dots
+    Operator op = Operator::in;
+    std::vector<std::string> values;
+  };
+  static bool holds(const Requirement& requirement, const json::value* value);
+
+  std::vector<Requirement> labels_;
+  std::vector<Requirement> fields_;
+};
+
+}  // namespace kube

@@ -1,0 +1,67 @@
+// Whether an API server still has the history that its watches have told.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "kube/async/event.hpp"
+#include "kube/client/api.hpp"
+
+namespace kube {
+
+/// The newest object that one watch has told since its list: where the server still shows it at that very version, the
+/// server's history is the one that was told, at least up to there. A restored database ends before that version, and
+/// shows an older one, or contains it.
+struct HistoryWitness {
+  const Resource* resource = nullptr;
+  ObjectKey key;
+  std::string uid;
+  std::uint64_t version = 0;  ///< 0 = there is none
+  /// Since when this watch has told of one history, without a gap. It does not go back and forth between two: who was
+  /// in touch with the server after that, over whatever watch, knows the same one.
+  TimePoint since{};
+};
+
+/// Asks one server for witnesses, on behalf of all its informers: once for those that ask at about the same time. One
+/// thread.
+class ServerHistory {
+ public:
+  enum class Verdict {
+    same,       ///< everything up to the witness's version is as it was told
+    gone_back,  ///< it shows the witness older than it was
+    unknown,    ///< the witness has changed or gone since, or there is none
+  };
+  struct Finding {
+    Verdict verdict = Verdict::unknown;
+    std::uint64_t version = 0;  ///< the witness's
+    TimePoint at{};             ///< when the server was asked
+  };
+
+  ServerHistory(const asio::any_io_executor& executor, Api& api, Metrics& metrics);
+
+  /// Takes part with what its watch tells; must be withdrawn before it is destroyed.
+  void add(const HistoryWitness& witness) { witnesses_.insert(&witness); }
+  void remove(const HistoryWitness& witness) { witnesses_.erase(&witness); }
+
+  /// Asks whether a history is still there in which an informer had its last sign of life at `alive` and knows of
+  /// changes up to `version`. Failures: those of a request; the server may be away.
+  asio::awaitable<Result<Finding>> ask(TimePoint alive, std::uint64_t version);
+
+ private:
+  std::optional<HistoryWitness> choose(TimePoint alive, std::uint64_t version) const;
+  asio::awaitable<Result<Finding>> look(HistoryWitness witness);
+
+  Api& api_;
+  std::set<const HistoryWitness*> witnesses_;
+  async::Event free_;  ///< nobody is asking
+  std::uint64_t asked_version_ = 0;
+  std::optional<Result<Finding>> answer_;
+  TimePoint answered_{};
+  Counter same_, gone_back_, unknown_;
+};
+
+}  // namespace kube

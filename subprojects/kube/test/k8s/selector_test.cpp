@@ -1,0 +1,33 @@
+#include "kube/k8s/selector.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace kube;
+
+TEST_CASE("selectors match as the API server's do") {
+  const json::object object = json::parse(R"({"metadata":{"name":"a","labels":{"color":"red","size":""}},
+    "spec":{"nodeName":"n1"}})")
+                                  .as_object();
+  struct Case {
+    const char* labels;
+    const char* fields;
+    bool matches;
+  };
+  for (const Case& c : {Case{"", "", true}, Case{"color", "", true}, Case{"!color", "", false},
+                        Case{"color=red", "", true}, Case{"color==red", "", true}, Case{"color!=red", "", false},
+                        Case{"shape!=round", "", true}, Case{"color in (blue, red)", "", true},
+                        Case{"color notin (blue,red)", "", false}, Case{"color=red,shape", "", false},
+                        Case{"size=", "", true}, Case{"", "spec.nodeName=n1", true}, Case{"", "spec.nodeName=", false},
+                        Case{"", "spec.nodeName!=n2,metadata.name=a", true}, Case{"", "status.phase=", true}}) {
+    CAPTURE(c.labels);
+    CAPTURE(c.fields);
+    const auto selector = Selector::parse(c.labels, c.fields);
+    REQUIRE(selector);
+    CHECK(selector->matches(object) == c.matches);
+  }
+  for (const char* labels : {"color in red", "color in (red", "a b", "=x"}) {
+    CAPTURE(labels);
+    CHECK_FALSE(Selector::parse(labels, ""));
+  }
+  CHECK_FALSE(Selector::parse("", "spec.nodeName"));
+}

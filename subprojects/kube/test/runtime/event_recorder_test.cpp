@@ -1,0 +1,66 @@
+// Events: folded, bounded, best effort.
+#include "kube/runtime/event_recorder.hpp"
+
+#include <doctest/doctest.h>
+
+#include "runtime_fixture.hpp"
+
+using namespace kube;
+using namespace kube::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct World : RuntimeFixture {
+  World() : recorder(simulator.executor(), api, metrics, "test") { group.spawn(recorder.run()); }
+  ~World() { simulator.run(group.stop()); }
+  static Object widget(const char* uid) {
+    Object object = Object::make(widgets, {"d", "w"});
+    object.mutable_metadata()["uid"] = uid;
+    return object;
+  }
+  std::vector<Tree> events() { return server.list(resources::events); }
+  EventRecorder recorder;
+};
+
+}  // namespace
+
+TEST_CASE("a repeat is counted and costs no write of its own within the fold time") {
+  World w;
+  for (int i = 0; i < 10; ++i) w.recorder.warning(World::widget("u1"), widgets, "Refused", "no room");
+  w.pass(1s);
+  REQUIRE(w.events().size() == 1);
+  const json::object& event = *w.events()[0];
+  CHECK(string_at(event, {"involvedObject", "kind"}) == "Widget");
+  CHECK(string_at(event, {"involvedObject", "uid"}) == "u1");
+  CHECK(string_at(event, {"message"}) == "no room");
+  const std::uint64_t written = w.link.requests();
+  w.pass(6min);
+  w.recorder.warning(World::widget("u1"), widgets, "Refused", "no room");
+  w.pass(1s);
+  REQUIRE(w.events().size() == 1);
+  CHECK(int_at(json::value(*w.events()[0]), {"count"}) == 11);
+  CHECK(w.link.requests() == written + 1);
+}
+
+TEST_CASE("another object, reason or message is another Event") {
+  World w;
+  w.recorder.warning(World::widget("u1"), widgets, "Refused", "no room");
+  w.recorder.warning(World::widget("u2"), widgets, "Refused", "no room");
+  w.recorder.warning(World::widget("u1"), widgets, "Refused", "not now");
+  w.recorder.normal(World::widget("u1"), widgets, "Taken", "no room");
+  w.pass(1s);
+  CHECK(w.events().size() == 4);
+}
+
+TEST_CASE("what does not fit is dropped and counted, and a server that is away holds nobody up") {
+  World w;
+  w.link.refuse();
+  for (int i = 0; i < 1000; ++i)
+    w.recorder.warning(World::widget("u1"), widgets, "Refused", "message " + std::to_string(i));
+  w.pass(1min);
+  w.link.heal();
+  w.recorder.warning(World::widget("u2"), widgets, "Refused", "after it");
+  CHECK(w.reaches([&] { return !w.events().empty(); }));
+  CHECK(w.metrics_have("kube_events_total{outcome=\"dropped\"} 1000"));
+}

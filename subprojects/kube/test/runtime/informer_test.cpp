@@ -1,0 +1,351 @@
+// One informer against servers at their best and at their worst.
+#include "kube/runtime/informer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <stdexcept>
+
+#include "runtime_fixture.hpp"
+
+using namespace kube;
+using namespace kube::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Lists = FakeManners::StreamingLists;
+
+/// A running informer of widgets, and what it has told of each key.
+struct World : RuntimeFixture {
+  explicit World(InformerScope scope = {.resource = widgets}, std::uint64_t seed = 1)
+      : RuntimeFixture(seed), informer(simulator.executor(), api, std::move(scope), metrics) {
+    informer.subscribe([this](const ObjectKey& key) { ++told[key.name]; });
+  }
+  ~World() { simulator.run(group.stop()); }
+  void start() { group.spawn(informer.run()); }
+  bool syncs() {
+    return reaches([this] { return informer.has_synced(); });
+  }
+  /// Whether it shows what the server has, no more and no less.
+  bool is_true() {
+    const auto live = server.list(widgets);
+    if (live.size() != informer.store().size()) return false;
+    for (const Tree& tree : live) {
+      const Object object(*tree);
+      const auto shown = informer.find(object.key());
+      if (!shown || shown->resource_version() != object.resource_version() || shown->spec() != object.spec())
+        return false;
+    }
+    return true;
+  }
+  bool becomes_true(Duration limit = 2min) {
+    return reaches([this] { return is_true(); }, limit);
+  }
+  std::uint64_t requests_in(Duration time) {
+    const std::uint64_t before = link.requests();
+    pass(time);
+    return link.requests() - before;
+  }
+  std::map<std::string, int> told;
+  Informer informer;
+};
+
+json::object nested(int levels) {
+  json::value inner = "core";
+  for (int i = 0; i < levels; ++i) inner = json::object{{"in", std::move(inner)}};
+  return {{"deep", std::move(inner)}};
+}
+
+}  // namespace
+
+TEST_CASE("an informer is complete with every kind of server, and its objects name their kind") {
+  struct Case {
+    const char* title;
+    Lists lists;
+    std::optional<std::size_t> cut_at;
+  };
+  for (const Case& c : {Case{"streams", Lists::on, {}}, Case{"refuses to stream", Lists::off, {}},
+                        Case{"knows of no streamed lists", Lists::ignored, {}}, Case{"breaks off", Lists::on, 3},
+                        Case{"breaks off at once", Lists::on, 0}}) {
+    CAPTURE(c.title);
+    World w;
+    w.server.manners() = {.streaming_lists = c.lists, .streams_cut_at = c.cut_at};
+    for (int i = 0; i < 7; ++i) w.create("w" + std::to_string(i));
+    w.start();
+    CHECK(w.syncs());
+    CHECK(w.is_true());
+    CHECK(w.informer.find({"d", "w3"})->kind() == "Widget");
+    CHECK(w.informer.find({"d", "w3"})->api_version() == "example.io/v1");
+    w.create("later");
+    CHECK(w.becomes_true());
+    w.pass(1min);
+    CHECK(w.requests_in(10min) <= 10);
+  }
+}
+
+TEST_CASE("objects of built-in kinds name their kind, whichever way they were listed") {
+  for (const Lists lists : {Lists::on, Lists::off}) {
+    RuntimeFixture f;
+    f.server.manners().streaming_lists = lists;
+    REQUIRE(f.server.create(resources::config_maps, {{"metadata", json::object{{"name", "a"}, {"namespace", "d"}}}},
+                            "user"));
+    Informer informer(f.simulator.executor(), f.api, {.resource = resources::config_maps}, f.metrics);
+    f.group.spawn(informer.run());
+    REQUIRE(f.reaches([&] { return informer.has_synced(); }));
+    CHECK(informer.find({"d", "a"})->kind() == "ConfigMap");
+    CHECK(informer.find({"d", "a"})->api_version() == "v1");
+    f.simulator.run(f.group.stop());
+  }
+}
+
+TEST_CASE("an informer that only hears of errors pauses longer and longer") {
+  for (const int code : {500, 410}) {
+    CAPTURE(code);
+    World w;
+    w.start();
+    REQUIRE(w.syncs());
+    w.server.manners().watch_error = code;
+    w.link.cut_watches();
+    CHECK(w.requests_in(1min) <= 30);
+    CHECK(w.requests_in(10min) <= 60);
+    w.server.manners().watch_error = 0;
+    w.create("a");
+    CHECK(w.becomes_true());
+  }
+}
+
+TEST_CASE(
+    "streams that end at once are not opened in a tight loop, and one that lived is not held against the server") {
+  World w;
+  w.start();
+  REQUIRE(w.syncs());
+  FaultRates faults;
+  faults.watch_life = 50ms;
+  w.link.set_faults(faults);
+  w.link.cut_watches();
+  CHECK(w.requests_in(1min) <= 30);
+  CHECK(w.requests_in(10min) <= 60);
+  w.link.set_faults({});
+  w.pass(1min);
+  w.link.cut_watches();
+  w.create("a");
+  CHECK(w.becomes_true(2s));
+}
+
+TEST_CASE("a slow watcher that the server closes catches up") {
+  World w;
+  w.start();
+  REQUIRE(w.syncs());
+  FaultRates faults;
+  faults.stalled = 1;
+  faults.stalled_by = 5s;
+  faults.watch_buffer = 3;
+  w.link.set_faults(faults);
+  for (int i = 0; i < 20; ++i) w.create("w" + std::to_string(i));
+  w.pass(10s);
+  w.link.set_faults({});
+  CHECK(w.becomes_true());
+}
+
+TEST_CASE("after a short drop a watch goes on, after a long silence everything is listed") {
+  World w;
+  w.start();
+  REQUIRE(w.syncs());
+  const auto lists = [&] {
+    return w.metrics
+        .counter("kube_informer_lists_total", "Complete lists taken.", {{"cluster", "milan"}, {"resource", "widgets"}})
+        .value();
+  };
+  w.create("a");
+  REQUIRE(w.becomes_true());
+  w.pass(400ms);
+  w.link.cut_watches();
+  w.create("b");
+  CHECK(w.becomes_true());
+  CHECK(lists() == 1);
+  w.link.refuse();
+  w.pass(10s);
+  w.link.heal();
+  w.create("c");
+  CHECK(w.becomes_true());
+  CHECK(lists() == 2);
+  // What comes in one go with the end tells nothing of how long the server lived.
+  w.create("d");
+  REQUIRE(w.becomes_true());
+  w.link.cut_watches();
+  w.pass(10s);
+  w.create("e");
+  CHECK(w.becomes_true());
+  CHECK(lists() == 3);
+}
+
+TEST_CASE("a server whose database was restored is believed, before and after the new history has passed the old one") {
+  for (const Lists lists : {Lists::on, Lists::off}) {
+    for (const int writes : {0, 1, 3, 10, 500}) {
+      for (const bool rewrites_all : {false, true}) {
+        CAPTURE(writes);
+        CAPTURE(rewrites_all);
+        World w;
+        w.server.manners().streaming_lists = lists;
+        for (const char* name : {"kept", "changed", "removed"}) w.create(name);
+        const std::uint64_t snapshot = w.server.store().version();
+        w.start();
+        REQUIRE(w.syncs());
+        w.set("changed", 7);
+        w.remove("removed");
+        for (const char* name : {"lost-1", "lost-2", "again"}) w.create(name);
+        REQUIRE(w.becomes_true());
+        w.told.clear();
+
+        w.link.refuse();
+        w.server.store().rewind(snapshot);
+        w.pass(8s);
+        w.create("again");
+        for (int i = 0; i < writes; ++i) w.set("changed", 100 + i);
+        if (rewrites_all)
+          for (const char* name : {"kept", "removed", "again"}) w.set(name, 1000 + writes);
+        w.link.heal();
+        CHECK(w.becomes_true());
+        // Nobody goes on believing what was.
+        for (const char* name : {"changed", "removed", "lost-1", "lost-2", "again"}) {
+          CAPTURE(name);
+          CHECK(w.told[name] > 0);
+        }
+        w.set("changed", 42);
+        CHECK(w.becomes_true());
+      }
+    }
+  }
+}
+
+TEST_CASE("a list that shows an object older than it was tells of a rewind, and then every key") {
+  World w;
+  w.create("kept");
+  w.create("changed");
+  const std::uint64_t snapshot = w.server.store().version();
+  w.set("changed", 1);
+  w.start();
+  REQUIRE(w.syncs());
+  int rewinds = 0;
+  w.informer.on_rewind([&] { ++rewinds; });
+  w.told.clear();
+  w.link.refuse();
+  w.server.store().rewind(snapshot);
+  for (int i = 0; i < 50; ++i) w.create("new-" + std::to_string(i));
+  w.pass(8s);
+  w.link.heal();
+  CHECK(w.becomes_true());
+  CHECK(rewinds == 1);
+  CHECK(w.told["kept"] > 0);
+  CHECK(w.told["changed"] > 0);
+  CHECK(w.metrics_have("kube_informer_rewinds_total{cluster=\"milan\",resource=\"widgets\"} 1"));
+}
+
+TEST_CASE("where the server forgets faster than pages are read, everything is listed at once") {
+  World w;
+  w.server.manners() = {.streaming_lists = Lists::off, .pages_expire = true};
+  for (int i = 0; i < 620; ++i) w.create("w" + std::to_string(i));
+  w.start();
+  CHECK(w.syncs());
+  CHECK(w.informer.store().size() == 620);
+}
+
+TEST_CASE("an object that is nested too deep is skipped, and blinds nobody to the others") {
+  for (const Lists lists : {Lists::on, Lists::off}) {
+    World w;
+    w.server.manners().streaming_lists = lists;
+    w.create("deep-in-the-list", nested(1000));
+    w.create("deep-enough", nested(100));
+    w.create("before");
+    w.start();
+    CHECK(w.syncs());
+    w.create("deep-in-the-watch", nested(1000));
+    w.create("after");
+    CHECK(w.reaches([&] { return w.informer.find({"d", "after"}).has_value(); }));
+    CHECK(w.informer.store().size() == 3);
+    CHECK(w.informer.find({"d", "deep-enough"}).has_value());
+    // Its watch goes on behind it, and does not come back to it.
+    const auto skipped = w.metrics.counter("kube_informer_skipped_total", "Objects that could not be taken.",
+                                           {{"cluster", "milan"}, {"resource", "widgets"}});
+    const double before = skipped.value();
+    w.pass(1min);
+    w.link.cut_watches();
+    w.create("last");
+    CHECK(w.reaches([&] { return w.informer.find({"d", "last"}).has_value(); }));
+    if (lists == Lists::on) CHECK(skipped.value() <= before + 2);
+  }
+}
+
+TEST_CASE("handlers and prunes that throw harm nobody else") {
+  World w({.resource = widgets, .prune = [](json::object& tree) {
+             if (string_at(tree, {"metadata", "name"}) == "bad") throw std::runtime_error("a bug");
+           }});
+  int calls = 0;
+  w.informer.subscribe([](const ObjectKey&) { throw std::runtime_error("another bug"); });
+  w.informer.subscribe([&](const ObjectKey&) { ++calls; });
+  w.create("bad");
+  w.create("good");
+  w.start();
+  CHECK(w.syncs());
+  w.create("later");
+  CHECK(w.reaches([&] { return calls == 2; }));
+  CHECK(w.told["later"] == 1);
+  CHECK_FALSE(w.informer.find({"d", "bad"}).has_value());
+}
+
+TEST_CASE("a handler may end its own subscription, and another's") {
+  World w;
+  int first = 0, second = 0;
+  Informer::Subscription a, b;
+  a = w.informer.subscribe([&](const ObjectKey&) {
+    ++first;
+    w.informer.unsubscribe(a);
+    w.informer.unsubscribe(b);
+  });
+  b = w.informer.subscribe([&](const ObjectKey&) { ++second; });
+  w.start();
+  REQUIRE(w.syncs());
+  w.create("one");
+  w.create("two");
+  CHECK(w.becomes_true());
+  CHECK(first == 1);
+  CHECK(second == 0);
+  CHECK(w.told["two"] == 1);
+}
+
+TEST_CASE("the answer to a write is taken only where the informer selects it") {
+  World w({.resource = widgets, .ns = "d", .selection = {.label_selector = "color in (red, blue),!hidden"}});
+  w.start();
+  REQUIRE(w.syncs());
+  const auto widget = [](const char* name, const char* ns, const char* color, const char* version) {
+    Object object = Object::make(widgets, {ns, name});
+    object.set_label("color", color);
+    object.mutable_metadata()["resourceVersion"] = version;
+    return object;
+  };
+  w.informer.observe(widget("a", "d", "red", "5000"));
+  w.informer.observe(widget("b", "other", "red", "5001"));
+  w.informer.observe(widget("c", "d", "green", "5002"));
+  CHECK(w.informer.store().keys() == std::vector<ObjectKey>{{"d", "a"}});
+  w.informer.observe(widget("a", "d", "green", "5003"));
+  CHECK(w.informer.store().size() == 0);
+  CHECK(w.told["a"] == 2);
+}
+
+TEST_CASE("informers of several namespaces count together") {
+  RuntimeFixture f;
+  auto a = std::make_unique<Informer>(f.simulator.executor(), f.api, InformerScope{.resource = widgets, .ns = "a"},
+                                      f.metrics);
+  Informer b(f.simulator.executor(), f.api, {.resource = widgets, .ns = "b"}, f.metrics);
+  f.create("x", {}, "a");
+  f.create("y", {}, "a");
+  f.create("z", {}, "b");
+  f.group.spawn(a->run());
+  f.group.spawn(b.run());
+  REQUIRE(f.reaches([&] { return a->has_synced() && b.has_synced(); }));
+  CHECK(f.metrics_have("kube_informer_objects{cluster=\"milan\",resource=\"widgets\"} 3"));
+  f.simulator.run(f.group.stop());
+  a.reset();
+  CHECK(f.metrics_have("kube_informer_objects{cluster=\"milan\",resource=\"widgets\"} 1"));
+}
