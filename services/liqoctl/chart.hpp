@@ -1,12 +1,13 @@
-// The files of charts/liqo that are in this program: kinds (crds/) and roles (files/).
+// The files of charts/liqo, which are in this program.
 #pragma once
 
 #include <span>
-#include <string_view>
+
+#include "template/engine.hpp"
 
 namespace liqoctl {
 
-/// Their texts, kinds first.
-std::span<const std::string_view> chart_files();
+/// All that `helm template` reads, by their paths in the chart.
+std::span<const chart::File> chart_files();
 
 }  // namespace liqoctl

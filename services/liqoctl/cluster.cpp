@@ -6,8 +6,9 @@
 #include <random>
 
 #include "kube/net/exec_plugin.hpp"
-#include "kubeconfig.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/authentication/names.hpp"
+#include "liqo/core/quoted.hpp"
 #include "model/objects.hpp"
 #include "text/yaml.hpp"
 
@@ -74,11 +75,10 @@ Cluster::Cluster(asio::any_io_executor executor, kube::async::Clock& clock, Outp
 
 asio::awaitable<Result<std::unique_ptr<Cluster>>> Cluster::open(asio::any_io_executor executor,
                                                                 kube::async::Clock& clock, Output& output,
-                                                                const CommonFlags& flags, bool remote) {
-  auto config = find_cluster(remote ? flags.remote : flags.local, remote);
-  if (!config) co_return std::unexpected(std::move(config.error()));
+                                                                const CommonFlags& flags, bool remote,
+                                                                kube::wire::ClusterConfig config) {
   auto credentials =
-      kube::net::Credentials::make(std::move(*config), clock, std::make_unique<UsersPlugin>(clock, output));
+      kube::net::Credentials::make(std::move(config), clock, std::make_unique<UsersPlugin>(clock, output));
   if (!credentials) co_return std::unexpected(std::move(credentials.error()));
   // Here and not under the deadline of a request, because somebody may have to log in.
   if (auto ready = co_await (*credentials)->ready(); !ready)
@@ -103,17 +103,29 @@ asio::awaitable<Result<std::string>> Cluster::id() {
   if (!id_.empty()) co_return id_;
   auto usual = co_await find(kube::resources::config_maps, {liqo_namespace(), "liqo-clusterid-configmap"});
   if (!usual) co_return kube::fail(std::move(usual.error()), "reading the cluster ID");
-  if (*usual) id_ = kube::string_at((*usual)->tree(), {"data", "CLUSTER_ID"});
-  if (!id_.empty()) co_return id_;
-  // Under another name only where somebody installed it by hand; a peering user may not look for that.
-  auto found =
-      co_await list(kube::resources::config_maps, liqo_namespace(), "app.kubernetes.io/name=clusterid-configmap");
-  if (!found) co_return kube::fail(std::move(found.error()), "reading the cluster ID");
-  for (const Object& map : *found)
-    if (const auto id = kube::string_at(map.tree(), {"data", "CLUSTER_ID"}); !id.empty()) id_ = id;
-  if (!id_.empty()) co_return id_;
-  co_return kube::fail(Errc::missing, "cluster " + api_->cluster() + " has no cluster ID in namespace " +
-                                          liqo_namespace() + ": is Liqo installed there? (liqoctl install --help)");
+  std::string told;
+  if (*usual) told = kube::string_at((*usual)->tree(), {"data", "CLUSTER_ID"});
+  if (told.empty()) {
+    // Under another name only where somebody installed it by hand; a peering user may not look for that.
+    auto found =
+        co_await list(kube::resources::config_maps, liqo_namespace(), "app.kubernetes.io/name=clusterid-configmap");
+    if (!found) co_return kube::fail(std::move(found.error()), "reading the cluster ID");
+    for (const Object& map : *found)
+      if (const auto id = kube::string_at(map.tree(), {"data", "CLUSTER_ID"}); !id.empty()) told = id;
+  }
+  if (told.empty())
+    co_return kube::fail(Errc::missing, "cluster " + api_->cluster() + " has no cluster ID in namespace " +
+                                            liqo_namespace() + ": is Liqo installed there? (liqoctl install --help)");
+  // Names of objects and selectors are made of it.
+  if (!liqo::core::is_cluster_id(told))
+    co_return kube::fail(Errc::invalid_input, "cluster " + api_->cluster() + " calls itself " +
+                                                  liqo::core::in_quotes(told) +
+                                                  ", which no cluster ID is: a DNS label of at most 51 characters");
+  if (remote_ && !flags_.remote_cluster_id.empty() && told != flags_.remote_cluster_id)
+    co_return kube::fail(Errc::invalid_input, "the remote kubeconfig leads to cluster " + told + ", not to " +
+                                                  flags_.remote_cluster_id + " as --remote-cluster-id says");
+  id_ = std::move(told);
+  co_return id_;
 }
 
 asio::awaitable<Result<Cluster::TenantNamespace>> Cluster::tenant_namespace(const std::string& peer) {
@@ -128,13 +140,15 @@ asio::awaitable<Result<Cluster::TenantNamespace>> Cluster::tenant_namespace(cons
                                                     " tenant namespaces for " + peer +
                                                     ": remove the label liqo.io/tenant-namespace from all but one");
     if (found->empty()) co_return TenantNamespace{.name = usual};
-    co_return TenantNamespace{.name = std::string(found->front().name()), .exists = true};
+    co_return TenantNamespace{
+        .name = std::string(found->front().name()), .exists = true, .is_ending = found->front().is_deleting()};
   }
   if (!found.error().is_forbidden()) co_return std::unexpected(std::move(found.error()));
   // A peering user may only look at its own.
   auto own = co_await find(kube::resources::namespaces, {"", usual});
   if (!own) co_return std::unexpected(std::move(own.error()));
-  co_return TenantNamespace{.name = usual, .exists = own->has_value()};
+  co_return TenantNamespace{
+      .name = usual, .exists = own->has_value(), .is_ending = own->has_value() && (*own)->is_deleting()};
 }
 
 asio::awaitable<Result<std::string>> Cluster::existing_tenant_namespace(const std::string& peer) {
@@ -167,7 +181,7 @@ asio::awaitable<Result<std::vector<Object>>> Cluster::list(const kube::Resource&
 }
 
 asio::awaitable<Result<std::optional<Object>>> Cluster::find(const kube::Resource& resource, kube::ObjectKey key) {
-  auto found = co_await api_->get(resource, std::move(key));
+  auto found = co_await api_->get(resource, key);
   if (found) co_return std::optional<Object>(std::move(*found));
   if (found.error().is_not_found()) co_return std::optional<Object>();
   co_return std::unexpected(std::move(found.error()));

@@ -25,11 +25,12 @@ enum class Ensured { created, changed, unchanged, dry_run };
 /// new.
 class Cluster {
  public:
-  /// Reads the kubeconfig, and asks its exec plugin, which may talk on the terminal; connects at the first request.
-  /// Errors: Errc::missing, Errc::invalid_input and the like.
+  /// Asks the exec plugin of the kubeconfig, which may talk on the terminal; connects at the first request. Errors:
+  /// Errc::missing, Errc::invalid_input and the like.
   static asio::awaitable<Result<std::unique_ptr<Cluster>>> open(asio::any_io_executor executor,
                                                                 kube::async::Clock& clock, Output& output,
-                                                                const CommonFlags& flags, bool remote);
+                                                                const CommonFlags& flags, bool remote,
+                                                                kube::wire::ClusterConfig config);
 
   kube::Api& api() { return *api_; }
   kube::async::Clock& clock() { return clock_; }
@@ -46,11 +47,13 @@ class Cluster {
   asio::awaitable<void> stop() { co_await client_.stop(); }
 
   /// The cluster's ID, from the ConfigMap labelled app.kubernetes.io/name=clusterid-configmap in Liqo's namespace.
+  /// Errors: also Errc::invalid_input where what stands there cannot be one.
   asio::awaitable<Result<std::string>> id();
   /// The tenant namespace of a peer: the one labelled so, or the default one that does not exist yet.
   struct TenantNamespace {
     std::string name;
     bool exists = false;
+    bool is_ending = false;  ///< it exists, and is being deleted
   };
   asio::awaitable<Result<TenantNamespace>> tenant_namespace(const std::string& peer);
   /// As before, and an error where it does not exist.

@@ -14,11 +14,12 @@ const std::map<std::string, std::string> verb_help{
     {"create", "Make objects of a peering"},
     {"delete", "Delete objects of a peering"},
     {"describe", "Show one object in full, with what happened to it"},
-    {"drain", "Take back what a tenant was granted"},
+    {"drain", "Take back what a tenant, or one of its slices, was granted"},
+    {"force", "Forget what cannot be reached"},
     {"generate", "Print objects that are to be carried to the other cluster"},
     {"get", "List objects of peerings"},
     {"offload", "Let the pods of namespaces run in other clusters"},
-    {"uncordon", "Undo cordon, and of a tenant also drain"},
+    {"uncordon", "Undo cordon and drain"},
     {"unoffload", "Bring the pods of namespaces home"},
 };
 
@@ -122,6 +123,12 @@ Command CommandLine::command(Command parent, std::string_view name, std::string_
                "Namespace of Liqo in the provider's cluster (default liqo)")
         .group("Cluster of the provider")
         .type_name("NAME");
+    app.option("--remote-cluster-id", flags_.remote_cluster_id, "Refuse a provider that is not this cluster")
+        .group("Cluster of the provider")
+        .type_name("ID");
+    app.flag("--remote-allow-exec", flags_.remote_allow_exec,
+             "Let the provider's kubeconfig run its program, or send its token file")
+        .group("Cluster of the provider");
   }
   constexpr std::string_view of_liqo = "Namespace of Liqo (default liqo)";
   switch (traits.namespaces) {

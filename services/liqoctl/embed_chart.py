@@ -1,15 +1,16 @@
-"""Writes the C++ file that holds the YAML files of the chart: embed_chart.py OUTPUT FILE..."""
+"""Writes the C++ file that holds the files of the chart: embed_chart.py OUTPUT CHART FILE..."""
 
 import sys
 from pathlib import Path
 
 DELIMITER = "CHART"
 
-output, *files = sys.argv[1:]
-parts = ['#include "chart.hpp"', "namespace liqoctl {", "namespace {", "const std::string_view texts[] = {"]
+output, chart, *files = sys.argv[1:]
+parts = ['#include "chart.hpp"', "namespace liqoctl {", "namespace {", "const chart::File files[] = {"]
 for file in files:
     text = Path(file).read_text(encoding="utf-8")
     assert f'){DELIMITER}"' not in text, file
-    parts.append(f'R"{DELIMITER}({text}){DELIMITER}",')
-parts += ["};", "}  // namespace", "std::span<const std::string_view> chart_files() { return texts; }", "}  // namespace liqoctl"]
+    path = Path(file).resolve().relative_to(Path(chart).resolve())
+    parts.append(f'{{"{path}", R"{DELIMITER}({text}){DELIMITER}"}},')
+parts += ["};", "}  // namespace", "std::span<const chart::File> chart_files() { return files; }", "}  // namespace liqoctl"]
 Path(output).write_text("\n".join(parts) + "\n", encoding="utf-8")

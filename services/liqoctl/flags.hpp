@@ -23,6 +23,8 @@ struct CommonFlags {
   std::string ns;              ///< `-n`
   std::string liqo_namespace;  ///< where Liqo is installed
   std::string remote_liqo_namespace = "liqo";
+  std::string remote_cluster_id;   ///< the remote cluster must be this one; "" = any
+  bool remote_allow_exec = false;  ///< the remote kubeconfig may run programs and send files
   bool verbose = false;
   bool skip_confirm = false;
   bool dry_run = false;

@@ -6,6 +6,9 @@
 #include "liqo/core/authentication/forge.hpp"
 #include "liqo/core/authentication/keys.hpp"
 #include "liqo/core/authentication/names.hpp"
+#include "liqo/core/clock_skew.hpp"
+#include "model/handed_over.hpp"
+#include "removal.hpp"
 #include "shared.hpp"
 #include "text/width.hpp"
 #include "wait.hpp"
@@ -22,10 +25,10 @@ bool is_admitted(const Object& tenant) {
          !kube::string_at(tenant.status(), {"tenantNamespace"}).empty();
 }
 
-/// Whether a Tenant was admitted with just this key, request and proxy, so that there is nothing to prove again.
+/// Whether a Tenant was admitted with just this key and request, so that there is nothing to prove again.
 bool is_settled(const Object& there, const Object& wanted) {
   if (!is_admitted(there)) return false;
-  for (const std::string_view field : {"clusterID", "csr", "proxyURL"})
+  for (const std::string_view field : {"clusterID", "csr"})
     if (kube::string_at(there.spec(), {field}) != kube::string_at(wanted.spec(), {field})) return false;
   // The Go version up to 1.0.1 wrote a key in another form.
   const auto key = core::PublicKey::parse(liqo::api::Tenant(there).public_key());
@@ -48,10 +51,15 @@ asio::awaitable<std::string> last_warning(Cluster& cluster, kube::ObjectKey key,
   co_return " (liqod says: " + text::printable(kube::string_at(newest->tree(), {"message"}).substr(0, 512)) + ")";
 }
 
-asio::awaitable<Result<std::string>> ensure_tenant_namespace(Cluster& cluster, std::string peer) {
+asio::awaitable<Result<std::string>> ensure_tenant_namespace(Session& session, Cluster& cluster, std::string peer) {
   auto found = co_await cluster.tenant_namespace(peer);
   if (!found) co_return std::unexpected(std::move(found.error()));
-  if (found->exists) co_return found->name;
+  if (found->is_ending && !cluster.flags().dry_run) {
+    auto gone = co_await wait_for_namespace_to_go(session, cluster, found->name);
+    if (!gone) co_return std::unexpected(std::move(gone.error()));
+  } else if (found->exists) {
+    co_return found->name;
+  }
   Object wanted = core::forge_tenant_namespace(peer, found->name);
   // So that unpeer knows what it may remove.
   wanted.set_annotation(made_by, made_by_liqoctl);
@@ -156,8 +164,20 @@ asio::awaitable<Result<Object>> admit_tenant(Session& session, Cluster& provider
   co_return tenant;
 }
 
-asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer, Object identity) {
+void add_replace(Command app, bool& into) {
+  app.flag("--replace", into, "Take credentials that lead to another API server or CA than those that are there");
+}
+
+asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer, Object identity, bool replace) {
   const kube::ObjectKey key = identity.key();
+  if (!replace && !consumer.would_be_new(kube::resources::namespaces, {"", key.ns})) {
+    auto there = co_await consumer.find(kinds::identities, key);
+    if (!there) co_return kube::fail(std::move(there.error()), consumer.scope());
+    if (*there)
+      if (const std::string moved = model::moved_credentials(**there, identity); !moved.empty())
+        co_return kube::fail(Errc::invalid_input, consumer.scope() + ": " + moved +
+                                                      " Give --replace if this is the same cluster, and it has moved");
+  }
   auto done = co_await ensure(consumer, kinds::identities, std::move(identity), {"authParams"});
   if (!done) co_return kube::fail(std::move(done.error()), consumer.scope());
   if (*done == Ensured::dry_run) co_return Result<void>();
@@ -179,16 +199,20 @@ asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer
   co_return Result<void>();
 }
 
-asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair, std::string proxy_url) {
-  auto home = co_await ensure_tenant_namespace(*pair.consumer, pair.provider_id);
+asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair, bool replace) {
+  // Both have answered by now.
+  const auto home_clock = pair.consumer->api().clock_ahead(), away_clock = pair.provider->api().clock_ahead();
+  if (home_clock && away_clock)
+    if (const auto ahead = core::settle_clock({}, *away_clock - *home_clock); ahead != std::chrono::seconds::zero())
+      session.output().warn(pair.provider->scope(), core::describe_clock(ahead, "that of " + pair.consumer_id));
+  auto home = co_await ensure_tenant_namespace(session, *pair.consumer, pair.provider_id);
   if (!home) co_return kube::fail(std::move(home.error()), pair.consumer->scope());
-  auto away = co_await ensure_tenant_namespace(*pair.provider, pair.consumer_id);
+  auto away = co_await ensure_tenant_namespace(session, *pair.provider, pair.consumer_id);
   if (!away) co_return kube::fail(std::move(away.error()), pair.provider->scope());
   auto key = co_await read_key(*pair.consumer);
   if (!key) co_return std::unexpected(std::move(key.error()));
 
-  core::TenantOrder order{
-      .tenant_namespace = *away, .consumer = pair.consumer_id, .signature = {}, .proxy_url = std::move(proxy_url)};
+  core::TenantOrder order{.tenant_namespace = *away, .consumer = pair.consumer_id, .signature = {}};
   auto tenant = core::forge_tenant(order, *key);
   if (!tenant) co_return std::unexpected(std::move(tenant.error()));
   auto there = co_await pair.provider->find(kinds::tenants, tenant->key());
@@ -217,7 +241,7 @@ asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair,
       .remote_namespace =
           session.flags().dry_run ? *away : std::string(kube::string_at(admitted.status(), {"tenantNamespace"})),
       .slice = {}};
-  co_return co_await adopt_identity(session, *pair.consumer, core::forge_identity(identity));
+  co_return co_await adopt_identity(session, *pair.consumer, core::forge_identity(identity), replace);
 }
 
 }  // namespace liqoctl

@@ -2,13 +2,15 @@
 // can be done again: what is there already stays.
 #pragma once
 
+#include "command.hpp"
 #include "liqo/core/authentication/keys.hpp"
 #include "session.hpp"
 
 namespace liqoctl {
 
-/// The tenant namespace for a peer, made where it is missing. Answers its name.
-asio::awaitable<Result<std::string>> ensure_tenant_namespace(Cluster& cluster, std::string peer);
+/// The tenant namespace for a peer, made where it is missing, or as soon as that of an earlier peering has gone.
+/// Answers its name.
+asio::awaitable<Result<std::string>> ensure_tenant_namespace(Session& session, Cluster& cluster, std::string peer);
 
 /// Provider: the nonce for a consumer, made by the provider's liqod where there is none yet.
 asio::awaitable<Result<std::string>> obtain_nonce(Session& session, Cluster& provider, std::string tenant_namespace,
@@ -25,11 +27,15 @@ asio::awaitable<Result<liqo::core::PrivateKey>> read_key(Cluster& consumer);
 /// policy). Answers the Tenant.
 asio::awaitable<Result<Object>> admit_tenant(Session& session, Cluster& provider, Object tenant);
 
-/// Consumer: writes the Identity and waits for its kubeconfig Secret.
-asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer, Object identity);
+/// Consumer: writes the Identity and waits for its kubeconfig Secret. An Identity that is there already keeps its
+/// server and CA unless `replace`: the other side alone says which cluster it is. Errors: also Errc::invalid_input for
+/// that.
+asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer, Object identity, bool replace);
 
-/// All of it. `proxy_url` "" = none.
-asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair, std::string proxy_url);
+/// The flag that sets `replace`.
+void add_replace(Command app, bool& into);
+/// All of it.
+asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair, bool replace);
 
 /// The words of the newest Warning about an object, as an addition to a message: " (liqod says: ...)"; "" where there
 /// is none or Events cannot be read.

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "text/duration.hpp"
+#include "text/width.hpp"
 
 namespace liqoctl {
 namespace {
@@ -43,14 +44,16 @@ void Output::clear() {
 
 void Output::line(std::string_view prefix, std::string_view coloured, std::string_view scope, std::string_view text) {
   clear();
+  // Much of what is told comes from another cluster.
+  const std::string shown_scope = text::printable(scope);
   if (terminal_) {
     std::cerr << coloured << " ";
-    if (!scope.empty()) std::cerr << err_.faint(scope) << " ";
+    if (!scope.empty()) std::cerr << err_.faint(shown_scope) << " ";
   } else {
     std::cerr << prefix << ": ";
-    if (!scope.empty()) std::cerr << scope << ": ";
+    if (!scope.empty()) std::cerr << shown_scope << ": ";
   }
-  std::cerr << text << "\n" << std::flush;
+  std::cerr << text::printable(text) << "\n" << std::flush;
 }
 
 void Output::info(std::string_view scope, std::string_view text) { line("INFO", err_.faint("•"), scope, text); }
@@ -64,7 +67,7 @@ void Output::detail(std::string_view scope, std::string_view text) {
 
 void Output::doing(std::string_view scope, std::string_view text) {
   clear();
-  doing_ = Doing{std::string(scope), std::string(text), clock_.now()};
+  doing_ = Doing{text::printable(scope), text::printable(text), clock_.now()};
 }
 
 asio::awaitable<void> Output::animate() {

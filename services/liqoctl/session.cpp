@@ -9,6 +9,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <iostream>
 
+#include "kubeconfig.hpp"
+#include "model/remote_trust.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl {
@@ -25,7 +27,13 @@ Session::Session(asio::any_io_executor executor, CommonFlags flags)
 
 asio::awaitable<Result<Cluster*>> Session::opened(std::unique_ptr<Cluster>& cluster, bool remote) {
   if (!cluster) {
-    auto opened = co_await Cluster::open(executor_, clock_, output_, flags_, remote);
+    auto config = find_cluster(remote ? flags_.remote : flags_.local, remote);
+    if (!config) co_return std::unexpected(std::move(config.error()));
+    // Other kubeconfigs than one that is named for the other cluster alone are the user's own.
+    if (remote && !flags_.remote.kubeconfig.empty())
+      if (auto allowed = co_await allow_remote(*config); !allowed)
+        co_return std::unexpected(std::move(allowed.error()));
+    auto opened = co_await Cluster::open(executor_, clock_, output_, flags_, remote, std::move(*config));
     if (!opened) co_return std::unexpected(std::move(opened.error()));
     cluster = std::move(*opened);
   }
@@ -53,12 +61,28 @@ asio::awaitable<Result<Session::Pair>> Session::both() {
   co_return pair;
 }
 
+asio::awaitable<Result<void>> Session::allow_remote(const kube::wire::ClusterConfig& config) {
+  const std::string deeds = model::deeds_of(config);
+  if (deeds.empty() || flags_.remote_allow_exec) co_return Result<void>();
+  const std::string what = "The remote cluster: " + deeds;
+  // --skip-confirm is about what this command changes, not about whom to trust.
+  if (flags_.skip_confirm || !isatty(STDIN_FILENO))
+    co_return kube::fail(Errc::invalid_input, what + " Give --remote-allow-exec if you trust whoever wrote it");
+  if (co_await answered_yes(what)) co_return Result<void>();
+  co_return kube::fail(Errc::stopped, "not allowed: nothing was done");
+}
+
 asio::awaitable<Result<void>> Session::confirm(std::string what) {
   if (flags_.skip_confirm || flags_.dry_run) co_return Result<void>();
   if (!isatty(STDIN_FILENO))
     co_return kube::fail(Errc::invalid_input, what + " Nobody can be asked here: give --skip-confirm if that is meant");
+  if (co_await answered_yes(what)) co_return Result<void>();
+  co_return kube::fail(Errc::stopped, "not confirmed: nothing was changed");
+}
+
+asio::awaitable<bool> Session::answered_yes(std::string question) {
   output_.clear();
-  std::cerr << what << " Go on? [y/N] " << std::flush;
+  std::cerr << text::printable(question) << " Go on? [y/N] " << std::flush;
   asio::posix::stream_descriptor input(executor_, dup(STDIN_FILENO));
   asio::streambuf buffer(256);
   boost::system::error_code failure;
@@ -66,8 +90,7 @@ asio::awaitable<Result<void>> Session::confirm(std::string what) {
   std::string answer;
   std::istream(&buffer) >> answer;
   answer = text::lower_case(answer);
-  if (answer == "y" || answer == "yes") co_return Result<void>();
-  co_return kube::fail(Errc::stopped, "not confirmed: nothing was changed");
+  co_return answer == "y" || answer == "yes";
 }
 
 asio::awaitable<void> Session::stop() {

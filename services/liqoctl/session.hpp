@@ -37,6 +37,9 @@ class Session {
 
  private:
   asio::awaitable<Result<Cluster*>> opened(std::unique_ptr<Cluster>& cluster, bool remote);
+  /// Asks whether the kubeconfig of the other cluster may do on this machine what it says.
+  asio::awaitable<Result<void>> allow_remote(const kube::wire::ClusterConfig& config);
+  asio::awaitable<bool> answered_yes(std::string question);
 
   asio::any_io_executor executor_;
   kube::async::RealClock clock_;

@@ -1,5 +1,8 @@
 #include "daemon.hpp"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -16,7 +19,6 @@
 
 #include "health.hpp"
 #include "kube/async/event.hpp"
-#include "kube/async/timeout.hpp"
 #include "kube/net/http_client.hpp"
 #include "kube/net/http_server.hpp"
 #include "kubelet_api.hpp"
@@ -33,6 +35,7 @@ using liqo::controllers::Process;
 
 /// Running reconciles get 10 s; this is the end of patience with everything else.
 constexpr kube::Duration stop_grace = 20s;
+constexpr rlim_t most_files = 16'384;
 
 kube::Result<kube::wire::ClusterConfig> read_home_config(const Options& options) {
   if (options.kubeconfig.empty()) {
@@ -70,6 +73,15 @@ kube::Result<void> complete_settings(Options& options, const kube::wire::Cluster
   return {};
 }
 
+/// Strangers may fill the ports that this process serves, and its own connections need files besides. Many machines
+/// give a process 1,024 files as long as it does not ask for more.
+void allow_many_files() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= most_files) return;
+  files.rlim_cur = std::min(files.rlim_max, most_files);
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
 /// Splits "host:port", the host perhaps in brackets.
 kube::Result<kube::net::HttpServerOptions> listen_at(const std::string& address) {
   const std::size_t colon = address.rfind(':');
@@ -97,6 +109,7 @@ class Daemon {
         process_metrics_(metrics),
         kubelet_metrics_(metrics, "kubelet"),
         webhook_metrics_(metrics, "webhook"),
+        health_metrics_(metrics, "metrics"),
         home_(executor, clock_, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}),
         stop_(executor) {}
 
@@ -105,9 +118,13 @@ class Daemon {
 
  private:
   std::string waiting_for() const;
-  void refresh_metrics();
+  void refresh_metrics(const kube::net::HttpServer& health);
   asio::awaitable<void> serve_cluster(kube::async::TaskGroup& group);
   asio::awaitable<void> wait_for_signal();
+  asio::awaitable<void> give_up_stopping();
+  /// Runs a part of the process, and ends the process where that ends by an exception: what is left would keep its
+  /// lease and do nothing.
+  asio::awaitable<void> vital(std::string part, asio::awaitable<void> running);
   asio::awaitable<std::string> read_server_version();
 
   asio::any_io_executor executor_;
@@ -116,13 +133,13 @@ class Daemon {
   kube::Random random_;
   kube::Metrics& metrics_;
   ProcessMetrics process_metrics_;
-  ServerMetrics kubelet_metrics_, webhook_metrics_;
+  ServerMetrics kubelet_metrics_, webhook_metrics_, health_metrics_;
   kube::net::HttpClient home_;
   std::unique_ptr<Process> process_;
   std::unique_ptr<liqo::kubelet::Kubelet> kubelet_;
   Webhooks webhooks_;
   kube::async::Event stop_;
-  std::optional<kube::Failure> start_failure_;
+  std::optional<kube::Failure> failure_;  ///< by which it ends
   kube::Log log_{"liqod"};
 };
 
@@ -131,6 +148,25 @@ asio::awaitable<void> Daemon::wait_for_signal() {
   const int signal = co_await signals.async_wait(asio::use_awaitable);
   log_.info("stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
   stop_.set();
+}
+
+asio::awaitable<void> Daemon::give_up_stopping() {
+  co_await clock_.sleep(stop_grace);
+  log_.error("did not stop in time");
+  // What does not end may use anything that would be destroyed.
+  std::_Exit(1);
+}
+
+asio::awaitable<void> Daemon::vital(std::string part, asio::awaitable<void> running) {
+  try {
+    co_await std::move(running);
+  } catch (...) {
+    const auto thrown = std::current_exception();
+    if (kube::async::is_cancellation(thrown)) throw;
+    failure_.emplace(kube::Errc::stopped, part + " has ended by an exception: " + kube::async::describe(thrown));
+    log_.error("stopping, because a part of this process is lost", {{"error", *failure_}});
+    stop_.set();
+  }
 }
 
 asio::awaitable<std::string> Daemon::read_server_version() {
@@ -148,13 +184,15 @@ asio::awaitable<std::string> Daemon::read_server_version() {
 }
 
 std::string Daemon::waiting_for() const {
+  if (stop_.is_set()) return "it is stopping";
   if (!process_) return "cluster " + options_.settings.cluster_id + " has not answered yet";
   if (std::string waiting = process_->waiting_for(); !waiting.empty()) return waiting;
   return webhooks_.webhook ? webhooks_.webhook->waiting_for() : "";
 }
 
-void Daemon::refresh_metrics() {
+void Daemon::refresh_metrics(const kube::net::HttpServer& health) {
   process_metrics_.refresh();
+  health_metrics_.show(health.counters());
   if (kubelet_) kubelet_metrics_.show(kubelet_->counters());
   if (webhooks_.webhook) webhook_metrics_.show(webhooks_.webhook->counters());
 }
@@ -174,24 +212,24 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
                                                    .election = std::move(election)});
   kubelet_ = make_kubelet(executor_, *process_, clock_, random_, metrics_, options_);
   if (auto port = kubelet_->listen(); !port) {
-    start_failure_ = std::move(port.error());
+    failure_ = std::move(port.error());
     stop_.set();
     co_return;
   }
   webhooks_ = make_webhooks(executor_, *process_, clock_, random_, metrics_, options_);
   if (webhooks_.webhook) {
     if (auto port = webhooks_.webhook->listen(); !port) {
-      start_failure_ = std::move(port.error());
+      failure_ = std::move(port.error());
       stop_.set();
       co_return;
     }
     if (webhooks_.ledger) {
-      group.spawn(webhooks_.ledger->run());
-      group.spawn(webhooks_.display->run());
+      group.spawn(vital("the quota ledger", webhooks_.ledger->run()));
+      group.spawn(vital("the display of quotas", webhooks_.display->run()));
     }
-    group.spawn(webhooks_.webhook->run());
+    group.spawn(vital("the webhook", webhooks_.webhook->run()));
   }
-  group.spawn(kubelet_->run());
+  group.spawn(vital("the kubelet API", kubelet_->run()));
   log_.info("serving",
             {{"cluster", settings.cluster_id}, {"kubernetes", settings.kubelet_version}, {"version", LIQOD_VERSION}});
   co_await process_->run();
@@ -200,28 +238,39 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
 asio::awaitable<kube::Result<void>> Daemon::run() {
   auto health_options = listen_at(options_.metrics_address);
   if (!health_options) co_return std::unexpected(std::move(health_options.error()));
+  // Whoever asks here asks by GET, and an answer takes some hundred KiB until it is fetched.
+  health_options->max_connections = 64;
+  health_options->max_body = 16U << 10;
+  health_options->max_held = 1U << 20;
   kube::net::HttpServer health(executor_, clock_, std::move(*health_options),
-                               serve_health(metrics_, [this] { return waiting_for(); }, [this] { refresh_metrics(); }));
+                               serve_health(
+                                   metrics_, [this] { return waiting_for(); },
+                                   [this, &health] { refresh_metrics(health); }, options_.peer_names));
   if (auto port = health.listen(); !port)
     co_return kube::fail(std::move(port.error()), "metrics address " + options_.metrics_address);
 
   // Metrics and health answer to the last; the controllers go first.
   kube::async::TaskGroup servers(executor_);
   kube::async::TaskGroup cluster(executor_);
-  servers.spawn(health.serve());
-  cluster.spawn(serve_cluster(cluster));
+  servers.spawn(vital("the health server", health.serve()));
+  cluster.spawn(vital("the controllers", serve_cluster(cluster)));
   servers.spawn(wait_for_signal());
   co_await stop_.wait();
-  if (!co_await kube::async::with_timeout(clock_, cluster.stop(), stop_grace)) log_.error("did not stop in time");
+  // Whoever sends reviews here learns from /readyz to send them elsewhere, which takes a moment. The lease is let go
+  // after that: who leads next has the API server ask for what this version may not know.
+  if (webhooks_.webhook && !failure_) co_await webhooks_.webhook->stop(options_.stop_delay);
+  servers.spawn(give_up_stopping());
+  co_await cluster.stop();
   webhooks_.webhook.reset();
   webhooks_.gate.reset();
+  webhooks_.callers.reset();
   webhooks_.display.reset();
   webhooks_.ledger.reset();
   kubelet_.reset();
   process_.reset();
   co_await servers.stop();
   co_await home_.stop();
-  if (start_failure_) co_return std::unexpected(*start_failure_);
+  if (failure_) co_return std::unexpected(*failure_);
   log_.info("stopped");
   co_return kube::Result<void>();
 }
@@ -230,6 +279,7 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
 
 int run_daemon(Options options) {
   kube::configure_logging(options.log_level, options.log_format);
+  allow_many_files();
   auto config = read_home_config(options);
   if (config) {
     if (auto completed = complete_settings(options, *config); !completed)

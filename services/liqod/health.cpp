@@ -3,10 +3,53 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <ctime>
 #include <fstream>
+#include <map>
+#include <memory>
 
 namespace liqod {
+namespace {
+
+/// Puts numbers where metrics name a peer, its node, or the host of its API server.
+class PeerNumbers {
+ public:
+  std::string hide(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+      const auto [begin, end] = find_name(text);
+      out += text.substr(0, begin);
+      if (begin < text.size()) out += number_of(text.substr(begin, end - begin));
+      text.remove_prefix(end);
+    }
+    return out;
+  }
+
+ private:
+  /// Where the next value of such a label begins and ends; both at the end where there is none.
+  static std::pair<std::size_t, std::size_t> find_name(std::string_view text) {
+    static constexpr std::array<std::string_view, 4> labels = {"cluster=\"", "cluster_id=\"", "host=\"",
+                                                               "node_name=\""};
+    for (std::size_t at = text.find_first_of("{,"); at != std::string_view::npos; at = text.find_first_of("{,", at + 1))
+      for (const std::string_view label : labels) {
+        if (!text.substr(at + 1).starts_with(label)) continue;
+        const std::size_t begin = at + 1 + label.size();
+        // Names of clusters, nodes and hosts have nothing that is escaped.
+        return {begin, std::min(text.find('"', begin), text.size())};
+      }
+    return {text.size(), text.size()};
+  }
+  std::string number_of(std::string_view name) {
+    if (name.empty()) return {};
+    const auto [entry, is_new] = numbers_.try_emplace(std::string(name), numbers_.size() + 1);
+    return "peer-" + std::to_string(entry->second);
+  }
+  std::map<std::string, std::size_t> numbers_;  // of series, which a process never forgets either
+};
+
+}  // namespace
 
 double thread_cpu_seconds() {
   timespec now{};
@@ -30,10 +73,18 @@ void ProcessMetrics::refresh() {
 
 ServerMetrics::ServerMetrics(kube::Metrics& metrics, const std::string& server)
     : connections_(metrics.gauge("liqod_server_connections", "Connections that are open.", {{"server", server}})),
+      held_(metrics.gauge("liqod_server_held_bytes", "Bytes of requests that are being read or handled.",
+                          {{"server", server}})),
       accepted_(metrics.counter("liqod_server_connections_total", "Connections that were accepted or refused.",
                                 {{"server", server}})),
-      refused_(metrics.counter("liqod_server_connections_refused_total", "Connections over the limit, closed at once.",
+      refused_(metrics.counter("liqod_server_connections_refused_total",
+                               "Connections that were closed at once because all others were busy.",
                                {{"server", server}})),
+      evicted_(metrics.counter("liqod_server_connections_evicted_total",
+                               "Idle and unfinished connections that were closed to make room.", {{"server", server}})),
+      without_room_(metrics.counter("liqod_server_requests_without_room_total",
+                                    "Requests that were answered 503 because the server held too much.",
+                                    {{"server", server}})),
       handshake_failures_(metrics.counter("liqod_server_tls_handshake_failures_total",
                                           "TLS handshakes that failed or took too long.", {{"server", server}})),
       requests_(metrics.counter("liqod_server_requests_total", "Requests that were read.", {{"server", server}})) {}
@@ -41,19 +92,23 @@ ServerMetrics::ServerMetrics(kube::Metrics& metrics, const std::string& server)
 void ServerMetrics::show(const kube::net::HttpServerCounters& counters) {
   const auto grow = [](kube::Counter& counter, std::uint64_t to) { counter.add(double(to) - counter.value()); };
   connections_.set(double(counters.connections));
+  held_.set(double(counters.held));
   grow(accepted_, counters.accepted);
   grow(refused_, counters.refused);
+  grow(evicted_, counters.evicted);
+  grow(without_room_, counters.without_room);
   grow(handshake_failures_, counters.handshake_failures);
   grow(requests_, counters.requests);
 }
 
 kube::net::HttpHandler serve_health(kube::Metrics& metrics, std::function<std::string()> waiting_for,
-                                    std::function<void()> refresh) {
+                                    std::function<void()> refresh, PeerNames names) {
   using kube::net::ServerRequest;
   using kube::net::ServerResponse;
   // The server keeps its handler for as long as any request is served.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
-  return [&metrics, waiting_for = std::move(waiting_for), refresh = std::move(refresh)](
+  return [&metrics, waiting_for = std::move(waiting_for), refresh = std::move(refresh),
+          numbers = names == PeerNames::numbered ? std::make_shared<PeerNumbers>() : nullptr](
              const ServerRequest& request, ServerResponse& response) -> boost::asio::awaitable<void> {
     const std::string path = request.target.substr(0, request.target.find('?'));
     int status = 200;
@@ -63,14 +118,15 @@ kube::net::HttpHandler serve_health(kube::Metrics& metrics, std::function<std::s
       body = "only GET is served here\n";
     } else if (path == "/metrics") {
       refresh();
-      body = metrics.text();
+      body = numbers ? numbers->hide(metrics.text()) : metrics.text();
       type = "text/plain; version=0.0.4; charset=utf-8";
     } else if (path == "/healthz") {
       body = "ok\n";
     } else if (path == "/readyz") {
       const std::string waiting = waiting_for();
       status = waiting.empty() ? 200 : 503;
-      body = waiting.empty() ? "ok\n" : "not ready: " + waiting + "\n";
+      // The reason may name a peer.
+      body = waiting.empty() ? "ok\n" : numbers ? "not ready\n" : "not ready: " + waiting + "\n";
     } else {
       status = 404;
       body = "not found; there are /metrics, /healthz and /readyz\n";

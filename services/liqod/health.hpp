@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -10,10 +11,16 @@
 
 namespace liqod {
 
+/// What anybody who reaches the port learns of the peers.
+enum class PeerNames : std::uint8_t {
+  shown,
+  numbered  ///< each peer is "peer-<n>", the same one for as long as the process lives
+};
+
 /// Answers the three paths. `waiting_for` says what readiness still waits for, "" when ready; `refresh` reads figures
 /// anew that nobody counts in `metrics` as they change.
 kube::net::HttpHandler serve_health(kube::Metrics& metrics, std::function<std::string()> waiting_for,
-                                    std::function<void()> refresh);
+                                    std::function<void()> refresh, PeerNames names);
 
 /// The process's own figures (memory, CPU), as every Prometheus client library names them.
 class ProcessMetrics {
@@ -34,7 +41,8 @@ class ServerMetrics {
 
  private:
   kube::Gauge connections_;
-  kube::Counter accepted_, refused_, handshake_failures_, requests_;
+  kube::Gauge held_;
+  kube::Counter accepted_, refused_, evicted_, without_room_, handshake_failures_, requests_;
 };
 
 /// Seconds of CPU that this thread has used.

@@ -13,8 +13,9 @@ kube::Result<liqo::kubelet::PodRoute> find_pod(liqo::controllers::Process& proce
   if (!remote) return kube::fail(kube::Errc::missing, "namespace " + ns + " has no twin at the provider of pod " + pod);
   const auto local = pods.local_pods().find(key);
   liqo::kubelet::PodRoute route;
-  route.transport = &session->link().transport();
-  route.upgrader = session->link().upgrader();
+  const std::shared_ptr<liqo::controllers::ProviderLink> link = session->link();
+  route.transport = {link, &link->transport()};
+  if (auto* upgrader = link->upgrader()) route.upgrader = {link, upgrader};
   route.remote_namespace = *remote;
   route.remote_pod = pod;
   if (local) route.node = std::string(kube::string_at(local->spec(), {"nodeName"}));

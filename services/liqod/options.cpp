@@ -8,6 +8,7 @@
 
 #include "kube/base/base64.hpp"
 #include "liqo/core/authentication/api_server_address.hpp"
+#include "liqo/core/mapping/ip.hpp"
 #include "liqo/core/mapping/names.hpp"
 
 namespace liqod {
@@ -100,8 +101,8 @@ ParsedOptions parse_options(int argc, char** argv) {
   auto& settings = options.settings;
   std::string lease_duration = "40s", ping_interval = "10s", ping_timeout = "5s", webhook_lifetime = "2160h",
               certificate_validity = "2160h";
-  std::vector<std::string> extra_labels, extra_annotations;
-  std::string peer_interval = "15s", peer_timeout = "5s";
+  std::vector<std::string> extra_labels, extra_annotations, twin_names;
+  std::string peer_interval = "15s", peer_timeout = "5s", stop_delay = "5s", silence = "0", withdrawal_grace = "10m";
 
   CLI::App app{
       "liqod lends and borrows capacity between Kubernetes clusters: one process per cluster, consumer and provider "
@@ -128,6 +129,10 @@ ParsedOptions parse_options(int argc, char** argv) {
   add_port(app, "--listen-port", settings.kubelet_port, 1, "Port of the kubelet API");
   add_preset(app, "--metrics-address", options.metrics_address, "host:port of /metrics, /healthz and /readyz");
 
+  app.add_flag_callback(
+      "--metrics-hide-peers", [&options] { options.peer_names = PeerNames::numbered; },
+      "What that port answers has numbers where it would name peers: anybody who reaches it may ask");
+
   add_preset(app, "--node-ping-interval", ping_interval, "Time between two probes of a provider");
   add_preset(app, "--node-ping-timeout", ping_timeout, "Time that a provider has to answer a probe");
   add_count(app, "--node-ping-failures", settings.probe_failures, 100,
@@ -138,11 +143,38 @@ ParsedOptions parse_options(int argc, char** argv) {
       ->delimiter(',');
   add_texts(app, "--node-extra-annotations", extra_annotations, "Annotations of every virtual node, likewise")
       ->delimiter(',');
+  add_texts(app, "--refused-node-labels", settings.refused_node_labels,
+            "Labels that providers may not set on their virtual nodes: key,... or domain/*; those of kubernetes.io and "
+            "k8s.io domains never are theirs, but for region, zone and architecture")
+      ->delimiter(',');
+  add_preset(app, "--namespace-withdrawal-grace", withdrawal_grace,
+             "How long the twin of a namespace stays when its selector matches no virtual node since labels have "
+             "changed");
   add_preset(app, "--foreign-cluster-ping-interval", peer_interval,
              "Time between two probes of a peer's API server, whose result its ForeignCluster shows; 0 turns them off");
   add_preset(app, "--foreign-cluster-ping-timeout", peer_timeout, "Time that a peer has to answer such a probe");
   add_count(app, "--pod-reflection-workers", settings.pod_workers, 1024, "Pods worked on at a time, per provider");
+  add_count(app, "--provider-cache-mib", settings.provider_cache_mib, 1 << 20,
+            "MiB of objects that are held of one provider; one that shows more has no session until it shows less");
+  add_count(app, "--provider-cache-objects", settings.provider_cache_objects, 100'000'000, "Objects, likewise");
+  add_count(app, "--provider-writes-per-second", settings.provider_writes_per_second, 100'000,
+            "Writes in this cluster that one provider may cause by what it reports, after a burst of 5000");
   add_flag(app, "--disable-ip-reflection{false}", settings.reflect_ips, "Pods at home show no addresses");
+  app.add_option(
+         "--pod-cidr",
+         [&settings](const std::vector<std::string>& values) {
+           std::string joined;
+           for (const std::string& value : values) joined += (joined.empty() ? "" : ",") + value;
+           auto ranges = liqo::core::parse_ranges(joined);
+           if (!ranges) throw CLI::ValidationError("--pod-cidr", ranges.error().text());
+           settings.pod_cidrs = liqo::core::in_words(*ranges);
+           return true;
+         },
+         "Range of the addresses of this cluster's pods, as peers are told (in ConfigMap liqo-clusterid-configmap); "
+         "may "
+         "be given again")
+      ->expected(1)
+      ->take_all();
   add_flag(app, "--enable-apiserver-support", settings.api_server_support,
            "Offloaded pods get service-account tokens for the API server of this cluster");
   add_text(app, "--home-api-server-host", settings.api_server_host,
@@ -202,6 +234,13 @@ ParsedOptions parse_options(int argc, char** argv) {
       ->expected(0, 1);
   add_policy("real-storage-class-name", "The storage class that consumers get by default; else the cluster's default");
 
+  add_texts(
+      app, "--twin-names", twin_names,
+      "Names that new twin namespaces may have, PATTERN,... with * for any text, for consumers whose policy has no "
+      "twinNames; by default those that end in -<consumer>")
+      ->delimiter(',');
+  add_preset(app, "--cordon-silent-tenants-after", silence,
+             "Cordons a consumer that has said that it is there, and has not for so long, e.g. 720h; 0 never does");
   add_preset(app, "--certificate-type", options.certificate_type,
              "Serving certificate of the kubelet API: kubelet (signed by the cluster) or self-signed")
       ->check(CLI::IsMember({"kubelet", "self-signed"}));
@@ -213,6 +252,11 @@ ParsedOptions parse_options(int argc, char** argv) {
   add_text(app, "--webhook-url", options.webhook_url,
            "https://host:port at which the API server reaches that port; by default through the Service "
            "liqo-webhook");
+  add_preset(
+      app, "--webhook-failure-policy", options.webhook_failure_policy,
+      "What becomes of requests while no replica answers: Fail (refused), or Ignore (let through, and with them what "
+      "tenants may not do)")
+      ->check(CLI::IsMember({"Fail", "Ignore"}));
   auto* webhook_ca =
       add_text(app, "--webhook-client-ca-file", options.webhook_client_ca_file,
                "CA of the API servers that may ask the webhooks: others are answered 401, so the API server must "
@@ -227,6 +271,9 @@ ParsedOptions parse_options(int argc, char** argv) {
   add_flag(app, "--enable-resource-enforcement,!--disable-resource-enforcement", options.settings.enforce_resources,
            "Consumers get no more than their quotas (default true; --enable-resource-enforcement=false switches it "
            "off)");
+  add_flag(app, "--enable-node-failure-controller", options.settings.node_failures,
+           "Pods of consumers that are past their grace time on a node that is not Ready are deleted by force, so that "
+           "they can run elsewhere; they run twice where the node is only cut off");
   using liqo::core::Counting;
   add_choice(
       app, "--quota-counting", {{"exact", int(Counting::exact)}, {"containers", int(Counting::containers)}},
@@ -236,6 +283,10 @@ ParsedOptions parse_options(int argc, char** argv) {
       "exact or containers")
       ->default_str("exact");
   add_flag(app, "--leader-elect", options.leader_elect, "Several replicas run: only the holder of the lease writes");
+  add_preset(
+      app, "--stop-delay", stop_delay,
+      "Time for which webhooks are still served after a signal to stop, while /readyz says so and the API server "
+      "turns to another replica; 0 for none");
   add_text(app, "--identity", options.identity, "Name of this replica in the lease; by default POD_NAME, or the host");
   using kube::LogFormat, kube::LogLevel;
   add_choice(
@@ -269,9 +320,14 @@ ParsedOptions parse_options(int argc, char** argv) {
         Time{"--node-lease-duration", lease_duration, &lease},
         Time{"--webhook-certificate-lifetime", webhook_lifetime, &options.webhook_certificate_lifetime},
         Time{"--identity-certificate-duration", certificate_validity, &settings.certificate_validity},
+        Time{"--namespace-withdrawal-grace", withdrawal_grace, &settings.withdrawal_grace},
         Time{"--foreign-cluster-ping-timeout", peer_timeout, &settings.foreign_cluster_ping_timeout},
+        Time{"--stop-delay", stop_delay, &options.stop_delay},
+        Time{"--cordon-silent-tenants-after", silence, &settings.silent_tenant_limit},
         Time{"--foreign-cluster-ping-interval", peer_interval, &settings.foreign_cluster_ping_interval}}) {
-    if (time.out == &settings.foreign_cluster_ping_interval && (time.text == "0" || time.text == "0s")) {
+    const bool may_be_zero = time.out == &settings.foreign_cluster_ping_interval || time.out == &options.stop_delay ||
+                             time.out == &settings.silent_tenant_limit;
+    if (may_be_zero && (time.text == "0" || time.text == "0s")) {
       *time.out = kube::Duration::zero();
       continue;
     }
@@ -294,6 +350,7 @@ ParsedOptions parse_options(int argc, char** argv) {
       return {.exit_code = 2};
     }
   }
+  if (!twin_names.empty()) settings.twin_names = std::move(twin_names);
   // Kubernetes signs for ten minutes at least, and refuses to be asked for less.
   if (settings.certificate_validity < std::chrono::minutes(10)) {
     std::cerr << "liqod: --identity-certificate-duration must be 10m or more (liqod --help tells the options)\n";

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "health.hpp"
 #include "kube/telemetry/log.hpp"
 #include "liqo/controllers/quota_ledger.hpp"
 #include "liqo/controllers/settings.hpp"
@@ -15,10 +16,12 @@ struct Options {
   std::string context;
   liqo::controllers::Settings settings;
   std::string metrics_address = "0.0.0.0:8082";   ///< host:port of /metrics, /healthz and /readyz
+  PeerNames peer_names = PeerNames::shown;        ///< in what that port answers
   std::string certificate_type = "kubelet";       ///< or "self-signed"
   std::string kubelet_client_ca_file;             ///< "" = kube-system/extension-apiserver-authentication
   std::uint16_t webhook_port = 9443;              ///< 0 = no webhooks
   std::string webhook_url;                        ///< https://host[:port]; "" = by the Service liqo-webhook
+  std::string webhook_failure_policy = "Fail";    ///< or Ignore
   std::string webhook_client_ca_file;             ///< "" = everybody may ask the webhooks
   std::vector<std::string> webhook_client_names;  ///< none = every certificate of that CA
   kube::Duration webhook_certificate_lifetime = std::chrono::hours(24 * 90);
@@ -26,7 +29,8 @@ struct Options {
   std::string ca_override;  ///< base64 of PEM
   bool trusted_ca = false;  ///< consumers get no CA
   bool leader_elect = false;
-  std::string identity;  ///< in the lease; "" = host name and process ID
+  std::string identity;                                 ///< in the lease; "" = host name and process ID
+  kube::Duration stop_delay = std::chrono::seconds(5);  ///< webhooks are served so long after a signal to stop
   kube::LogLevel log_level = kube::LogLevel::info;
   kube::LogFormat log_format = kube::LogFormat::text;
 };

@@ -2,6 +2,7 @@
 
 #include "kube/base/base64.hpp"
 #include "kube/net/http_client.hpp"
+#include "kube/net/x509.hpp"
 
 namespace liqod {
 namespace {
@@ -9,15 +10,27 @@ namespace {
 class NetworkLink final : public liqo::controllers::ProviderLink {
  public:
   NetworkLink(boost::asio::any_io_executor executor, kube::async::Clock& clock,
-              std::shared_ptr<kube::net::Credentials> credentials)
-      : client_(std::move(executor), clock, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}) {}
+              std::shared_ptr<kube::net::Credentials> credentials,
+              std::optional<kube::net::CertificateInfo> certificate)
+      : client_(std::move(executor), clock, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}),
+        certificate_(std::move(certificate)) {}
 
   kube::net::Transport& transport() override { return client_; }
   kube::net::Upgrader* upgrader() override { return &client_; }
+  std::string credentials_trouble(kube::WallTime now) const override {
+    if (!certificate_) return {};
+    if (now >= certificate_->not_after)
+      return "the client certificate of its kubeconfig has expired at " + kube::format_time(certificate_->not_after);
+    if (now < certificate_->not_before)
+      return "the client certificate of its kubeconfig is not valid before " +
+             kube::format_time(certificate_->not_before) + ": compare the clocks of the two clusters";
+    return {};
+  }
   boost::asio::awaitable<void> stop() override { co_await client_.stop(); }
 
  private:
   kube::net::HttpClient client_;
+  std::optional<kube::net::CertificateInfo> certificate_;  // of the client, where it has one
 };
 
 }  // namespace
@@ -32,9 +45,11 @@ liqo::controllers::ConnectProvider connect_over_network(boost::asio::any_io_exec
     if (!text) return kube::fail(std::move(text.error()), "key \"kubeconfig\"");
     auto config = kube::wire::parse_kubeconfig(*text, {.origin = kube::wire::KubeconfigOrigin::secret});
     if (!config) return kube::fail(std::move(config.error()), "key \"kubeconfig\"");
+    std::optional<kube::net::CertificateInfo> certificate;
+    if (auto read = kube::net::read_certificate(config->client_certificate_pem)) certificate = std::move(*read);
     auto credentials = kube::net::Credentials::make(std::move(*config), clock);
     if (!credentials) return kube::fail(std::move(credentials.error()), "key \"kubeconfig\"");
-    return std::make_unique<NetworkLink>(executor, clock, std::move(*credentials));
+    return std::make_unique<NetworkLink>(executor, clock, std::move(*credentials), std::move(certificate));
   };
 }
 

@@ -1,5 +1,7 @@
 #include "webhooks.hpp"
 
+#include "liqo/core/admission/shadow_pod.hpp"
+
 namespace liqod {
 namespace {
 
@@ -12,15 +14,25 @@ class LedgerGate final : public liqo::webhook::QuotaGate {
   explicit LedgerGate(liqo::controllers::QuotaLedger& ledger) : ledger_(ledger) {}
 
   boost::asio::awaitable<Answer> decide(liqo::webhook::GateQuestion question) override {
+    namespace admission = liqo::core::admission;
+    const admission::Request& request = question.request;
+    const bool creates = request.operation == admission::Operation::create;
+    const auto stored = ledger_.stored(question.origin);
+    if (std::string refusal = admission::refuse_growth(request, question.origin, stored.objects, stored.bytes,
+                                                       question.policy, question.claimant.proven);
+        !refusal.empty())
+      co_return Answer::deny(std::move(refusal));
     // What a pod asks for does not change while it lives.
-    if (question.request.operation != liqo::core::admission::Operation::create) co_return Answer::allow();
-    Judgement judgement = co_await ledger_.admit(question.request.object, question.request.dry_run);
+    if (!creates) co_return Answer::allow();
+    Judgement judgement =
+        co_await ledger_.admit(question.request.object, question.request.dry_run, std::move(question.claimant));
     switch (judgement.ruling) {
       case Judgement::Ruling::admitted:
         co_return Answer::allow();
       case Judgement::Ruling::refused:
         co_return Answer::deny(std::move(judgement.text));
       case Judgement::Ruling::unavailable:
+      case Judgement::Ruling::held_back:
         break;
     }
     co_return Answer::unavailable(std::move(judgement.text));
@@ -53,6 +65,8 @@ Webhooks make_webhooks(const boost::asio::any_io_executor& executor, liqo::contr
                                                                    options.ledger);
     made.display = std::make_unique<liqo::controllers::QuotaDisplay>(executor, process.context(), *made.ledger);
     made.gate = std::make_unique<LedgerGate>(*made.ledger);
+    made.callers = std::make_unique<liqo::webhook::Callers>(executor, process.open_api(), clock, metrics);
+    made.ledger->on_confirmed([&callers = *made.callers](const std::string& address) { callers.confirm(address); });
   } else {
     made.gate = std::make_unique<OpenGate>();
   }
@@ -65,11 +79,14 @@ Webhooks make_webhooks(const boost::asio::any_io_executor& executor, liqo::contr
                                     .clock = clock,
                                     .random = random,
                                     .metrics = metrics,
-                                    .gate = *made.gate},
+                                    .gate = *made.gate,
+                                    .callers = made.callers.get()},
       liqo::webhook::WebhookSettings{.port = options.webhook_port,
                                      .url = options.webhook_url,
                                      .ns = options.settings.liqo_namespace,
+                                     .failure_policy = options.webhook_failure_policy,
                                      .enforce_quotas = options.settings.enforce_resources,
+                                     .twin_names = options.settings.twin_names,
                                      .certificate_lifetime = options.webhook_certificate_lifetime,
                                      .client_ca_file = options.webhook_client_ca_file,
                                      .client_names = options.webhook_client_names});

@@ -17,6 +17,7 @@ struct Webhooks {
   std::unique_ptr<liqo::controllers::QuotaLedger> ledger;    ///< none where quotas are not enforced
   std::unique_ptr<liqo::controllers::QuotaDisplay> display;  ///< of what the ledger counts
   std::unique_ptr<liqo::webhook::QuotaGate> gate;
+  std::unique_ptr<liqo::webhook::Callers> callers;  ///< where there is a ledger
   std::unique_ptr<liqo::webhook::Webhook> webhook;
 };
 

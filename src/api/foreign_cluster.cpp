@@ -27,4 +27,12 @@ bool ForeignCluster::is_permanently_unreachable() const {
          condition("APIServerStatus") != "Established";
 }
 
+bool ForeignCluster::is_older_than_declarations() const {
+  if (role() != "Provider" && role() != "ConsumerAndProvider") return false;
+  for (const kube::json::value& entry : kube::array_at(object_->status(), {"modules", "networking", "conditions"}))
+    if (kube::string_at(entry, {"type"}) == "NetworkConfigurationStatus")
+      return kube::string_at(entry, {"reason"}) == reasons::pod_addresses_unchecked;
+  return true;
+}
+
 }  // namespace liqo::api

@@ -5,6 +5,7 @@
 #include "liqo/controllers/local_resource_slice.hpp"
 #include "liqo/controllers/namespace_map.hpp"
 #include "liqo/controllers/namespace_offloading.hpp"
+#include "liqo/controllers/node_failure.hpp"
 #include "liqo/controllers/nonce.hpp"
 #include "liqo/controllers/outgoing_namespace_map.hpp"
 #include "liqo/controllers/pod_status.hpp"
@@ -23,7 +24,8 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_execu
                                                         const ConnectProvider& connect) {
   std::vector<std::unique_ptr<Runnable>> made;
   made.push_back(std::make_unique<ShadowPodController>(executor, context));
-  if (context.settings.enforce_resources) made.push_back(std::make_unique<UnaccountedPods>(executor, context));
+  if (context.settings.node_failures) made.push_back(std::make_unique<NodeFailureController>(executor, context));
+  made.push_back(std::make_unique<UnaccountedPods>(executor, context));
   made.push_back(std::make_unique<OutgoingNamespaceMapController>(executor, context));
   made.push_back(std::make_unique<NamespaceOffloadingController>(executor, context));
   made.push_back(std::make_unique<NamespaceMapController>(executor, context));

@@ -26,12 +26,16 @@ struct Stored {
   kube::WallTime renew_at, not_after;
 };
 
+bool is_for(const core::IssuedCertificate& certificate, const core::CertificateName& name, const core::PublicKey& key) {
+  return certificate.name == name && certificate.key == key;
+}
+
 std::optional<Stored> read_stored(const kube::Object& secret, const CertificateOrder& order,
                                   const core::CertificateName& name, const core::PublicKey& key) {
   std::string pem = core::secret_bytes(secret, "certificate");
-  if (core::secret_bytes(secret, "csr") != order.csr_pem) return std::nullopt;
+  if (!core::is_same_request(core::secret_bytes(secret, "csr"), order.csr_pem)) return std::nullopt;
   const auto certificate = core::read_certificate(pem);
-  if (!certificate || certificate->name != name || certificate->key != key) return std::nullopt;
+  if (!certificate || !is_for(*certificate, name, key)) return std::nullopt;
   const auto received = kube::parse_time(secret.annotation(api::annotations::certificate_received));
   return Stored{.certificate_pem = std::move(pem),
                 .renew_at = core::renewal_time(*certificate, received ? std::optional(*received) : std::nullopt),
@@ -111,6 +115,13 @@ asio::awaitable<kube::Result<IssuedParams>> CertificateIssuer::auth_params(Certi
     issued.renew_at = stored->renew_at;
   } else {
     auto certificate = co_await sign(order.csr_pem);
+    const auto read = certificate ? core::read_certificate(*certificate) : std::unexpected(certificate.error());
+    // Kept, it would not be known again, and the next look would have another one signed.
+    if (certificate && !read)
+      certificate = kube::fail(read.error(), "reading what the cluster signed");
+    else if (certificate && !is_for(*read, name, request->key))
+      certificate = kube::fail(kube::Errc::unsupported,
+                               "the cluster signed a certificate of another name or key than it was asked for");
     kube::Result<void> kept;
     if (certificate) kept = co_await store(order, std::move(secret), *certificate);
     const kube::Failure* failure = !certificate ? &certificate.error() : !kept ? &kept.error() : nullptr;
@@ -121,8 +132,6 @@ asio::awaitable<kube::Result<IssuedParams>> CertificateIssuer::auth_params(Certi
       params.certificate_pem = stored->certificate_pem;
       issued.renew_at = now + failed_renewal_pause;
     } else {
-      const auto read = core::read_certificate(*certificate);
-      if (!read) co_return kube::fail(read.error(), "reading what the cluster signed");
       params.certificate_pem = std::move(*certificate);
       issued.renew_at = core::renewal_time(*read, now);
       issued.renewed = true;

@@ -75,14 +75,23 @@ asio::awaitable<Outcome> ClusterKeys::ensure_cluster_id() {
   const kube::ObjectKey key{settings.liqo_namespace, std::string(core::cluster_id_config_map)};
   const auto found = config_maps_->find(key);
   if (found) {
-    const std::string_view id = kube::string_at(found->tree(), {"data", "CLUSTER_ID"});
-    if (id != settings.cluster_id)
+    const std::string_view id = kube::string_at(found->tree(), {"data", core::cluster_id_key});
+    if (id != settings.cluster_id) {
       log_.error("the ConfigMap names another cluster than --cluster-id: peers would be told the wrong one",
                  {{"configmap", key}, {"named", id}, {"cluster", settings.cluster_id}});
+      co_return Outcome::done();
+    }
+    const std::string_view told = kube::string_at(found->tree(), {"data", core::pod_cidrs_key});
+    if (settings.pod_cidrs.empty() || told == settings.pod_cidrs) co_return Outcome::done();
+    kube::Object next = *found;
+    kube::ensure_object(next.tree(), "data")[core::pod_cidrs_key] = kube::json::string(settings.pod_cidrs);
+    auto written = co_await context_.home.api().replace(kube::resources::config_maps, next);
+    if (!written) co_return Outcome::retry(std::move(written.error()).in("telling the ranges of pods"));
+    config_maps_->observe(std::move(*written));
     co_return Outcome::done();
   }
-  auto created = co_await context_.home.api().create(kube::resources::config_maps,
-                                                     core::forge_cluster_id(key.ns, settings.cluster_id));
+  auto created = co_await context_.home.api().create(
+      kube::resources::config_maps, core::forge_cluster_id(key.ns, settings.cluster_id, settings.pod_cidrs));
   if (!created) co_return Outcome::retry(std::move(created.error()).in("telling the cluster's ID"));
   config_maps_->observe(std::move(*created));
   co_return Outcome::done();

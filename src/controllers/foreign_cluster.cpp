@@ -107,13 +107,13 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
   const auto tenants = objects_of(tenants_, cluster);
   auto identities = objects_of(identities_, cluster);
   std::erase_if(identities, [](const kube::Object& identity) { return !api::Identity(identity).is_control_plane(); });
-  const auto configurations = objects_of(configurations_, cluster);
   core::PeerState peer{.tenant = tenants.empty() ? nullptr : &tenants.front(),
                        .identity = identities.empty() ? nullptr : &identities.front(),
-                       .configuration = configurations.empty() ? nullptr : &configurations.front(),
+                       .configurations = objects_of(configurations_, cluster),
                        .virtual_nodes = objects_of(virtual_nodes_, cluster),
                        .nodes = objects_of(nodes_, cluster),
-                       .api_server_answers = replicator_.answers(cluster)};
+                       .api_server_answers = replicator_.answers(cluster),
+                       .clock_ahead = replicator_.clock_ahead(cluster)};
   if (const auto secret = replicator_.find_secret(cluster)) {
     peer.has_credentials = true;
     const auto text = kube::decode_base64(kube::string_at(secret->tree(), {"data", "kubeconfig"}));
@@ -155,9 +155,14 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
   if (status == object.status()) co_return Outcome::done();
   kube::Object next = object;
   next.mutable_status() = std::move(status);
+  const std::string unchecked = core::newly_unchecked(object, next);
   auto written = co_await context_.home.api().replace(api::kinds::foreign_clusters, next, {.subresource = "status"});
   if (!written && written.error().is_not_found()) co_return Outcome::done();
   if (!written) co_return Outcome::retry(std::move(written.error()).in("updating the ForeignCluster's status"));
+  if (!unchecked.empty()) {
+    log_.warn("addresses of pods are not checked", {{"cluster", cluster}, {"reason", unchecked}});
+    context_.events.warning(*written, api::kinds::foreign_clusters, api::reasons::pod_addresses_unchecked, unchecked);
+  }
   foreign_clusters_.objects->observe(std::move(*written));
   co_return Outcome::done();
 }

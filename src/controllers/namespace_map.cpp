@@ -5,6 +5,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/controllers/guarded_write.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -15,8 +16,23 @@ namespace annotations = api::annotations;
 namespace json = kube::json;
 namespace kinds = api::kinds;
 
-constexpr std::string_view by_map = "twin-of-map";
+constexpr std::string_view by_map = "twin-of-map", by_consumer = "twin-of-consumer", by_namespace = "namespace";
+constexpr std::size_t longest_failures = 1000;
+/// Kubernetes counts a new ResourceQuota within a second.
+constexpr kube::Duration counting_patience = std::chrono::seconds(30);
 constexpr std::string_view back_off = "CreationLoopBackOff";
+
+/// Counts one more while it lives.
+class OneMore {
+ public:
+  explicit OneMore(std::size_t& count) : count_(count) { ++count_; }
+  ~OneMore() { --count_; }
+  OneMore(const OneMore&) = delete;
+  OneMore& operator=(const OneMore&) = delete;
+
+ private:
+  std::size_t& count_;
+};
 
 }  // namespace
 
@@ -27,11 +43,18 @@ NamespaceMapController::NamespaceMapController(const asio::any_io_executor& exec
       bindings_(context.home.acquire({.resource = kinds::role_bindings,
                                       .selection = {.label_selector = std::string(labels::app_managed_by) + "=" +
                                                                       std::string(labels::app_managed_by_liqo)}})),
+      bounds_(context_.home.acquire(
+          {.resource = kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),
+      grants_(context_.home.acquire({.resource = kinds::quotas})),
       controller_(executor, context.clock, context.random, context.metrics,
                   {.name = "namespacemap", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   namespaces_->add_index(std::string(by_map), [](const kube::Object& object, std::vector<std::string>& out) {
     if (const auto id = object.annotation(annotations::managed_by_namespace_map); !id.empty()) out.emplace_back(id);
+  });
+  namespaces_->add_index(std::string(by_consumer), [](const kube::Object& object, std::vector<std::string>& out) {
+    if (object.has_annotation(annotations::managed_by_namespace_map) && !object.has_label(labels::tenant_namespace))
+      out.emplace_back(object.label(labels::remote_cluster_id));
   });
   const auto synced = [this] {
     for (const kube::ObjectKey& key : maps_->store().keys()) enqueue(key);
@@ -41,6 +64,11 @@ NamespaceMapController::NamespaceMapController(const asio::any_io_executor& exec
       [this](const kube::ObjectKey& key) {
         if (const auto before = marked_.find(key.name); before != marked_.end()) enqueue_marked(before->second);
         const auto object = namespaces_->find(key);
+        const bool is_peer = object && object->has_label(labels::tenant_namespace);
+        // Whose a name is depends on who is known.
+        const std::string peer(is_peer ? object->label(labels::remote_cluster_id) : "");
+        if (is_peer ? std::exchange(peers_[key.name], peer) != peer : peers_.erase(key.name) > 0)
+          for (const kube::ObjectKey& map : maps_->store().keys()) enqueue(map);
         if (!object) {
           marked_.erase(key.name);
           return;
@@ -52,11 +80,15 @@ NamespaceMapController::NamespaceMapController(const asio::any_io_executor& exec
           marked_.erase(key.name);
         }
         // The origin and the Pod Security level of a consumer's twins are those of its tenant namespace.
-        if (!object->has_label(labels::tenant_namespace)) return;
+        if (!is_peer) return;
         for (const kube::ObjectKey& map : maps_->store().keys())
           if (map.ns == key.name) enqueue(map);
       },
       synced);
+  grants_->add_index(std::string(by_namespace),
+                     [](const kube::Object& quota, std::vector<std::string>& out) { out.emplace_back(quota.ns()); });
+  bounds_.subscribe([this](const kube::ObjectKey& key) { see_bounds(key); }, synced);
+  grants_.subscribe([this](const kube::ObjectKey& key) { see_grant(key); }, synced);
   bindings_.subscribe(
       [this](const kube::ObjectKey& key) {
         if (const auto twin = marked_.find(key.ns); twin != marked_.end()) enqueue_marked(twin->second);
@@ -73,12 +105,84 @@ void NamespaceMapController::enqueue_marked(std::string_view map_id) {
   if (maps_->store().contains(key)) enqueue(key);
 }
 
+void NamespaceMapController::see_bounds(const kube::ObjectKey& key) {
+  if (key.name != core::twin_quota_name) return;
+  Bounded now;
+  if (const auto quota = bounds_->find(key))
+    now = {.consumer = std::string(quota->label(labels::remote_cluster_id)),
+           .used = core::twin_usage(*quota),
+           .state = (core::is_counted(*quota) ? "+" : "-") + json::serialize(kube::object_at(quota->spec(), {"hard"}))};
+  Bounded before = std::exchange(bounded_[key], now);
+  core::subtract(held_[before.consumer].total, before.used);
+  core::add(held_[now.consumer].total, now.used);
+  // What is in use changes with each object, which concerns nobody ...
+  if (const auto twin = marked_.find(key.ns); before.state != now.state && twin != marked_.end())
+    enqueue_marked(twin->second);
+  // ... until a bound of all twins of the consumer together is reached or left.
+  for (const std::string& consumer : {before.consumer, now.consumer}) {
+    const std::string tenant = tenant_of(consumer);
+    if (tenant.empty()) continue;
+    Held& held = held_[consumer];
+    auto spent = core::spent_bounds(bounds_of(tenant), held.total, held.spent);
+    if (spent == held.spent) continue;
+    held.spent = std::move(spent);
+    for (const kube::ObjectKey& map : maps_->store().keys())
+      if (map.ns == tenant) enqueue(map);
+  }
+  if (now.state.empty()) bounded_.erase(key);
+}
+
+void NamespaceMapController::see_grant(const kube::ObjectKey& key) {
+  std::vector<kube::Object> grants;
+  for (const kube::ObjectKey& one : grants_->store().keys(by_namespace, key.ns))
+    if (auto quota = grants_->find(one)) grants.push_back(std::move(*quota));
+  const std::int64_t pods = core::counted_pods(grants);
+  if (std::exchange(pods_[key.ns], pods) == pods) return;
+  for (const kube::ObjectKey& map : maps_->store().keys())
+    if (map.ns == key.ns) enqueue(map);
+}
+
+std::string NamespaceMapController::tenant_of(std::string_view consumer) const {
+  const auto found =
+      std::ranges::find(peers_, consumer, [](const auto& peer) { return std::string_view(peer.second); });
+  return consumer.empty() || found == peers_.end() ? "" : found->first;
+}
+
+core::TwinBounds NamespaceMapController::bounds_of(std::string_view tenant_namespace) const {
+  const std::string ns(tenant_namespace);
+  const auto tenant = namespaces_->find({"", ns});
+  // A policy that cannot be understood bounds as the usual one.
+  const auto policy = core::admission::read_pod_policy(tenant ? tenant->annotation(annotations::pod_policy) : "")
+                          .value_or(core::admission::PodPolicy());
+  const auto pods = pods_.find(ns);
+  return core::twin_bounds(pods == pods_.end() ? 0 : pods->second, policy.twin_quota, policy.tenant_quota);
+}
+
 std::vector<kube::Object> NamespaceMapController::twins_of(const kube::ObjectKey& map) const {
   std::vector<kube::Object> twins;
   for (const kube::ObjectKey& key : namespaces_->store().keys(by_map, map.text()))
     if (auto twin = namespaces_->find(key)) twins.push_back(std::move(*twin));
   std::ranges::sort(twins, {}, [](const kube::Object& twin) { return std::string(twin.name()); });
   return twins;
+}
+
+std::size_t NamespaceMapController::count_twins(const std::string& consumer) const {
+  const auto making = creating_.find(consumer);
+  return namespaces_->store().keys(by_consumer, consumer).size() + (making == creating_.end() ? 0 : making->second);
+}
+
+core::TwinNameRules NamespaceMapController::name_rules(const kube::Object& tenant_namespace,
+                                                       std::string_view consumer) const {
+  core::TwinNameRules rules{.consumer = std::string(consumer), .consumers = {}, .allowed = {}, .mistake = {}};
+  for (const auto& [ns, peer] : peers_) rules.consumers.push_back(peer);
+  auto policy = core::admission::read_pod_policy(tenant_namespace.annotation(annotations::pod_policy));
+  if (!policy) {
+    rules.mistake = "the annotation " + std::string(annotations::pod_policy) + " of namespace " +
+                    std::string(tenant_namespace.name()) + " cannot be understood: " + policy.error().text();
+  } else {
+    rules.allowed = policy->twin_names ? policy->twin_names : context_.settings.twin_names;
+  }
+  return rules;
 }
 
 asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
@@ -98,8 +202,10 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
   core::TwinContext ctx{.map = key,
                         .origin = origin ? *origin : std::string(),
                         .pod_security = "baseline",
-                        .liqo_namespace = context_.settings.liqo_namespace};
+                        .liqo_namespace = context_.settings.liqo_namespace,
+                        .names = {}};
   if (tenant) {
+    ctx.names = name_rules(*tenant, ctx.origin);
     if (auto level = core::twin_pod_security(*tenant)) {
       ctx.pod_security = std::move(*level);
     } else {
@@ -113,9 +219,12 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
   Entries entries;
   std::string failures;
   std::vector<api::WantedNamespace> wanted;
+  bool waits = false;
   if (!object->is_deleting()) {
     const std::vector<kube::Object> twins = twins_of(key);
-    core::TwinSelection selection = core::select_twins(api::NamespaceMap(*object), twins);
+    const std::size_t all = count_twins(ctx.origin);
+    core::TwinSelection selection =
+        core::select_twins(api::NamespaceMap(*object), twins, all - std::min(all, twins.size()));
     if (selection.left_out > 0)
       context_.events.warning(*object, kinds::namespace_maps, api::reasons::twin_refused,
                               "The map asks for more namespaces than a cluster gets; " +
@@ -125,7 +234,8 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
     for (const api::WantedNamespace& entry : wanted) {
       std::string before(kube::string_at(object->status(), {"currentMapping", entry.local, "phase"}));
       auto made = co_await ensure_twin(entry, ctx, std::move(before), failures);
-      entries.insert_or_assign(entry.local, std::move(made));
+      waits = waits || !made;
+      if (made) entries.insert_or_assign(entry.local, std::move(*made));
     }
   }
   co_await remove_twins(ctx, std::move(wanted), entries, failures);
@@ -145,17 +255,18 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
                                            api::finalizers::namespace_map, false);
     if (!released) co_return Outcome::retry(std::move(released.error()));
   }
-  co_return Outcome::done();
+  co_return waits ? Outcome::again_after(counting_patience) : Outcome::done();
 }
 
-asio::awaitable<api::MappedNamespace> NamespaceMapController::ensure_twin(api::WantedNamespace wanted,
-                                                                          core::TwinContext ctx,
-                                                                          std::string phase_before,
-                                                                          std::string& failures) {
+asio::awaitable<std::optional<api::MappedNamespace>> NamespaceMapController::ensure_twin(api::WantedNamespace wanted,
+                                                                                         core::TwinContext ctx,
+                                                                                         std::string phase_before,
+                                                                                         std::string& failures) {
   api::MappedNamespace entry{.local = wanted.local, .remote = wanted.remote, .phase = "Accepted", .message = ""};
   const auto fail = [&](std::string why) {
-    if (!failures.empty()) failures += "; ";
-    failures += "twin " + wanted.remote.substr(0, 63) + ": " + why;
+    // A line for people: what is said of each twin stands in the status.
+    if (failures.size() < longest_failures)
+      failures += (failures.empty() ? "twin " : "; twin ") + wanted.remote.substr(0, 63) + ": " + why;
     entry.phase = back_off;
     entry.message = std::move(why);
   };
@@ -163,7 +274,13 @@ asio::awaitable<api::MappedNamespace> NamespaceMapController::ensure_twin(api::W
   kube::Api& home = context_.home.api();
   auto existing = namespaces_->find(key);
   core::TwinPlan plan = core::plan_twin(wanted, existing ? &*existing : nullptr, ctx);
+  // Maps of one consumer are worked on side by side.
+  if (plan.create && count_twins(ctx.origin) >= core::max_twins) {
+    plan.create.reset();
+    plan.refusal = core::too_many_twins();
+  }
   if (plan.create) {
+    const OneMore counted(creating_[ctx.origin]);
     auto created = co_await home.create(kube::resources::namespaces, *plan.create);
     if (!created && created.error().is_already_exists()) {
       // Whose it is stands in what the server has: it is never ours only because its name is taken.
@@ -195,6 +312,12 @@ asio::awaitable<api::MappedNamespace> NamespaceMapController::ensure_twin(api::W
       done = kube::fail(std::move(patched.error()), "labelling the namespace");
   }
   if (done) done = co_await ensure_binding(wanted.remote, ctx);
+  if (done) {
+    auto counted = co_await ensure_quota(wanted.remote, ctx);
+    // Its status is an event, and makes the map due again. What is in use goes on.
+    if (counted && !*counted && phase_before != "Accepted") co_return std::nullopt;
+    if (!counted) done = std::unexpected(std::move(counted.error()));
+  }
   if (!done) {
     const std::string text = done.error().text();
     const bool may_pass = !done.error().is_permanent() && done.error().code() != kube::Errc::invalid_input;
@@ -237,6 +360,43 @@ asio::awaitable<kube::Result<void>> NamespaceMapController::ensure_binding(std::
     bindings_->observe(std::move(*patched));
   }
   co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<bool>> NamespaceMapController::ensure_quota(std::string twin, core::TwinContext ctx) {
+  const kube::ObjectKey key{twin, std::string(core::twin_quota_name)};
+  kube::Api& home = context_.home.api();
+  const auto existing = bounds_->find(key);
+  const core::TwinBounds bounds = bounds_of(ctx.map.ns);
+  // The bounds may have changed since somebody last came near them.
+  Held& held = held_[ctx.origin];
+  held.spent = core::spent_bounds(bounds, held.total, held.spent);
+  const core::Resources hard = core::twin_hard(bounds, held.spent, existing ? &*existing : nullptr);
+  if (!existing) {
+    auto created = co_await home.create(kinds::resource_quotas, core::forge_twin_quota(twin, ctx, hard));
+    // One without our labels, which the cache does not hold, gets them.
+    if (!created && created.error().is_already_exists()) created = co_await home.get(kinds::resource_quotas, key);
+    if (!created) co_return kube::fail(std::move(created.error()), "creating the ResourceQuota");
+    if (auto patch = core::plan_twin_quota(*created, ctx, hard)) {
+      created = co_await home.patch(kinds::resource_quotas, key, kube::PatchType::merge, json::serialize(*patch));
+      if (!created) co_return kube::fail(std::move(created.error()), "updating the ResourceQuota");
+    }
+    const bool counted = core::is_counted(*created);
+    bounds_->observe(std::move(*created));
+    co_return counted;
+  }
+  const bool counted = core::is_counted(*existing);
+  const auto made = kube::parse_time(existing->creation_timestamp());
+  if (const auto patch = core::plan_twin_quota(*existing, ctx, hard)) {
+    auto patched = co_await home.patch(kinds::resource_quotas, key, kube::PatchType::merge, json::serialize(*patch));
+    if (!patched) co_return kube::fail(std::move(patched.error()), "updating the ResourceQuota");
+    bounds_->observe(std::move(*patched));
+  }
+  // Behind the patch: what nobody counts may be a name that the policy has got right by now.
+  if (!counted && made && context_.clock.wall() - *made >= counting_patience)
+    co_return kube::fail(kube::Errc::missing, "nobody counts what it holds (ResourceQuota " +
+                                                  std::string(core::twin_quota_name) +
+                                                  "), which the provider's kube-controller-manager does");
+  co_return counted;
 }
 
 asio::awaitable<void> NamespaceMapController::remove_twins(core::TwinContext ctx,

@@ -6,6 +6,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
 #include "liqo/controllers/guarded_write.hpp"
+#include "liqo/controllers/node_context.hpp"
 #include "liqo/core/namespace/desired_mapping.hpp"
 #include "liqo/core/namespace/remote_name.hpp"
 
@@ -112,12 +113,14 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
     const json::value* entry = kube::find(map->status(), {"currentMapping", ns});
     const bool asked = !kube::string_at(map->spec(), {"desiredMapping", ns}).empty();
     states[key.name] = {.map = key.name,
-                        // Of a map that is being deleted every twin goes.
-                        .required = !selector && asked && !map->is_deleting(),
+                        // What is asked for may stay for a while when no node matches any more. Of a map that is
+                        // being deleted every twin goes.
+                        .required = asked && !map->is_deleting(),
                         .phase = entry ? std::string(kube::string_at(*entry, {"phase"})) : "",
                         .message = entry ? std::string(kube::string_at(*entry, {"message"})) : ""};
   }
   if (selector) {
+    const core::NodeContext node_ctx = node_context(context_.settings);
     for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {
       const auto object = virtual_nodes_->find(key);
       if (!object) continue;
@@ -125,7 +128,7 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
       const core::OfferedNode offered{.virtual_node = &*object, .node = node ? &*node : nullptr};
       // The NamespaceMap is named after the cluster, also where it is still to come.
       const std::string cluster(api::VirtualNode(*object).cluster_id());
-      if (cluster.empty() || !core::is_selected(*selector, offered)) continue;
+      if (cluster.empty() || !core::is_selected(*selector, offered, node_ctx)) continue;
       core::TwinState& state = states[cluster];
       state.map = cluster;
       state.required = true;
@@ -147,6 +150,7 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
           "A NamespaceOffloading must be called \"" + key.name + "\"; this one has no effect. Delete it.");
   }
   auto object = offloadings_->find(key);
+  if (!object || object->is_deleting()) looks_.erase(key.ns);
   if (!object) co_return Outcome::done();
   if (object->is_deleting()) {
     if (!object->has_finalizer(api::finalizers::namespace_offloading)) co_return Outcome::done();
@@ -180,7 +184,11 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
     facts.twins = twin_states(*object, nullptr);
   } else {
     facts.twins = twin_states(*object, &*selector);
-    labelled = co_await set_label(key.ns, offloading.pod_strategy() != api::PodOffloadingStrategy::local);
+    const bool subject = offloading.pod_strategy() != api::PodOffloadingStrategy::local;
+    const auto ns = namespaces_->find({"", key.ns});
+    const bool begins = subject && ns && ns->label(labels::scheduling_enabled) != "true";
+    labelled = co_await set_label(key.ns, subject);
+    if (labelled && begins) looks_.try_emplace(key.ns);
   }
   if (name) {
     facts.remote_name = std::move(*name);
@@ -191,7 +199,9 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
   auto told = co_await write_status(*object, facts);
   if (!labelled) co_return Outcome::retry(std::move(labelled.error()));
   if (!told) co_return Outcome::retry(std::move(told.error()));
-  co_return Outcome::done();
+  auto again = co_await see_to_earlier_pods(std::move(*object));
+  if (!again) co_return Outcome::retry(std::move(again.error()));
+  co_return *again ? Outcome::again_after(**again) : Outcome::done();
 }
 
 asio::awaitable<kube::Result<void>> NamespaceOffloadingController::set_label(std::string ns, bool wanted) {

@@ -6,6 +6,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
+#include "liqo/controllers/node_context.hpp"
 #include "liqo/core/mapping/names.hpp"
 
 namespace liqo::controllers {
@@ -113,6 +114,7 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
 
   // Twins, and the maps that ask for them, stay as long as a VirtualNode has to drain.
   if (virtual_nodes.empty()) {
+    memory_.erase(cluster);
     for (const kube::ObjectKey& key : keys) {
       const auto map = maps_->find(key);
       if (!map || map->is_deleting()) continue;
@@ -146,23 +148,48 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
   if (map)
     for (auto& entry : api::NamespaceMap(*map).desired_mapping())
       current.insert_or_assign(std::move(entry.local), std::move(entry.remote));
-  auto wanted = core::wanted_twins(offloadings, offered, context_.settings.cluster_id, current);
+  const core::NodeContext node_ctx = node_context(context_.settings);
+  core::TwinWish wish = core::wanted_twins(offloadings, offered,
+                                           {.local_cluster = context_.settings.cluster_id,
+                                            .node = node_ctx,
+                                            .now = context_.clock.now(),
+                                            .grace = context_.settings.withdrawal_grace},
+                                           current, memory_[cluster]);
+  const Outcome looked = tell_leaving(cluster, wish, current);
 
   if (!map) {
     const bool all_go = std::ranges::all_of(virtual_nodes, [](const kube::Object& one) { return one.is_deleting(); });
     if (all_go) co_return Outcome::done();
-    co_return co_await create(own, cluster, std::move(wanted));
+    co_return co_await create(own, cluster, std::move(wish.twins));
   }
   // Somebody deletes it: a new one follows when it is gone.
   if (map->is_deleting()) co_return Outcome::done();
-  const auto patch = core::plan_namespace_map(*map, cluster, wanted);
-  if (!patch) co_return Outcome::done();
+  const auto patch = core::plan_namespace_map(*map, cluster, wish.twins);
+  if (!patch) co_return looked;
   auto patched = co_await home.patch(api::kinds::namespace_maps, map->key(), kube::PatchType::merge,
                                      kube::json::serialize(*patch));
   if (!patched && !patched.error().is_not_found())
     co_return Outcome::retry(std::move(patched.error()).in("writing the NamespaceMap"));
   if (patched) maps_->observe(std::move(*patched));
-  co_return Outcome::done();
+  co_return looked;
+}
+
+Outcome OutgoingNamespaceMapController::tell_leaving(std::string_view cluster, const core::TwinWish& wish,
+                                                     const core::WantedTwins& twins) const {
+  std::optional<kube::Duration> next;
+  for (const auto& [ns, leaving] : wish.leaving) {
+    next = next ? std::min(*next, leaving.left) : leaving.left;
+    const auto offloading = offloadings_->find({ns, std::string(api::namespace_offloading_name)});
+    if (!leaving.is_new || !offloading) continue;
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(leaving.left).count();
+    context_.events.warning(*offloading, api::kinds::namespace_offloadings, "WithdrawalPending",
+                            "Labels have changed, and no virtual node of cluster " + std::string(cluster) +
+                                " matches the clusterSelector any more: in " + std::to_string(seconds) +
+                                " s the twin " + twins.find(ns)->second +
+                                " is deleted with everything in it. Put the labels back to keep it; change the " +
+                                "clusterSelector or delete this NamespaceOffloading to withdraw it now.");
+  }
+  return next ? Outcome::again_after(*next) : Outcome::done();
 }
 
 asio::awaitable<Outcome> OutgoingNamespaceMapController::create(kube::ObjectKey key, std::string cluster,

@@ -7,10 +7,11 @@ namespace liqo::controllers {
 namespace {
 
 std::unique_ptr<kube::Leadership> make_leadership(const asio::any_io_executor& executor, kube::Api& api,
-                                                  const std::optional<kube::LeaderElectionSettings>& election,
-                                                  kube::LeaderElector*& elector) {
+                                                  std::optional<kube::LeaderElectionSettings> election,
+                                                  std::function<void()> rewound, kube::LeaderElector*& elector) {
   if (!election) return std::make_unique<kube::SoleLeader>(executor);
-  auto made = std::make_unique<kube::LeaderElector>(executor, api, *election);
+  election->rewound = std::move(rewound);
+  auto made = std::make_unique<kube::LeaderElector>(executor, api, std::move(*election));
   elector = made.get();
   return made;
 }
@@ -22,7 +23,8 @@ Process::Process(const asio::any_io_executor& executor, ProcessContext context)
       executor_(executor),
       open_api_(context_.home, context_.clock, context_.random, context_.metrics,
                 {.cluster = context_.settings.cluster_id}),
-      leadership_(make_leadership(executor, open_api_, context_.election, elector_)),
+      leadership_(make_leadership(
+          executor, open_api_, context_.election, [this] { home_.read_anew(); }, elector_)),
       api_(context_.home, context_.clock, context_.random, context_.metrics,
            {.cluster = context_.settings.cluster_id, .may_write = [this] { return leadership_->may_write(); }}),
       home_(executor, api_, context_.metrics),
@@ -38,19 +40,36 @@ Process::Process(const asio::any_io_executor& executor, ProcessContext context)
       controllers_(make_controllers(executor, shared_, context_.connect)),
       virtual_nodes_(executor, context_.connect, shared_) {}
 
+namespace {
+
+/// Runs a part without which this process would go on as if nothing were to do: its caches, its lease. Where that ends
+/// by an exception, the controllers end, too. The caller keeps both until this has ended.
+asio::awaitable<void> vital(asio::awaitable<void> part, kube::async::TaskGroup& controllers, std::exception_ptr& lost) {
+  try {
+    co_await std::move(part);
+  } catch (...) {
+    if (kube::async::is_cancellation(std::current_exception())) throw;
+    lost = std::current_exception();
+    controllers.cancel();
+  }
+}
+
+}  // namespace
+
 asio::awaitable<void> Process::run() {
   // Two groups, because caches and Events must outlive the reconciles that use them.
   kube::async::TaskGroup base(executor_);
   kube::async::TaskGroup controllers(executor_);
-  std::exception_ptr ended;
+  std::exception_ptr ended, lost;
   try {
-    base.spawn(home_.run());
-    base.spawn(events_.run());
-    if (elector_) base.spawn(elector_->run());
+    base.spawn(vital(home_.run(), controllers, lost));
+    base.spawn(vital(events_.run(), controllers, lost));
+    if (elector_) base.spawn(vital(elector_->run(), controllers, lost));
     for (const auto& controller : controllers_)
       controllers.spawn(kube::run_while_leading(*leadership_, [&one = *controller] { return one.run(); }));
     controllers.spawn(virtual_nodes_.run());
     co_await controllers.join();
+    ended = lost;
   } catch (...) {
     ended = std::current_exception();
   }

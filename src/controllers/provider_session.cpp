@@ -1,26 +1,50 @@
 #include "liqo/controllers/provider_session.hpp"
 
 #include <boost/asio/this_coro.hpp>
+#include <tuple>
 
+#include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/virtual_node.hpp"
 
 namespace liqo::controllers {
 
+namespace {
+
+/// Whether there is nothing to wait for: the list is complete, or the kind is not installed, or not ours to read.
+bool is_known(const kube::Informer& informer) {
+  const auto& trouble = informer.trouble();
+  return informer.has_synced() || (trouble && (trouble->is_not_found() || trouble->is_forbidden()));
+}
+
+}  // namespace
+
 ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::string tenant_namespace,
-                                 core::ForgingContext forging, std::unique_ptr<ProviderLink> link, Context context)
+                                 core::ForgingContext forging, std::unique_ptr<ProviderLink> link,
+                                 std::shared_ptr<ProviderBudget> budget, Context context)
     : context_(context),
       link_(std::move(link)),
       api_(
           link_->transport(), context.clock, context.random, context.metrics,
           {.cluster = forging.clusters.remote, .may_write = [&lead = context.leadership] { return lead.may_write(); }}),
-      provider_(executor, api_, context.metrics),
+      budget_(std::move(budget)),
+      stores_(budget_->stores,
+              [this] {
+                if (overflown_) overflown_();
+              }),
+      provider_(executor, api_, context.metrics, &stores_),
       namespace_maps_(
           context.home.acquire({.resource = api::kinds::namespace_maps,
-                                .ns = std::move(tenant_namespace),
+                                .ns = tenant_namespace,
                                 .selection = {.label_selector = std::string(api::labels::remote_cluster_id) + "=" +
                                                                 forging.clusters.remote}})),
-      pods_(executor, forging, provider_, context),
+      virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
+      foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
+      configurations_(context.home.acquire({.resource = api::kinds::configurations})),
+      ips_(context.home.acquire({.resource = api::kinds::ips, .ns = tenant_namespace})),
+      tenant_namespace_(std::move(tenant_namespace)),
+      pods_(executor, forging, provider_, budget_->home_writes, context),
       config_maps_(executor, *reflection::find_reflected_kind("ConfigMap"), reflection::SelectionPolicy::deny_list,
                    forging,
                    {.home = context.home,
@@ -29,18 +53,25 @@ ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::str
                     .clock = context.clock,
                     .random = context.random,
                     .metrics = context.metrics}),
-      group_(executor, kube::async::TaskGroup::OnFailure::keep_others),
+      workers_(executor),
       log_(kube::Log("provider").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {
   health_.failure_threshold = context.settings.probe_failures;
   health_.network = core::ProviderHealth::Network::unchecked;
   namespace_maps_.subscribe([this](const kube::ObjectKey&) { read_mapping(); });
+  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
+    if (take_sibling(key)) read_filters();
+  });
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) take_sibling(key);
+  read_filters();
+  for (kube::InformerHandle* source : {&foreign_clusters_, &configurations_, &ips_})
+    source->subscribe([this](const kube::ObjectKey&) { (void)read_addresses(); });
 }
 
 void ProviderSession::start() {
-  group_.spawn(provider_.run());
-  group_.spawn(kube::run_while_leading(context_.leadership, [this] { return pods_.run(); }));
-  group_.spawn(kube::run_while_leading(context_.leadership, [this] { return config_maps_.run(); }));
-  group_.spawn(probe());
+  workers_.spawn(provider_.run());
+  workers_.spawn(kube::run_while_leading(context_.leadership, [this] { return pods_.run(); }));
+  workers_.spawn(kube::run_while_leading(context_.leadership, [this] { return config_maps_.run(); }));
+  workers_.spawn(probe());
   // The mapping counts only once the cache of NamespaceMaps is complete: before that, a namespace without a twin may
   // just not have been read yet.
   struct FirstRead {
@@ -49,12 +80,49 @@ void ProviderSession::start() {
       self.read_mapping();
     }
   };
-  group_.spawn(FirstRead::run(*this));
+  workers_.spawn(FirstRead::run(*this));
+  workers_.spawn(read_addresses_first());
+}
+
+std::string ProviderSession::overflow() const {
+  if (!stores_.is_exceeded()) return {};
+  return "Cluster " + pods_.forging().clusters.remote + " shows more than is held of a provider (" +
+         std::to_string(stores_.limits().bytes >> 20) + " MiB, " + std::to_string(stores_.limits().objects) +
+         " objects), last by " + stores_.exceeded_by() +
+         ": have it removed there what does not belong to offloaded pods, or allow more with --provider-cache-mib and "
+         "--provider-cache-objects. It is tried again in 5 minutes";
 }
 
 asio::awaitable<void> ProviderSession::stop() {
-  co_await group_.stop();
+  co_await workers_.stop();
   co_await link_->stop();
+}
+
+bool ProviderSession::take_sibling(const kube::ObjectKey& key) {
+  auto node = virtual_nodes_->find(key);
+  if (!node || api::VirtualNode(*node).cluster_id() != pods_.forging().clusters.remote) return siblings_.erase(key) > 0;
+  siblings_.insert_or_assign(key, std::move(*node));
+  return true;
+}
+
+void ProviderSession::read_filters() {
+  std::vector<kube::Object> nodes;
+  nodes.reserve(siblings_.size());
+  for (const auto& [key, node] : siblings_) nodes.push_back(node);
+  const core::ForgingContext& own = pods_.forging();
+  const kube::Object* decides = core::filters_decided_by(nodes, own.clusters.remote);
+  if (!decides) return;
+  core::ReflectionFilters filters = core::filters_of(*decides);
+  if (filters == filters_) return;
+  filters_ = filters;
+  for (const kube::Object& node : nodes)
+    if (node.name() == own.node_name && core::filters_of(node) != filters)
+      context_.events.warning(node, api::kinds::virtual_nodes, api::reasons::filters_differ,
+                              "What labelsNotReflected and annotationsNotReflected of this virtual node say holds for "
+                              "its pods only. Reflected objects are shared by all virtual nodes of cluster " +
+                                  own.clusters.remote + ": for them holds what the oldest says, " +
+                                  std::string(decides->name()));
+  config_maps_.set_filters(std::move(filters));
 }
 
 void ProviderSession::read_mapping() {
@@ -95,6 +163,35 @@ void ProviderSession::read_mapping() {
   pods_.set_mapping(std::move(mapping));
 }
 
+bool ProviderSession::read_addresses() {
+  if (!is_known(*foreign_clusters_) || !is_known(*configurations_) || !is_known(*ips_)) return false;
+  const std::string& cluster = pods_.forging().clusters.remote;
+  // Of several ForeignClusters for one cluster the oldest counts, here as for its status.
+  std::optional<kube::Object> peer;
+  for (const kube::ObjectKey& key : foreign_clusters_->store().keys()) {
+    auto found = foreign_clusters_->find(key);
+    if (!found || api::ForeignCluster(*found).cluster_id() != cluster) continue;
+    const auto age = [](const kube::Object& object) { return std::tuple(object.creation_timestamp(), object.name()); };
+    if (!peer || age(*found) < age(*peer)) peer = std::move(*found);
+  }
+  // It is about to be made.
+  if (!peer) return false;
+  std::vector<kube::Object> configurations, ips;
+  for (const kube::ObjectKey& key : configurations_->store().keys())
+    if (auto found = configurations_->find(key);
+        found && key.ns == tenant_namespace_ && found->label(api::labels::remote_cluster_id) == cluster)
+      configurations.push_back(std::move(*found));
+  for (const kube::ObjectKey& key : ips_->store().keys())
+    if (auto found = ips_->find(key)) ips.push_back(std::move(*found));
+  pods_.set_addresses(core::PeerAddresses::of(*peer, configurations, ips));
+  return true;
+}
+
+asio::awaitable<void> ProviderSession::read_addresses_first() {
+  // A kind that is not installed never completes a list, and nothing tells of that.
+  while (!read_addresses()) co_await context_.clock.sleep(std::chrono::milliseconds(200));
+}
+
 asio::awaitable<void> ProviderSession::probe() {
   while (true) {
     const kube::TimePoint start = context_.clock.now();
@@ -111,6 +208,9 @@ asio::awaitable<void> ProviderSession::probe() {
       // Patience is for a provider that has answered before: one that never did is not Ready from the start.
       health_.failed_probes = was_known ? health_.failed_probes + 1 : health_.failure_threshold;
       health_.last_error = answer.error().text();
+      if (answer.error().http_code() == 401)
+        if (const std::string trouble = link_->credentials_trouble(context_.clock.wall()); !trouble.empty())
+          health_.last_error += "; " + trouble;
     }
     const bool is_alive = health_.failed_probes < health_.failure_threshold;
     if (!was_known || was_alive != is_alive) {

@@ -4,7 +4,9 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/authentication/names.hpp"
 #include "liqo/core/slice/status.hpp"
 #include "slice_tenant.hpp"
@@ -21,6 +23,8 @@ namespace conditions = api::slice_conditions;
 /// Changes of nodes and pods come in bursts.
 constexpr kube::Duration share_pause = 200ms;
 constexpr kube::Duration stale_quota_pause = 5s;
+/// Until it is looked again what the machines are; the end of the list of nodes brings slices back sooner.
+constexpr kube::Duration kind_pause = 1s;
 
 std::string listed(const core::Resources& resources) {
   std::string text;
@@ -50,6 +54,10 @@ QuotaController::QuotaController(const asio::any_io_executor& executor, TenantNa
                   for (const kube::ObjectKey& key : share_slices_)
                     controller_.enqueue_after({key.ns, key}, share_pause);
                 }),
+      platforms_(context_,
+                 [this] {
+                   for (const kube::ObjectKey& key : incoming_) enqueue(key);
+                 }),
       controller_(executor, context_.clock, context_.random, context_.metrics,
                   {.name = "quota", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
@@ -98,8 +106,12 @@ void QuotaController::read_policy() {
 
 void QuotaController::see_slice(const kube::ObjectKey& key) {
   const auto slice = slices_->find(key);
-  const bool shares = slice && !slice->is_deleting() && api::ResourceSlice(*slice).is_replica() &&
-                      api::ResourceSlice(*slice).slice_class() == core::share_class;
+  const bool comes_in = slice && !slice->is_deleting() && api::ResourceSlice(*slice).is_replica();
+  if (comes_in)
+    incoming_.insert(key);
+  else
+    incoming_.erase(key);
+  const bool shares = comes_in && api::ResourceSlice(*slice).slice_class() == core::share_class;
   const bool more = shares ? share_slices_.insert(key).second : share_slices_.erase(key) > 0;
   // One more or less of a consumer changes the part of each of them.
   if (more) {
@@ -138,15 +150,42 @@ core::GrantDecision QuotaController::decide(const kube::Object& slice, const kub
                                                      .policy = policy_,
                                                      .tenant = core::tenant_state(tenant),
                                                      .slice_cordoned = core::is_cordoned(slice),
+                                                     .slice_drained = core::is_drained(slice),
                                                      .answered = shown && !is_ours(shown->reason),
                                                      .sharing_percentage = core::sharing_percentage(policy_, tenant),
                                                      .share_slices = share_slices_of(slice.ns()),
                                                      .record = record,
                                                      .free = free ? &*free : nullptr,
+                                                     .limits = limits_of(slice.key()),
                                                      .pending = memory.pending,
                                                      .now = context_.clock.now()});
   memory.pending = decision.pending;
+  if (decision.record) memory.granting = decision.record->granted;
   return decision;
+}
+
+core::GrantLimits QuotaController::limits_of(const kube::ObjectKey& slice) const {
+  const auto policy = core::admission::read_pod_policy(namespaces_.annotation(slice.ns, api::annotations::pod_policy));
+  if (!policy)
+    return {.slice = {},
+            .consumer = {},
+            .others = {},
+            .mistake = "the provider's policy for this cluster cannot be understood (" + policy.error().text() +
+                       "): its operator has to correct it"};
+  core::GrantLimits limits{.slice = policy->max_slice, .consumer = policy->max_resources, .others = {}, .mistake = {}};
+  if (limits.consumer.empty()) return limits;
+  const std::string peer = namespaces_.peer_of(slice.ns);
+  for (const kube::ObjectKey& key : slices_->store().keys()) {
+    if (key.ns != slice.ns || key == slice) continue;
+    core::Resources granted;
+    if (const auto quota = quotas_->find({key.ns, core::slice_user(key.name, peer)}))
+      if (auto read = core::read_resources(api::Quota(*quota).resources())) granted = std::move(*read);
+    // Two slices that are decided at the same time know of each other.
+    if (const auto decided = memory_.find(key); decided != memory_.end())
+      core::raise(granted, decided->second.granting);
+    core::add(limits.others, granted);
+  }
+  return limits;
 }
 
 std::optional<core::SliceRecord> QuotaController::foreign_record(const kube::Object& slice) {
@@ -166,6 +205,7 @@ std::optional<core::SliceRecord> QuotaController::foreign_record(const kube::Obj
 asio::awaitable<Outcome> QuotaController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   capacity_.set_watching(!share_slices_.empty());
+  platforms_.set_watching(!incoming_.empty());
   const auto found = slices_->find(key);
   if (!found || found->is_deleting()) {
     // Its Quota is the garbage collector's.
@@ -176,7 +216,8 @@ asio::awaitable<Outcome> QuotaController::reconcile(kube::WorkKey work) {
   const api::ResourceSlice view(slice);
   const std::string peer = namespaces_.peer_of(key.ns);
   if (peer.empty()) co_return Outcome::done();
-  if (memory_[key].uid != slice.uid()) memory_[key] = Memory{.uid = std::string(slice.uid()), .pending = {}};
+  if (memory_[key].uid != slice.uid())
+    memory_[key] = Memory{.uid = std::string(slice.uid()), .pending = {}, .granting = {}};
 
   const kube::ObjectKey quota_key{key.ns, core::slice_user(key.name, peer)};
   auto quota = quotas_->find(quota_key);
@@ -204,7 +245,10 @@ asio::awaitable<Outcome> QuotaController::reconcile(kube::WorkKey work) {
       context_.events.warning(slice, api::kinds::resource_slices, "TenantNotFound",
                               "there is no Tenant for cluster " + peer + " in this namespace: create it first");
   } else {
-    wish.cordoned = core::tenant_state(*tenant) != core::TenantState::active || core::is_cordoned(slice);
+    const core::TenantState state = core::tenant_state(*tenant);
+    const bool keeps_pods = state == core::TenantState::drained && api::Tenant(*tenant).keeps_pods();
+    wish.drained = core::is_drained(slice) || (state == core::TenantState::drained && !keeps_pods);
+    wish.cordoned = state != core::TenantState::active || wish.drained || core::is_cordoned(slice);
     if (view.consumer() == peer) {
       decision = decide(slice, *tenant, record ? &*record : nullptr, peer);
     } else {
@@ -230,12 +274,15 @@ asio::awaitable<Outcome> QuotaController::reconcile(kube::WorkKey work) {
     auto written = co_await write_quota(slice, std::move(quota), std::move(wish));
     if (!written) co_return Outcome::retry(std::move(written.error()));
   }
+  // A node that is shown as another kind of machine for a moment attracts the wrong pods.
+  if (decision.accepted() && platforms_.is_coming()) co_return Outcome::again_after(kind_pause);
   const bool custom = !core::is_built_in_class(view.slice_class());
   Memory& memory = memory_[key];
   const bool told = custom && memory.drain_told;
   memory.drain_told = decision.verdict == Verdict::denied;
   if (!told || decision.verdict != Verdict::denied) {
-    if (auto patch = core::plan_slice_status(slice, decision, policy_, storage_classes(), context_.clock.wall())) {
+    if (auto patch = core::plan_slice_status(slice, decision, policy_, storage_classes(), context_.clock.wall(),
+                                             platforms_.common())) {
       auto written = co_await write_status(slice, std::move(*patch));
       if (!written) {
         memory_[key].drain_told = false;

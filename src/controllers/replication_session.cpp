@@ -3,6 +3,8 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/controllers/guarded_write.hpp"
+#include "liqo/core/authentication/heartbeat.hpp"
+#include "liqo/core/clock_skew.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -20,6 +22,8 @@ constexpr kube::Duration refusal_pause = 5s;
 /// What no event of ours announces: the end of an object of somebody else, a provider that lets us read again.
 constexpr kube::Duration look_again = 30s;
 constexpr kube::Duration unknown_pause = 10s;
+/// Heartbeats: the first, and the next after one that the provider does not want.
+constexpr kube::Duration first_beat = 1min, unwanted_pause = 1h;
 
 bool is_refusal(const kube::Failure& failure) { return failure.http_code() == 401 || failure.http_code() == 403; }
 
@@ -39,7 +43,7 @@ ReplicationSession::ReplicationSession(const asio::any_io_executor& executor, co
                    .guard = 2min,
                    .grace = 5s},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
-      group_(executor, kube::async::TaskGroup::OnFailure::keep_others),
+      workers_(executor),
       log_(kube::Log("replication").with("cluster", peer_.remote).with("namespace", peer_.local_namespace)) {
   kinds_.reserve(core::replicated_kinds().size());
   for (const kube::Resource& resource : core::replicated_kinds()) {
@@ -64,18 +68,32 @@ kube::InformerScope ReplicationSession::provider_scope(const kube::Resource& res
 }
 
 void ReplicationSession::start() {
-  group_.spawn(provider_.run());
-  group_.spawn(controller_.run());
+  workers_.spawn(provider_.run());
+  workers_.spawn(controller_.run());
   if (context_.settings.foreign_cluster_ping_interval > 0s) {
-    group_.spawn(probe());
+    workers_.spawn(probe());
   } else {
     answers_ = true;
   }
+  workers_.spawn(beat());
   enqueue_all();
 }
 
+asio::awaitable<void> ReplicationSession::beat() {
+  // What a peering needs at its beginning comes first.
+  co_await context_.clock.sleep(first_beat);
+  const kube::ObjectKey lease{peer_.remote_namespace, std::string(core::heartbeat_lease)};
+  while (true) {
+    const std::string patch = kube::json::serialize(core::heartbeat_patch(peer_.local, context_.clock.wall()));
+    const auto beaten = co_await api_.patch(kube::resources::leases, lease, kube::PatchType::merge, patch);
+    // The Go version, and whoever does not ask for it, has no Lease for us.
+    const bool is_unwanted = !beaten && (is_refusal(beaten.error()) || beaten.error().is_not_found());
+    co_await context_.clock.sleep(is_unwanted ? unwanted_pause : core::heartbeat_interval);
+  }
+}
+
 asio::awaitable<void> ReplicationSession::stop() {
-  co_await group_.stop();
+  co_await workers_.stop();
   co_await link_->stop();
 }
 
@@ -305,6 +323,17 @@ asio::awaitable<kube::Result<bool>> ReplicationSession::has_replicas() {
   co_return false;
 }
 
+void ReplicationSession::look_at_clock() {
+  const std::chrono::seconds now = core::settle_clock(clock_ahead_, api_.clock_ahead().value_or(0s));
+  if (std::exchange(clock_ahead_, now) == now) return;
+  if (now == 0s) {
+    log_.info("the clocks agree again");
+  } else {
+    log_.warn("the clocks do not agree", {{"error", core::describe_clock(now)}});
+  }
+  if (health_changed_) health_changed_();
+}
+
 asio::awaitable<void> ReplicationSession::probe() {
   while (true) {
     const kube::TimePoint start = context_.clock.now();
@@ -312,11 +341,17 @@ asio::awaitable<void> ReplicationSession::probe() {
     // One that forbids the path is alive; one that does not know us (401) is of no use.
     const bool answers = answer || answer.error().is_forbidden();
     if (answers_ != answers) {
-      if (!answers) log_.warn("the provider's API server does not answer", {{"error", answer.error()}});
+      if (!answers) {
+        std::string why = answer.error().text();
+        if (const std::string trouble = link_->credentials_trouble(context_.clock.wall()); !trouble.empty())
+          why += "; " + trouble;
+        log_.warn("the provider's API server does not answer", {{"error", why}});
+      }
       if (answers) log_.info("the provider's API server answers");
       answers_ = answers;
       if (health_changed_) health_changed_();
     }
+    look_at_clock();
     co_await context_.clock.sleep_until(start + context_.settings.foreign_cluster_ping_interval);
   }
 }

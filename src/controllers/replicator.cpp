@@ -141,6 +141,13 @@ std::optional<bool> Replicator::answers(std::string_view cluster) const {
   return best;
 }
 
+std::chrono::seconds Replicator::clock_ahead(std::string_view cluster) const {
+  std::chrono::seconds ahead{0};
+  for (const auto& [key, peer] : peers_)
+    if (key.name == cluster && peer.session && ahead == std::chrono::seconds(0)) ahead = peer.session->clock_ahead();
+  return ahead;
+}
+
 bool Replicator::is_lost(std::string_view cluster) const {
   for (const kube::ObjectKey& key : foreign_clusters_->store().keys()) {
     const auto found = foreign_clusters_->find(key);
@@ -268,6 +275,20 @@ asio::awaitable<void> Replicator::stop_session(PeerKey key) {
   co_await session->stop();
 }
 
+asio::awaitable<void> Replicator::end_lost_session(PeerKey key) {
+  Peer& peer = peers_[key];
+  const kube::TimePoint now = context_.clock.now();
+  const kube::Duration pause = peer.restarts.lose(now, context_.random);
+  peer.not_before = now + pause;
+  count_lost_session(context_, key.name, "replication");
+  log_.error("the session with the provider has lost a worker and starts anew",
+             {{"cluster", key.name},
+              {"namespace", key.ns},
+              {"error", peer.session->loss()},
+              {"pause_ms", std::chrono::ceil<std::chrono::milliseconds>(pause).count()}});
+  co_await stop_session(key);
+}
+
 asio::awaitable<kube::Result<void>> Replicator::set_finalizer(const kube::Object& secret, bool wanted) {
   const auto patch = core::finalizer_patch(secret, api::finalizers::replication_credentials, wanted);
   if (!patch) co_return kube::Result<void>();
@@ -309,6 +330,8 @@ kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secr
   now.digest = digest_of(secret);
   now.session = std::make_unique<ReplicationSession>(executor_, std::move(*peer), std::move(*link), context_);
   now.session->on_health_change([this, cluster = key.name] { tell(cluster); });
+  now.session->on_loss([this, key] { enqueue_peer(key); });
+  now.restarts.begin(context_.clock.now());
   now.session->set_peer_lost(is_lost(key.name));
   now.session->start();
   log_.info("replication started",
@@ -323,7 +346,9 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
   if (secrets.empty()) {
     // A session that has its credentials ends what is to be ended without the Secret.
     if (const auto found = peers_.find(key); found != peers_.end()) {
-      if (found->second.session && !held_by(key, false).empty()) co_return Outcome::again_after(closing_pause);
+      const auto& session = found->second.session;
+      if (session && session->loss().empty() && !held_by(key, false).empty())
+        co_return Outcome::again_after(closing_pause);
       co_await stop_session(key);
       peers_.erase(key);
       log_.info("replication ended", {{"cluster", key.name}, {"namespace", key.ns}});
@@ -350,6 +375,10 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
     auto guarded = co_await set_finalizer(secret, true);
     if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
   }
+  if (peers_[key].session && !peers_[key].session->loss().empty()) co_await end_lost_session(key);
+  // Nothing is let go meanwhile: nobody has looked what is left at the provider.
+  if (const kube::TimePoint at = peers_[key].not_before; !peers_[key].session && context_.clock.now() < at)
+    co_return Outcome::again_after(at - context_.clock.now());
   if (peers_[key].session && peers_[key].digest != digest_of(secret)) {
     log_.info("replication starts anew: the credentials have changed", {{"cluster", key.name}, {"namespace", key.ns}});
     co_await stop_session(key);
@@ -374,7 +403,7 @@ asio::awaitable<Outcome> Replicator::close(PeerKey key, kube::Object secret) {
   // Held by somebody else: the session goes on until it is gone.
   if (!secret.has_finalizer(api::finalizers::replication_credentials)) co_return Outcome::done();
   const bool lost = is_lost(key.name);
-  ReplicationSession* session = peers_[key].session.get();
+  const std::shared_ptr<ReplicationSession> session = peers_[key].session;
   if (auto held = held_by(key, true); session && !held.empty() && !lost) {
     std::string names;
     for (std::size_t i = 0; i < std::min(held.size(), named_objects); ++i) names += (i ? ", " : "") + held[i];

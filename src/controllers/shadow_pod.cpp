@@ -2,6 +2,8 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/admission/tenant_index.hpp"
+#include "liqo/core/forge/pod_status.hpp"
 #include "liqo/core/order.hpp"
 #include "liqo/core/pod_plan.hpp"
 
@@ -12,6 +14,8 @@ using namespace std::chrono_literals;
 using kube::Outcome;
 
 constexpr kube::Duration unseen_time = 5s;
+/// At least this long between two writes of why a pod is not made.
+constexpr kube::Duration tell_interval = 30s;
 
 }  // namespace
 
@@ -21,6 +25,7 @@ ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, 
       pods_(context.home.acquire({.resource = kube::resources::pods,
                                   .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
                                                                   std::string(api::labels::managed_by_shadow_pod)}})),
+      namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
       controller_(executor, context.clock, context.random, context.metrics,
                   {.name = "shadowpod",
                    .limits = {.workers = 128, .workers_per_group = 64},
@@ -31,6 +36,21 @@ ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, 
   const auto synced = [this] { enqueue_all(); };
   shadows_.subscribe(changed, synced);
   pods_.subscribe(changed, synced);
+  namespaces_->add_index(std::string(core::admission::tenants_by_cluster), core::admission::index_tenant_namespace);
+  namespaces_.subscribe([this](const kube::ObjectKey&) { policies_.clear(); }, synced);
+}
+
+const core::admission::PodPolicy& ShadowPodController::policy_of(const std::string& twin) {
+  const auto [at, is_new] = policies_.try_emplace(twin);
+  if (!is_new) return at->second;
+  const auto ns = namespaces_->find({{}, twin});
+  const std::string consumer(ns ? ns->label(api::labels::remote_cluster_id) : "");
+  if (consumer.empty()) return at->second;
+  for (const kube::ObjectKey& key : namespaces_->store().keys(core::admission::tenants_by_cluster, consumer))
+    if (const auto tenant = namespaces_->find(key))
+      at->second = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy))
+                       .value_or(core::admission::PodPolicy());
+  return at->second;
 }
 
 void ShadowPodController::enqueue_all() {
@@ -67,6 +87,27 @@ asio::awaitable<kube::Result<void>> ShadowPodController::release(kube::Object po
   co_return kube::Result<void>();
 }
 
+asio::awaitable<kube::Result<void>> ShadowPodController::tell(const kube::Object& shadow, std::string words) {
+  auto patch = core::refusal_patch(shadow, words);
+  if (!patch) co_return kube::Result<void>();
+  const kube::ObjectKey key = shadow.key();
+  // Each write makes the ShadowPod due at once: words that are others each time would ask again and again.
+  Memory& memory = memory_[key];
+  const kube::TimePoint now = context_.clock.now();
+  if (memory.told_at && now - *memory.told_at < tell_interval) co_return kube::Result<void>();
+  memory.told_at = now;
+  co_return co_await write_told(key, std::move(*patch));
+}
+
+asio::awaitable<kube::Result<void>> ShadowPodController::write_told(kube::ObjectKey key, kube::json::object patch) {
+  auto patched = co_await context_.home.api().patch(api::kinds::shadow_pods, key, kube::PatchType::merge,
+                                                    kube::json::serialize(patch));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "telling why the pod is not made");
+  if (patched) shadows_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
 asio::awaitable<Outcome> ShadowPodController::release_orphan(kube::ObjectKey key, std::string last) {
   // The pod itself is the garbage collector's.
   auto pod = pods_->find(key);
@@ -98,20 +139,22 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
   memory.plan.create_in_doubt = context_.clock.now() < memory.in_doubt_until;
   kube::Api& home = context_.home.api();
 
-  core::ShadowPlan plan = core::plan_shadow_pod(*shadow, pod ? &*pod : nullptr, memory.plan);
+  core::ShadowPlan plan =
+      core::plan_shadow_pod(*shadow, pod ? &*pod : nullptr, memory.plan, nullptr, policy_of(key.ns));
   if (plan.release && (shadow->is_deleting() || plan.confirm_first)) {
     auto released = co_await release(*pod, plan.confirm_first);
     if (!released) co_return Outcome::retry(std::move(released.error()));
   }
   if (plan.remove_pod) {
-    auto removed = co_await home.remove(kube::resources::pods, key, {.uid = std::string(pod->uid())});
+    auto removed = co_await home.remove(kube::resources::pods, key,
+                                        {.uid = std::string(pod->uid()), .grace_period_seconds = plan.remove_grace});
     if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
       co_return Outcome::retry(std::move(removed.error()).in("removing the pod of a ShadowPod that is deleted"));
     co_return Outcome::done();
   }
-  if (plan.await_create) co_return Outcome::again_after(memory.in_doubt_until - context_.clock.now());
+  if (plan.await_create) co_return Outcome::again_after(memory_[key].in_doubt_until - context_.clock.now());
   if (plan.await_pod) {
-    const kube::Duration waited = context_.clock.now() - memory.created_at;
+    const kube::Duration waited = context_.clock.now() - memory_[key].created_at;
     if (waited < unseen_time) co_return Outcome::again_after(unseen_time - waited);
     auto live = co_await home.get(kube::resources::pods, key);
     if (live) {
@@ -155,14 +198,23 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
       plan = core::plan_shadow_pod(*shadow, &*pod, core::ShadowMemory());
     } else {
       kube::Failure failure = std::move(created.error()).in("creating the pod");
-      if (failure.is_permanent())
+      if (failure.is_permanent()) {
         context_.events.warning(*shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, failure.text());
+        auto told = co_await tell(*shadow, core::refusal_words(failure));
+        if (!told) co_return Outcome::retry(std::move(told.error()));
+      }
       co_return Outcome::retry(std::move(failure));
     }
   }
   if (!plan.refusal.empty()) {
     context_.events.warning(*shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, plan.refusal);
+    auto told = co_await tell(*shadow, plan.refusal);
+    if (!told) co_return Outcome::retry(std::move(told.error()));
     co_return Outcome::again_after(30s);
+  }
+  if (plan.told) {
+    auto told = co_await write_told(key, std::move(*plan.told));
+    if (!told) co_return Outcome::retry(std::move(told.error()));
   }
   if (plan.patch) {
     auto patched = co_await home.patch(kube::resources::pods, key, kube::PatchType::strategic_merge,

@@ -42,6 +42,14 @@ void prune_pod(json::object& tree) {
 
 }  // namespace
 
+kube::InformerScope scope_of_machines() {
+  return {.resource = kube::resources::nodes,
+          .ns = {},
+          .selection = {.label_selector =
+                            std::string(api::labels::type) + "!=" + std::string(api::labels::type_virtual_node)},
+          .prune = prune_node};
+}
+
 SharedCapacity::SharedCapacity(Context context, std::function<void()> changed)
     : context_(std::move(context)), changed_(std::move(changed)) {}
 
@@ -54,10 +62,7 @@ void SharedCapacity::set_watching(bool wanted) {
     namespaces_.release();
     return;
   }
-  nodes_ = context_.home.acquire({.resource = kube::resources::nodes,
-                                  .selection = {.label_selector = std::string(api::labels::type) +
-                                                                  "!=" + std::string(api::labels::type_virtual_node)},
-                                  .prune = prune_node});
+  nodes_ = context_.home.acquire(scope_of_machines());
   pods_ = context_.home.acquire({.resource = kube::resources::pods, .prune = prune_pod});
   namespaces_ = context_.home.acquire({.resource = kube::resources::namespaces,
                                        .selection = {.label_selector = std::string(api::labels::remote_cluster_id)}});

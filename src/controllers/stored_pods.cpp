@@ -95,10 +95,32 @@ core::PodSurroundings StoredPods::surroundings(std::string_view ns, const kube::
   return found;
 }
 
+StoredAmount StoredPods::amount_of(const std::string& origin) const {
+  const auto found = amounts_.find(origin);
+  return found == amounts_.end() ? StoredAmount() : found->second;
+}
+
+void StoredPods::weigh(const kube::ObjectKey& key, const kube::Object* shadow) {
+  if (const auto had = weights_.find(key); had != weights_.end()) {
+    const auto amount = amounts_.find(had->second.origin);
+    amount->second.bytes -= had->second.bytes;
+    if (--amount->second.objects == 0) amounts_.erase(amount);
+    weights_.erase(had);
+  }
+  if (!shadow) return;
+  Weight weight{.origin = std::string(shadow->label(api::labels::reflection_origin)), .bytes = shadow->text().size()};
+  StoredAmount& amount = amounts_[weight.origin];
+  ++amount.objects;
+  amount.bytes += weight.bytes;
+  weights_.emplace(key, std::move(weight));
+}
+
 void StoredPods::recount(const kube::ObjectKey& key) {
   std::optional<core::HeldShadow> held_shadow;
   std::optional<core::HeldPod> held_pod;
-  if (const auto shadow = shadows_->find(key)) {
+  const auto shadow = shadows_->find(key);
+  weigh(key, shadow ? &*shadow : nullptr);
+  if (shadow) {
     const api::ShadowPod view(*shadow);
     held_shadow = core::HeldShadow{.uid = std::string(shadow->uid()),
                                    .user = std::string(shadow->label(api::labels::creator_user)),
@@ -107,6 +129,7 @@ void StoredPods::recount(const kube::ObjectKey& key) {
                                    .version = kube::Store::version_number(shadow->resource_version())};
     // What cannot be read was not admitted by us and takes nothing but its place; its Pod will count.
     if (const auto needs = needs_of(*shadow)) held_shadow->demand = core::pod_demand(*needs, counting_);
+    if (seen_) seen_(key, *held_shadow);
   }
   if (const auto pod = pods_->find(key)) {
     held_pod = core::HeldPod{.uid = std::string(pod->uid()),

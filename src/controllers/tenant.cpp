@@ -40,6 +40,9 @@ TenantController::TenantController(const asio::any_io_executor& executor, Tenant
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       shadow_pods_(context_.home.acquire({.resource = api::kinds::shadow_pods})),
+      pods_(context_.home.acquire({.resource = kube::resources::pods,
+                                   .selection = {.label_selector = std::string(labels::managed_by) + "=" +
+                                                                   std::string(labels::managed_by_shadow_pod)}})),
       consumer_namespaces_(
           context_.home.acquire({.resource = kube::resources::namespaces,
                                  .selection = {.label_selector = std::string(labels::remote_cluster_id)}})),
@@ -61,6 +64,7 @@ TenantController::TenantController(const asio::any_io_executor& executor, Tenant
   tenants_.subscribe(in_namespace, all);
   slices_.subscribe([this](const kube::ObjectKey& key) { see_slice(key); }, all);
   shadow_pods_.subscribe([this](const kube::ObjectKey& key) { see_shadow_pod(key); }, all);
+  pods_.subscribe([this](const kube::ObjectKey& key) { see_pod(key); }, all);
   consumer_namespaces_.subscribe([](const kube::ObjectKey&) {}, all);
   cluster_bindings_.subscribe([this](const kube::ObjectKey&) { enqueue_all(); }, all);
   namespaces_.subscribe_bindings([this](const kube::ObjectKey& key) { enqueue_namespace(key.ns); });
@@ -73,7 +77,7 @@ TenantController::TenantController(const asio::any_io_executor& executor, Tenant
 
 bool TenantController::has_synced() const {
   return namespaces_.has_synced() && tenants_->has_synced() && slices_->has_synced() && shadow_pods_->has_synced() &&
-         consumer_namespaces_->has_synced() && cluster_bindings_->has_synced();
+         pods_->has_synced() && consumer_namespaces_->has_synced() && cluster_bindings_->has_synced();
 }
 
 void TenantController::enqueue_all() {
@@ -104,6 +108,15 @@ void TenantController::see_shadow_pod(const kube::ObjectKey& shadow_key) {
   const auto shadow = shadow_pods_->find(shadow_key);
   if (!shadow || shadow->is_deleting()) return;
   for (const kube::ObjectKey& key : drained) controller_.enqueue({key.ns, key});
+}
+
+void TenantController::see_pod(const kube::ObjectKey& pod_key) {
+  if (tenants_->store().keys(drained_cluster, any_cluster).empty()) return;
+  const auto ns = consumer_namespaces_->find({"", pod_key.ns});
+  if (!ns) return;
+  const auto pod = pods_->find(pod_key);
+  for (const kube::ObjectKey& key : tenants_->store().keys(drained_cluster, ns->label(labels::remote_cluster_id)))
+    if (pod && outlives_drain(*pod, drain_grace(key.ns))) controller_.enqueue({key.ns, key});
 }
 
 std::vector<kube::Object> TenantController::tenants_of(std::string_view ns) const {
@@ -167,6 +180,8 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
     auto left = co_await delete_shadow_pods(peer);
     if (!left) co_return Outcome::retry(std::move(left.error()));
     pods_left = *left;
+    auto sooner = co_await shorten_grace(key.ns, peer);
+    if (!sooner) co_return Outcome::retry(std::move(sooner.error()));
   }
 
   // Whoever was let in once has its name.
@@ -200,10 +215,13 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
                                        core::forge_cluster_role_binding(peer, core::remote_cluster_wide_role));
   if (!bound) co_return Outcome::retry(std::move(bound.error()));
   if (pods_left) co_return Outcome::again_after(0ms);
-  if (!renewal) co_return Outcome::done();
+  auto heartbeat = co_await watch_heartbeat(tenant);
+  if (!heartbeat) co_return Outcome::retry(std::move(heartbeat.error()));
+  if (!renewal && !*heartbeat) co_return Outcome::done();
   // In pieces: the monotonic clock stands still while a machine sleeps, certificates age.
-  const kube::Duration left = std::max<kube::Duration>(*renewal - context_.clock.wall(), 1s);
-  co_return Outcome::again_after(std::min(left, longest_wait));
+  kube::Duration left = std::min(longest_wait, heartbeat->value_or(longest_wait));
+  if (renewal) left = std::min(left, std::max<kube::Duration>(*renewal - context_.clock.wall(), 1s));
+  co_return Outcome::again_after(left);
 }
 
 asio::awaitable<kube::Result<std::optional<kube::WallTime>>> TenantController::admit(kube::Object tenant) {

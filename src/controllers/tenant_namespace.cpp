@@ -66,6 +66,11 @@ std::string TenantNamespaces::peer_of(std::string_view ns) const {
   return core::is_dns_label(peer) ? std::string(peer) : "";
 }
 
+std::string TenantNamespaces::annotation(std::string_view ns, std::string_view key) const {
+  const auto found = namespaces_->find({"", std::string(ns)});
+  return found ? std::string(found->annotation(key)) : "";
+}
+
 bool TenantNamespaces::is_ending(std::string_view ns) const {
   const auto found = namespaces_->find({"", std::string(ns)});
   return found && found->is_deleting();

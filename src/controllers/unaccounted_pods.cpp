@@ -1,7 +1,10 @@
 #include "liqo/controllers/unaccounted_pods.hpp"
 
+#include <algorithm>
+
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/quota.hpp"
 #include "liqo/controllers/quota_users.hpp"
 
 namespace liqo::controllers {
@@ -33,7 +36,11 @@ UnaccountedPods::UnaccountedPods(const asio::any_io_executor& executor, Context 
   shadows_.subscribe(changed);
   pods_.subscribe(changed);
   quotas_.subscribe([this](const kube::ObjectKey& key) {
-    if (!quotas_->store().contains(key)) enqueue_all();
+    // What a Quota shows of its use changes all the time; that concerns nobody here.
+    const auto quota = quotas_->find(key);
+    const bool drained = quota && api::Quota(*quota).is_drained();
+    if (!drained) drained_.erase(key);
+    if (!quota || (drained && drained_.insert(key).second)) enqueue_all();
   });
 }
 
@@ -78,10 +85,13 @@ asio::awaitable<Outcome> UnaccountedPods::reconcile(kube::WorkKey work) {
   }
   // One that was never admitted by us bears no user: what lets it in does not count it either.
   const std::string user(shadow->label(api::labels::creator_user));
-  if (shadow->is_deleting() || user.empty() || !quotas_->store().keys(quotas_by_user, user).empty()) {
+  const std::vector<kube::ObjectKey> counting = quotas_->store().keys(quotas_by_user, user);
+  if (shadow->is_deleting() || user.empty() || !counting.empty()) {
     noticed_.erase(key);
-    co_return Outcome::done();
+    if (shadow->is_deleting() || user.empty() || !is_drained(counting)) co_return Outcome::done();
+    co_return co_await end(*shadow, "SliceDrained", "it is ended: the provider has drained its ResourceSlice");
   }
+  if (!context_.settings.enforce_resources) co_return Outcome::done();
   Notice& notice = noticed_[key];
   if (notice.uid != shadow->uid()) notice = {std::string(shadow->uid()), context_.clock.now()};
   const kube::Duration waited = context_.clock.now() - notice.since;
@@ -89,12 +99,23 @@ asio::awaitable<Outcome> UnaccountedPods::reconcile(kube::WorkKey work) {
   auto counted = co_await has_quota_live(user);
   if (!counted) co_return Outcome::retry(std::move(counted.error()).in("reading the Quotas"));
   if (*counted) co_return Outcome::again_after(grace);
-  context_.events.warning(*shadow, api::kinds::shadow_pods, "GrantWithdrawn",
-                          "it is ended: there is no Quota for user " + user + " any more, whose ResourceSlice is gone");
-  const kube::DeleteOptions same{.uid = std::string(shadow->uid())};
-  auto removed = co_await context_.home.api().remove(api::kinds::shadow_pods, key, same);
+  co_return co_await end(*shadow, "GrantWithdrawn",
+                         "it is ended: there is no Quota for user " + user + " any more, whose ResourceSlice is gone");
+}
+
+bool UnaccountedPods::is_drained(const std::vector<kube::ObjectKey>& quotas) const {
+  return std::ranges::all_of(quotas, [this](const kube::ObjectKey& key) {
+    const auto quota = quotas_->find(key);
+    return quota && api::Quota(*quota).is_drained();
+  });
+}
+
+asio::awaitable<Outcome> UnaccountedPods::end(kube::Object shadow, std::string reason, std::string message) {
+  context_.events.warning(shadow, api::kinds::shadow_pods, reason, message);
+  const kube::DeleteOptions same{.uid = std::string(shadow.uid())};
+  auto removed = co_await context_.home.api().remove(api::kinds::shadow_pods, shadow.key(), same);
   if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-    co_return Outcome::retry(std::move(removed.error()).in("ending a ShadowPod that no Quota counts"));
+    co_return Outcome::retry(std::move(removed.error()).in("ending a ShadowPod"));
   co_return Outcome::done();
 }
 

@@ -2,12 +2,12 @@
 
 #include <boost/asio/this_coro.hpp>
 
-#include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/controllers/guarded_write.hpp"
+#include "liqo/controllers/node_context.hpp"
+#include "liqo/core/forge/room.hpp"
 #include "liqo/core/mapping/names.hpp"
-#include "liqo/core/pod_scheduling.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -16,15 +16,12 @@ using namespace std::chrono_literals;
 using api::VirtualNode;
 using kube::Outcome;
 
-/// Between two looks at a node that is being drained, each of which lists its pods: in general, and while only a few
-/// are left that are ending.
-constexpr kube::Duration drain_pause = 2s, ending_pause = 400ms;
-constexpr std::size_t few_pods = 50;
 /// kube-controller-manager expects a node's status at least this often besides its lease.
 constexpr kube::Duration node_refresh = 5min;
-constexpr kube::Resource evictions{"policy", "v1", "evictions", "Eviction"};
-
-bool is_virtual(const kube::Object& node) { return node.label(api::labels::type) == api::labels::type_virtual_node; }
+/// How soon a closed node is looked at again: whether there is room shows only where somebody asks.
+constexpr kube::Duration closed_pause = 5s;
+/// Between two tries with a provider that shows more than is held of one.
+constexpr kube::Duration overflow_pause = 5min;
 
 /// Everything that a session is made from, as one short text.
 std::string digest_of(const kube::Object& virtual_node, const kube::Object& secret) {
@@ -47,6 +44,8 @@ VirtualNodeController::VirtualNodeController(const asio::any_io_executor& execut
                                    .selection = {.label_selector = std::string(api::labels::type) + "=" +
                                                                    std::string(api::labels::type_virtual_node)}})),
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
+      slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
+      leases_(context),
       sessions_(executor, context.clock, context.random, context.metrics, {.name = "provider-session"},
                 [this](kube::WorkKey key) { return reconcile_session(std::move(key)); }),
       node_controller_(executor, context.clock, context.random, context.metrics, {.name = "virtual-node"},
@@ -60,6 +59,15 @@ VirtualNodeController::VirtualNodeController(const asio::any_io_executor& execut
     for (const kube::ObjectKey& key : keys) node_controller_.enqueue({key.text(), key});
     // Of nobody, as far as is known.
     if (keys.empty()) node_controller_.enqueue({node.name, node});
+  });
+  // A VirtualNode is called as its slice, or names it.
+  virtual_nodes_->add_index("slice", [](const kube::Object& object, std::vector<std::string>& out) {
+    if (const std::string_view slice = object.label(api::labels::resource_slice_name); !slice.empty())
+      out.emplace_back(slice);
+  });
+  slices_.subscribe([this](const kube::ObjectKey& slice) {
+    for (const kube::ObjectKey& key : virtual_nodes_->store().keys("slice", slice.name))
+      if (key.ns == slice.ns) node_controller_.enqueue({key.text(), key});
   });
 }
 
@@ -92,7 +100,7 @@ asio::awaitable<void> VirtualNodeController::run() {
 }
 
 bool VirtualNodeController::has_synced() const {
-  if (!virtual_nodes_->has_synced() || !nodes_->has_synced()) return false;
+  if (!virtual_nodes_->has_synced() || !nodes_->has_synced() || !slices_->has_synced()) return false;
   for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {
     const auto entry = entries_.find(key);
     if (entry == entries_.end()) return false;
@@ -130,6 +138,22 @@ asio::awaitable<void> VirtualNodeController::stop_session(kube::ObjectKey key) {
   co_await session->stop();
 }
 
+asio::awaitable<kube::Duration> VirtualNodeController::end_lost_session(kube::ObjectKey key) {
+  Entry& entry = entries_[key];
+  const kube::TimePoint now = context_.clock.now();
+  const kube::Duration pause = entry.restarts.lose(now, context_.random);
+  entry.not_before = now + pause;
+  const std::string cluster = entry.session->pods().forging().clusters.remote;
+  count_lost_session(context_, cluster, "offloading");
+  log_.error("the session with the provider has lost a worker and starts anew",
+             {{"virtualnode", key},
+              {"cluster", cluster},
+              {"error", entry.session->loss()},
+              {"pause_ms", std::chrono::ceil<std::chrono::milliseconds>(pause).count()}});
+  co_await stop_session(key);
+  co_return pause;
+}
+
 asio::awaitable<Outcome> VirtualNodeController::reconcile_session(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   const auto object = virtual_nodes_->find(key);
@@ -139,15 +163,41 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_session(kube::WorkKey 
     co_return Outcome::done();
   }
   const VirtualNode virtual_node(*object);
-  Entry& entry = entries_[key];
+  entries_.try_emplace(key);
   const auto refuse = [&](kube::Failure failure) {
-    if (!entry.trouble || entry.trouble->text() != failure.text()) {
+    std::optional<kube::Failure>& trouble = entries_[key].trouble;
+    if (!trouble || trouble->text() != failure.text()) {
       log_.warn("no session with the provider", {{"virtualnode", key}, {"error", failure}});
       context_.events.warning(*object, api::kinds::virtual_nodes, "ProviderUnusable", failure.text());
-      entry.trouble = std::move(failure);
+      trouble = std::move(failure);
       node_controller_.enqueue({key.text(), key});
     }
   };
+
+  // Each branch that awaits ends here.
+  const Entry& known = entries_[key];
+  if (std::string overflow = known.session ? known.session->overflow() : std::string(); !overflow.empty()) {
+    co_await stop_session(key);
+    entries_[key].not_before = context_.clock.now() + overflow_pause;
+    refuse(kube::Failure(kube::Errc::too_large, std::move(overflow)));
+    co_return Outcome::again_after(overflow_pause);
+  }
+  if (std::string loss = known.session ? known.session->loss() : std::string(); !loss.empty()) {
+    const kube::Duration pause = co_await end_lost_session(key);
+    if (entries_[key].restarts.is_repeated())
+      refuse(kube::Failure(kube::Errc::protocol, "The session with cluster " + std::string(virtual_node.cluster_id()) +
+                                                     " ends again and again by an error of liqod, and is started anew "
+                                                     "each time: " +
+                                                     loss));
+    co_return Outcome::again_after(pause);
+  }
+  if (!known.session && context_.clock.now() < known.not_before)
+    co_return Outcome::again_after(known.not_before - context_.clock.now());
+  if (!known.foreign.empty()) {
+    co_await stop_session(key);
+    refuse(kube::Failure(kube::Errc::invalid_input, entries_[key].foreign));
+    co_return Outcome::done();
+  }
 
   const std::string secret_name(virtual_node.kubeconfig_secret());
   const std::string cluster(virtual_node.cluster_id());
@@ -165,6 +215,7 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_session(kube::WorkKey 
     co_return Outcome::done();
   }
 
+  Entry& entry = entries_[key];
   if (!entry.secret || entry.secret_name != secret_name) {
     entry.secret_name = secret_name;
     entry.secret = context_.home.acquire({.resource = kube::resources::secrets,
@@ -192,6 +243,17 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_session(kube::WorkKey 
     refuse(std::move(link.error()).in("Secret " + secret_name + " of namespace " + key.ns));
     co_return Outcome::done();
   }
+  // The pods of a machine of that name are none of ours.
+  if (!entry.session && virtual_node.create_node()) {
+    auto live = co_await context_.home.api().get(kube::resources::nodes, {"", key.name});
+    if (!live && !live.error().is_not_found())
+      co_return Outcome::retry(std::move(live.error()).in("looking for a Node of that name"));
+    entry.foreign = live ? core::why_foreign(*live) : std::string();
+    if (!entry.foreign.empty()) {
+      refuse(kube::Failure(kube::Errc::invalid_input, entry.foreign));
+      co_return Outcome::done();
+    }
+  }
   co_await stop_session(key);
   core::ForgingContext forging{
       .clusters = {.local = context_.settings.cluster_id, .remote = cluster},
@@ -205,34 +267,65 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_session(kube::WorkKey 
   Entry& now = entries_[key];
   now.trouble.reset();
   now.digest = digest;
-  now.session = std::make_unique<ProviderSession>(executor_, key.ns, std::move(forging), std::move(*link), context_);
+  now.session = std::make_unique<ProviderSession>(executor_, key.ns, std::move(forging), std::move(*link),
+                                                  budget_of(cluster), context_);
   now.session->on_health_change([this, key] { node_controller_.enqueue({key.text(), key}); });
+  now.session->on_overflow([this, key] { sessions_.enqueue({key.text(), key}); });
+  now.session->on_loss([this, key] { sessions_.enqueue({key.text(), key}); });
+  now.restarts.begin(context_.clock.now());
+  now.session->pods().on_room_change([this, key] { node_controller_.enqueue({key.text(), key}); });
   now.session->start();
   log_.info("session with the provider started", {{"virtualnode", key}, {"cluster", cluster}});
   node_controller_.enqueue({key.text(), key});
   co_return Outcome::done();
 }
 
-core::ProviderHealth VirtualNodeController::health_of(const kube::ObjectKey& key) const {
-  const auto entry = entries_.find(key);
-  if (entry != entries_.end() && entry->second.session) return entry->second.session->health();
-  core::ProviderHealth none;
-  none.failure_threshold = context_.settings.probe_failures;
-  if (entry != entries_.end() && entry->second.trouble) {
-    none.probed = true;
-    none.failed_probes = none.failure_threshold;
-    none.last_error = entry->second.trouble->text();
+std::shared_ptr<ProviderBudget> VirtualNodeController::budget_of(const std::string& cluster) {
+  std::erase_if(budgets_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<ProviderBudget>& known = budgets_[cluster];
+  if (auto budget = known.lock()) return budget;
+  const Settings& settings = context_.settings;
+  const kube::StoreUse::Limits limits{.bytes = std::size_t(settings.provider_cache_mib) << 20,
+                                      .objects = std::size_t(settings.provider_cache_objects)};
+  auto delayed = context_.metrics.counter("liqo_provider_writes_delayed_total",
+                                          "Writes at home that had to wait because a provider causes too many.",
+                                          {{"cluster", cluster}});
+  auto budget = std::make_shared<ProviderBudget>(ProviderBudget{
+      .stores = std::make_shared<kube::StoreUse>(limits, context_.metrics, cluster),
+      .home_writes =
+          WriteBudget(context_.clock, settings.provider_writes_per_second, settings.provider_write_burst, delayed)});
+  known = budget;
+  return budget;
+}
+
+core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtual_node) const {
+  const auto entry = entries_.find(virtual_node.key());
+  const bool known = entry != entries_.end();
+  core::ProviderHealth health;
+  if (known && entry->second.session) {
+    health = entry->second.session->health();
+  } else {
+    health.failure_threshold = context_.settings.probe_failures;
+    if (known && entry->second.trouble) {
+      health.probed = true;
+      health.failed_probes = health.failure_threshold;
+      health.refusal = entry->second.trouble->text();
+    }
   }
-  return none;
+  const std::string_view name = virtual_node.label(api::labels::resource_slice_name);
+  const auto slice = name.empty() ? std::nullopt : slices_->find({std::string(virtual_node.ns()), std::string(name)});
+  const bool no_room = known && entry->second.session && entry->second.session->pods().has_no_room();
+  health.closed = core::why_closed(slice ? &*slice : nullptr, no_room);
+  return health;
 }
 
 asio::awaitable<Outcome> VirtualNodeController::reconcile_node(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  if (!nodes_->has_synced()) co_return Outcome::again_after(100ms);
+  if (!nodes_->has_synced() || !slices_->has_synced()) co_return Outcome::again_after(100ms);
   if (key.ns.empty()) co_return co_await remove_orphan(key);
   const auto object = virtual_nodes_->find(key);
   if (!object) {
-    leases_.erase(key.name);
+    leases_.forget(key.name);
     // Made by a write whose answer came when its VirtualNode had gone, it is nobody's now.
     if (const kube::ObjectKey node{"", key.name}; nodes_->store().contains(node))
       node_controller_.enqueue({node.name, node});
@@ -244,22 +337,32 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_node(kube::WorkKey wor
       co_await set_finalizer(context_.home.api(), *virtual_nodes_, *object, api::finalizers::virtual_node, true);
   if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
   const VirtualNode virtual_node(*object);
-  const core::ProviderHealth health = health_of(key);
+  const core::ProviderHealth health = health_of(*object);
   const auto entry = entries_.find(key);
   const bool has_session = entry != entries_.end() && entry->second.session;
   const std::string trouble =
       entry != entries_.end() && entry->second.trouble ? entry->second.trouble->text() : std::string();
 
-  if (virtual_node.create_node() && (has_session || nodes_->store().contains({"", key.name}))) {
-    auto written = co_await write_node(*object);
-    if (!written) {
-      auto told = co_await set_condition(key, "Node", "Creating", "NodeNotWritten", written.error().text());
-      if (!told) co_return Outcome::retry(std::move(told.error()));
-      co_return Outcome::retry(std::move(written.error()));
+  kube::Result<void> written;
+  const auto node = nodes_->find({"", key.name});
+  const bool is_foreign = entry != entries_.end() && !entry->second.foreign.empty();
+  if (virtual_node.create_node() && (has_session || node || is_foreign)) {
+    // Wanted again while it was being withdrawn.
+    if (node && is_withdrawing(*object) && kube::bool_at(node->tree(), {"spec", "unschedulable"})) {
+      auto opened = co_await uncordon(node->key());
+      if (!opened) co_return Outcome::retry(std::move(opened.error()));
     }
-    auto told = co_await set_condition(key, "Node", "Running", "", "");
+    written = co_await write_node(*object);
+    const bool is_written = written.has_value();
+    auto told =
+        co_await set_condition(key, "Node", is_written ? "Running" : "Creating", is_written ? "" : "NodeNotWritten",
+                               is_written ? std::string() : written.error().text());
     if (!told) co_return Outcome::retry(std::move(told.error()));
+    // Only now do pods end that others are to replace elsewhere.
+    if (const auto now = entries_.find(key); written && now != entries_.end() && now->second.session)
+      now->second.session->pods().set_closed(!health.closed.empty(), !health.closed.empty() && health.closed != "full");
   } else if (!virtual_node.create_node()) {
+    if (node && core::why_foreign(*node).empty()) co_return co_await withdraw_node(*object, *node);
     auto told = co_await set_condition(key, "Node", "None", "", "");
     if (!told) co_return Outcome::retry(std::move(told.error()));
   }
@@ -271,17 +374,21 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_node(kube::WorkKey wor
     told = co_await set_condition(key, "VirtualKubelet", "Creating", "ProviderUnusable", message);
   }
   if (!told) co_return Outcome::retry(std::move(told.error()));
-  co_return Outcome::again_after(node_refresh);
+  if (!written) co_return Outcome::retry(std::move(written.error()));
+  co_return Outcome::again_after(health.closed == "full" ? closed_pause : node_refresh);
+}
+
+void VirtualNodeController::note_foreign(const kube::ObjectKey& key, const std::string& why) {
+  const auto entry = entries_.find(key);
+  if (entry == entries_.end() || entry->second.foreign == why) return;
+  entry->second.foreign = why;
+  sessions_.enqueue({key.text(), key});
 }
 
 asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube::Object& object) {
   const VirtualNode virtual_node(object);
-  const core::NodeContext ctx{.node_ip = context_.settings.node_ip,
-                              .kubelet_port = context_.settings.kubelet_port,
-                              .kubelet_version = context_.settings.kubelet_version,
-                              .extra_labels = context_.settings.node_extra_labels,
-                              .extra_annotations = context_.settings.node_extra_annotations};
-  const core::ProviderHealth health = health_of(object.key());
+  const core::NodeContext ctx = node_context(context_.settings);
+  const core::ProviderHealth health = health_of(object);
   const kube::ObjectKey node_key{"", std::string(object.name())};
   kube::Api& home = context_.home.api();
   auto node = nodes_->find(node_key);
@@ -290,8 +397,10 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
     auto created = co_await home.create(kube::resources::nodes, wanted);
     if (created) {
       log_.info("Node created", {{"node", node_key}});
+      note_foreign(object.key(), "");
+      const std::string uid(created->uid());
       nodes_->observe(std::move(*created));
-      co_await renew_lease(node_key.name);
+      co_await leases_.renew(node_key.name, uid);
       co_return kube::Result<void>();
     }
     if (!created.error().is_already_exists()) co_return kube::fail(std::move(created.error()), "creating the Node");
@@ -303,6 +412,8 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
   const core::NodeUpdate update =
       core::plan_node_update(*node, virtual_node, health, ctx, context_.clock.wall(),
                              std::chrono::duration_cast<std::chrono::seconds>(node_refresh) - 5s);
+  // Whose the Node is decides whether there is a session: the pods of a machine are none of ours.
+  note_foreign(object.key(), update.refusal);
   if (!update.refusal.empty()) {
     context_.events.warning(object, api::kinds::virtual_nodes, "NodeNameTaken", update.refusal);
     co_return kube::fail(kube::Errc::invalid_input, update.refusal);
@@ -340,167 +451,16 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::set_condition(const k
   co_return kube::Result<void>();
 }
 
-asio::awaitable<Outcome> VirtualNodeController::remove_orphan(kube::ObjectKey node_key) {
-  const auto node = nodes_->find(node_key);
-  // Told once: nothing but the Node's own events brings it here, and the VirtualNodes may come later.
-  if (!virtual_nodes_->has_synced()) co_return Outcome::again_after(100ms);
-  if (!node || !node->has_annotation(api::annotations::applied_node) ||
-      !virtual_nodes_->store().keys("name", node_key.name).empty())
-    co_return Outcome::done();
-  // A consistent read: the cache may be behind another replica, which has made the Node.
-  const kube::ListOptions options{.selection = {.field_selector = "metadata.name=" + node_key.name}, .limit = 1};
-  auto page = co_await context_.home.api().list(api::kinds::virtual_nodes, "", options);
-  if (!page) co_return Outcome::retry(std::move(page.error()).in("looking for the VirtualNode of a Node"));
-  if (!page->items.empty()) co_return Outcome::done();
-  auto removed =
-      co_await context_.home.api().remove(kube::resources::nodes, node_key, {.uid = std::string(node->uid())});
-  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-    co_return Outcome::retry(std::move(removed.error()).in("deleting a Node without VirtualNode"));
-  if (!removed) co_return Outcome::done();
-  log_.warn("Node deleted that came into being when its VirtualNode was gone", {{"node", node_key}});
-  co_return Outcome::done();
-}
-
-asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_node) {
-  const kube::ObjectKey key = virtual_node.key();
-  const kube::ObjectKey node_key{"", key.name};
-  if (!virtual_node.has_finalizer(api::finalizers::virtual_node)) co_return Outcome::done();
-  auto node = nodes_->find(node_key);
-  if (!node) {
-    // One whose creation got no answer may be there all the same, and this is the last that anybody looks for it.
-    auto live = co_await context_.home.api().get(kube::resources::nodes, node_key);
-    if (!live && !live.error().is_not_found())
-      co_return Outcome::retry(std::move(live.error()).in("looking for the Node"));
-    if (live) node = std::move(*live);
-  }
-  if (node && is_virtual(*node)) {
-    auto told = co_await set_condition(key, "Node", "Draining", "VirtualNodeDeleted", "");
-    if (!told) co_return Outcome::retry(std::move(told.error()));
-    const std::string since(kube::string_at(virtual_node.tree(), {"metadata", "deletionTimestamp"}));
-    auto drained = co_await drain(*node, since, is_lost(VirtualNode(virtual_node).cluster_id()));
-    if (!drained) co_return Outcome::retry(std::move(drained.error()));
-    if (drained->look_again > kube::Duration::zero()) co_return Outcome::again_after(drained->look_again);
-    auto removed =
-        co_await context_.home.api().remove(kube::resources::nodes, node_key, {.uid = std::string(node->uid())});
-    if (!removed && !removed.error().is_not_found())
-      co_return Outcome::retry(std::move(removed.error()).in("deleting the Node"));
-    log_.info("Node deleted", {{"node", node_key}});
-    // No kubelet ends them, and Kubernetes' own collector would take a minute.
-    for (const kube::Object& pod : drained->leftovers)
-      static_cast<void>(co_await context_.home.api().remove(
-          kube::resources::pods, pod.key(), {.uid = std::string(pod.uid()), .grace_period_seconds = 0}));
-  }
-  leases_.erase(key.name);
-  auto released =
-      co_await set_finalizer(context_.home.api(), *virtual_nodes_, latest_of(*virtual_nodes_, std::move(virtual_node)),
-                             api::finalizers::virtual_node, false);
-  if (!released) co_return Outcome::retry(std::move(released.error()));
-  co_return Outcome::done();
-}
-
-asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeController::drain(const kube::Object& node,
-                                                                                           std::string_view since,
-                                                                                           bool force) {
-  kube::Api& home = context_.home.api();
-  if (!kube::bool_at(node.tree(), {"spec", "unschedulable"})) {
-    const kube::json::object patch{{"spec", kube::json::object{{"unschedulable", true}}}};
-    auto cordoned =
-        co_await home.patch(kube::resources::nodes, node.key(), kube::PatchType::merge, kube::json::serialize(patch));
-    if (!cordoned) co_return kube::fail(std::move(cordoned.error()), "cordoning the Node");
-    nodes_->observe(std::move(*cordoned));
-  }
-  // A consistent read: the Node goes only when no pod is on it, and a cache could lag behind a late binding.
-  const kube::ListOptions options{.selection = {.field_selector = "spec.nodeName=" + std::string(node.name())}};
-  auto page = co_await home.list(kube::resources::pods, "", options);
-  if (!page) co_return kube::fail(std::move(page.error()), "listing the pods of the Node");
-  Drained drained;
-  std::size_t left = 0;
-  bool all_end = true;
-  for (kube::json::value& item : page->items) {
-    auto pod = kube::Object::from(std::move(item));
-    if (!pod) continue;
-    if (core::goes_with_node(*pod, since)) {
-      drained.leftovers.push_back(std::move(*pod));
-      continue;
-    }
-    ++left;
-    if (force) {
-      // Nobody will ever tell of its end: no budget and no grace period can be waited for.
-      auto removed = co_await home.remove(kube::resources::pods, pod->key(),
-                                          {.uid = std::string(pod->uid()), .grace_period_seconds = 0});
-      if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
-        co_return kube::fail(std::move(removed.error()), "removing a pod of a provider that is gone");
-      continue;
-    }
-    if (pod->is_deleting()) continue;
-    kube::json::object eviction{
-        {"apiVersion", evictions.api_version()},
-        {"kind", evictions.kind},
-        {"metadata", kube::json::object{{"name", pod->name()}, {"namespace", pod->ns()}}},
-        {"deleteOptions", kube::json::object{{"preconditions", kube::json::object{{"uid", pod->uid()}}}}}};
-    auto evicted = co_await home.post(kube::resources::pods, pod->key(), "eviction", std::move(eviction));
-    // 429: a disruption budget asks for patience; 404 and 409: gone, or another pod by now.
-    all_end = all_end && evicted;
-    if (!evicted && evicted.error().http_code() != 429 && evicted.error().http_code() != 404 &&
-        evicted.error().http_code() != 409)
-      co_return kube::fail(std::move(evicted.error()), "evicting a pod");
-  }
-  if (left > 0) drained.look_again = all_end && left <= few_pods ? ending_pause : drain_pause;
-  co_return drained;
-}
-
-bool VirtualNodeController::is_lost(std::string_view cluster) const {
-  for (const kube::ObjectKey& key : foreign_clusters_->store().keys()) {
-    const auto object = foreign_clusters_->find(key);
-    if (object && api::ForeignCluster(*object).cluster_id() == cluster &&
-        api::ForeignCluster(*object).is_permanently_unreachable())
-      return true;
-  }
-  return false;
-}
-
 asio::awaitable<void> VirtualNodeController::heartbeat() {
   while (true) {
     const kube::TimePoint start = context_.clock.now();
+    std::vector<NodeLeases::Holder> nodes;
     for (const kube::ObjectKey& key : nodes_->store().keys())
-      if (!virtual_nodes_->store().keys("name", key.name).empty()) co_await renew_lease(key.name);
+      if (!virtual_nodes_->store().keys("name", key.name).empty())
+        nodes.push_back({key.name, std::string(nodes_->store().uid(key))});
+    co_await leases_.renew_all(std::move(nodes));
     co_await context_.clock.sleep_until(start + context_.settings.lease_interval);
   }
-}
-
-asio::awaitable<void> VirtualNodeController::renew_lease(std::string name) {
-  const auto node = nodes_->find({"", name});
-  if (!node) co_return;
-  kube::Api& home = context_.home.api();
-  const kube::ObjectKey key{"kube-node-lease", name};
-  const auto known = leases_.find(name);
-  std::optional<kube::Object> lease;
-  if (known != leases_.end()) lease = known->second;
-  if (!lease) {
-    auto live = co_await home.get(kube::resources::leases, key);
-    if (live) lease = std::move(*live);
-    if (!live && !live.error().is_not_found()) {
-      log_.warn("the node's lease cannot be read", {{"node", name}, {"error", live.error()}});
-      co_return;
-    }
-  }
-  const bool exists = lease.has_value();
-  if (!exists) lease = kube::Object::make(kube::resources::leases, key);
-  kube::json::object& spec = lease->mutable_spec();
-  spec["holderIdentity"] = name;
-  spec["leaseDurationSeconds"] = context_.settings.lease_seconds;
-  spec["renewTime"] = kube::format_micro_time(context_.clock.wall());
-  lease->mutable_metadata()["ownerReferences"] = kube::json::array{
-      kube::json::object{{"apiVersion", "v1"}, {"kind", "Node"}, {"name", name}, {"uid", node->uid()}}};
-  auto written = exists ? co_await home.replace(kube::resources::leases, *lease)
-                        : co_await home.create(kube::resources::leases, *lease);
-  if (written) {
-    leases_.insert_or_assign(name, std::move(*written));
-    co_return;
-  }
-  // Read again next time: somebody else wrote it, or it was removed with an earlier Node of this name.
-  leases_.erase(name);
-  log_.warn("the node's lease was not renewed", {{"node", name}, {"error", written.error()}});
 }
 
 }  // namespace liqo::controllers

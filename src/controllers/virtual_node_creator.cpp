@@ -113,7 +113,8 @@ asio::awaitable<Outcome> VirtualNodeCreator::reconcile(kube::WorkKey work) {
   if (!held) co_return Outcome::retry(std::move(held.error()));
   if (!ready || (existing && existing->is_deleting())) co_return Outcome::done();
 
-  const core::SliceNodePlan plan = core::plan_slice_node(*slice, secret, existing ? &*existing : nullptr);
+  const core::SliceNodePlan plan =
+      core::plan_slice_node(*slice, secret, existing ? &*existing : nullptr, context_.settings.refused_node_labels);
   if (!plan.refusal.empty()) {
     context_.events.warning(*slice, api::kinds::resource_slices, "VirtualNodeExists", plan.refusal);
     co_return Outcome::done();

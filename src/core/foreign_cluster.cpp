@@ -8,6 +8,8 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
 #include "liqo/api/virtual_node.hpp"
+#include "liqo/core/clock_skew.hpp"
+#include "liqo/core/mapping/peer_addresses.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -110,10 +112,42 @@ std::vector<Condition> offloading_conditions(const PeerState& peer) {
           choose(nodes, static_cast<std::size_t>(ready), expected.size())};
 }
 
+/// In which addresses of a provider's pods this cluster believes. The network module and declarations share one type,
+/// because the kind of the Go version knows no other.
+Condition network_condition(const PeerAddresses& addresses) {
+  const auto make = [&](std::string_view status, std::string_view reason) {
+    return Condition{network_configured.type, status, reason, addresses.words()};
+  };
+  switch (addresses.basis()) {
+    case PeerAddresses::Basis::undeclared:
+      return make("NotReady", api::reasons::pod_addresses_undeclared);
+    case PeerAddresses::Basis::invalid:
+      return make("NotReady", api::reasons::pod_addresses_invalid);
+    case PeerAddresses::Basis::unchecked:
+      return make("NotReady", api::reasons::pod_addresses_unchecked);
+    case PeerAddresses::Basis::none:
+      return make("None", api::reasons::pod_addresses_none);
+    case PeerAddresses::Basis::declared:
+      return make("Ready", api::reasons::pod_addresses_declared);
+    case PeerAddresses::Basis::mapped:
+      break;
+  }
+  return network_configured;
+}
+
+/// Those of the tenant namespace: what lies elsewhere is not of the cluster's administrator.
+std::vector<kube::Object> in_namespace(const std::vector<kube::Object>& objects, std::string_view ns) {
+  std::vector<kube::Object> found;
+  for (const kube::Object& object : objects)
+    if (!ns.empty() && object.ns() == ns) found.push_back(object);
+  return found;
+}
+
 }  // namespace
 
 bool has_anything(const PeerState& peer) {
-  return peer.tenant || peer.identity || peer.configuration || peer.has_credentials || !peer.virtual_nodes.empty();
+  return peer.tenant || peer.identity || !peer.configurations.empty() || peer.has_credentials ||
+         !peer.virtual_nodes.empty();
 }
 
 json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, const PeerState& peer,
@@ -149,8 +183,15 @@ json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, c
     module["enabled"] = enabled;
     set_conditions(module, wanted, now);
   };
-  set_module("networking", peer.configuration,
-             peer.configuration ? std::vector{network_configured} : std::vector<Condition>());
+  const bool has_network = !peer.configurations.empty();
+  const std::string_view home = !local.empty()                ? std::string_view(local)
+                                : !peer.virtual_nodes.empty() ? peer.virtual_nodes.front().ns()
+                                                              : std::string_view();
+  const auto addresses = PeerAddresses::of(foreign_cluster, in_namespace(peer.configurations, home), {});
+  set_module("networking", has_network,
+             provider      ? std::vector{network_condition(addresses)}
+             : has_network ? std::vector{network_configured}
+                           : std::vector<Condition>());
   set_module("authentication", peer.tenant || peer.identity || peer.has_credentials, authentication);
   set_module("offloading", !peer.virtual_nodes.empty(), offloading_conditions(peer));
 
@@ -162,12 +203,26 @@ json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, c
   if (namespaces.empty()) status.erase("tenantNamespace");
 
   if (peer.api_server_answers && provider) {
-    set_conditions(status, {*peer.api_server_answers ? server_ready : server_not_ready}, now);
+    Condition server_condition = *peer.api_server_answers ? server_ready : server_not_ready;
+    std::string message(server_condition.message);
+    if (peer.clock_ahead != std::chrono::seconds(0)) message += "; " + describe_clock(peer.clock_ahead);
+    server_condition.message = message;
+    set_conditions(status, {server_condition}, now);
   } else if (!provider || (server.empty() && proxy.empty())) {
     // Not known yet is no news; nothing to reach is.
     status.erase("conditions");
   }
   return status;
+}
+
+std::string newly_unchecked(const kube::Object& standing, const kube::Object& next) {
+  const auto message = [](const kube::Object& object) {
+    for (const json::value& entry : kube::array_at(object.status(), {"modules", "networking", "conditions"}))
+      if (kube::string_at(entry, {"reason"}) == api::reasons::pod_addresses_unchecked)
+        return std::string(kube::string_at(entry, {"message"}));
+    return std::string();
+  };
+  return message(standing).empty() ? message(next) : std::string();
 }
 
 kube::Object forge_foreign_cluster(const std::string& cluster_id) {

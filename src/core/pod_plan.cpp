@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "forge/conditions.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/ending.hpp"
 #include "liqo/core/forge/meta.hpp"
 #include "liqo/core/order.hpp"
 
@@ -60,6 +62,25 @@ DeleteShadow delete_unowned(const kube::Object& shadow) {
 }
 DeleteShadow delete_own(const kube::Object& shadow) { return {.uid = std::string(shadow.uid())}; }
 
+/// The ShadowPod of a pod that is being deleted at home.
+PodPlan end_shadow(const Sight& sight, const PodMemory& memory) {
+  const kube::Object& shadow = *sight.shadow;
+  std::optional<std::int64_t> grace;
+  if (sight.remote) grace = asked_grace(sight.local, *sight.remote);
+  if (grace && grace != memory.grace_given_up) {
+    if (ordered_grace(shadow) != grace) return {TellGrace{*grace}, true};
+    if (!sight.remote->is_deleting()) return {AwaitEnding{*grace}, true};
+  }
+  if (shadow.is_deleting()) return {Nothing{}, true};
+  DeleteShadow remove = delete_own(shadow);
+  // A provider of the Go version makes the Pod again while its ShadowPod is being deleted.
+  const bool is_ours = sight.remote && sight.remote->has_annotation(api::annotations::applied_spec);
+  if (is_ours && !api::is_final_phase(api::phase_of(*sight.remote)))
+    remove.foreground = sight.remote->is_deleting() ? outlives(*sight.remote, default_grace)
+                                                    : own_grace(sight.local.spec()) > default_grace;
+  return {std::move(remove), true};
+}
+
 PodPlan plan_absent(const kube::Object* shadow, const ForgingContext& ctx) {
   // The ShadowPods of other virtual nodes of the same provider are theirs to remove.
   if (!shadow || !is_reflected(*shadow, ctx.clusters) || shadow->is_deleting() ||
@@ -71,10 +92,7 @@ PodPlan plan_absent(const kube::Object* shadow, const ForgingContext& ctx) {
 PodPlan plan_terminating(const Sight& sight, const PodMemory& memory) {
   // As long as there is a ShadowPod of this name, an order that is still on its way is refused by the provider.
   if (memory.order_in_doubt && !(sight.shadow && sight.shadow->is_deleting())) return {AwaitOrder{}, true};
-  if (sight.shadow) {
-    if (!sight.shadow->is_deleting()) return {delete_own(*sight.shadow), true};
-    return {Nothing{}, true};
-  }
+  if (sight.shadow) return end_shadow(sight, memory);
   // What has ended there may be held for a record that only the provider's liqod, perhaps not there, can write.
   const bool is_told =
       sight.remote && (api::phase_of(sight.local) == api::phase_of(*sight.remote) || !is_bound(*sight.remote));
@@ -101,6 +119,12 @@ FailLocal lost() {
           .message = "The pod was running at the provider and is lost; with its restart policy it is not run again."};
 }
 
+/// It would stay here without running, and keep its owner from making another one elsewhere.
+FailLocal shut_out() {
+  return {.reason = std::string(api::reasons::offloading_aborted),
+          .message = "The pod was ended by the provider, which takes no new pods: it is drained or has no room."};
+}
+
 /// The status at home may lag behind what was seen at the provider.
 bool may_not_run_again(const Sight& sight, const PodMemory& memory) {
   return !restarts_always(sight.local.spec()) && (has_started(sight.local) || memory.remote_started);
@@ -111,6 +135,7 @@ PodPlan plan_unsent(const Sight& sight, const PodMemory& memory) {
   // The rest of a ShadowPod that was deleted: the garbage collector is about to remove it, and the name with it.
   if (sight.remote || sight.predecessor) return {Nothing{}, sight.remote != nullptr};
   if (may_not_run_again(sight, memory)) return {lost()};
+  if (memory.shut_out && has_started(sight.local)) return {shut_out()};
   return {CreateShadow{}, true};
 }
 
@@ -126,6 +151,8 @@ PodPlan plan_sent(const Sight& sight, const PodMemory& memory) {
   if (!sight.remote && !is_timely(*sight.shadow) && may_not_run_again(sight, memory)) return {lost()};
   if (sight.shadow->is_deleting() || (!sight.remote && api::ShadowPod(*sight.shadow).is_finished()))
     return {Nothing{}, true};
+  // It was to end, and a database that was restored at home has the pod back: the provider makes no other for this one.
+  if (ordered_grace(*sight.shadow)) return {delete_own(*sight.shadow), true};
   return {KeepShadow{}, true};
 }
 
@@ -142,7 +169,23 @@ PodPlan plan_pod(const kube::Object* local, const kube::Object* shadow, const ku
     return {RefuseForeign{"The provider has an object named \"" + std::string(local->name()) +
                           "\" in the twin namespace that does not come from this pod: the remote object already "
                           "exists, so the pod is not offloaded."}};
+  if (const auto most = sight.remote ? ending_may_take(*sight.remote) : std::nullopt;
+      most && memory.remote_ending_for >= *most)
+    return {EvictLocal{.uid = std::string(local->uid()), .remote_uid = std::string(sight.remote->uid())}, true};
   return sight.shadow ? plan_sent(sight, memory) : plan_unsent(sight, memory);
+}
+
+PodPlan plan_withdrawn_pod(const kube::Object* local, const kube::Object* shadow, const kube::Object* remote,
+                           const PodMemory& memory, const ForgingContext& ctx) {
+  // What has no pod at home goes with the twin.
+  if (!local) return {Nothing{}};
+  const Sight sight = look(*local, shadow, remote, ctx.clusters);
+  if (local->is_deleting()) return plan_terminating(sight, memory);
+  if (api::is_final_phase(api::phase_of(*local))) return {Nothing{}};
+  if (sight.shadow || sight.remote) return {Nothing{}, true};
+  if (memory.order_in_doubt) return {AwaitOrder{}};
+  if (memory.shadow_created) return {AwaitShadow{}};
+  return {Reject{}};
 }
 
 UnmappedPodAction plan_unmapped_pod(const kube::Object& local, bool troubled) {
@@ -180,6 +223,14 @@ bool has_ended_container(const kube::Object& pod) {
 
 bool is_over(const kube::Object& pod) {
   return pod.is_deleting() && (api::is_final_phase(api::phase_of(pod)) || !is_bound(pod));
+}
+
+std::optional<kube::Duration> ending_may_take(const kube::Object& remote) {
+  if (!remote.is_deleting()) return std::nullopt;
+  if (is_over(remote) && remote.has_finalizer(api::finalizers::shadow_pod_tracking)) return std::nullopt;
+  const std::int64_t grace = kube::int_at(remote.metadata(), {"deletionGracePeriodSeconds"});
+  return std::chrono::seconds(std::clamp<std::int64_t>(grace, 0, std::numeric_limits<std::int32_t>::max())) +
+         ending_patience;
 }
 
 bool is_made_again(const kube::Object& pod) {

@@ -19,9 +19,9 @@ namespace {
 constexpr std::array kinds{api::kinds::namespace_maps, api::kinds::resource_slices, api::kinds::renews};
 
 /// Set and removed by the provider on the replica, or without meaning there.
-constexpr std::string_view not_replicated[] = {annotations::cordon, annotations::cordon_tenant,
-                                               annotations::cordoned_resource, annotations::reflected_keys,
-                                               "kubectl.kubernetes.io/last-applied-configuration"};
+constexpr std::string_view not_replicated[] = {
+    annotations::cordon, annotations::cordon_tenant,  annotations::cordoned_resource,
+    annotations::drain,  annotations::reflected_keys, "kubectl.kubernetes.io/last-applied-configuration"};
 
 bool is_kept_back(std::string_view key) { return std::ranges::find(not_replicated, key) != std::end(not_replicated); }
 

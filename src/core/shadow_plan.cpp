@@ -1,10 +1,15 @@
 #include "liqo/core/shadow_plan.hpp"
 
+#include <algorithm>
+
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/ending.hpp"
+#include "liqo/core/forge/pod_status.hpp"
 #include "liqo/core/forge/provider_pod.hpp"
 #include "liqo/core/order.hpp"
 #include "liqo/core/pod_plan.hpp"
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -58,7 +63,22 @@ void plan_release(const kube::Object& shadow, const kube::Object& pod, const Sha
   if (!plan.status && api::ShadowPod(shadow).phase() == "Running") plan.status = phase_patch(shadow, "Pending");
 }
 
-ShadowPlan plan_with_pod(const kube::Object& shadow, const kube::Object& pod, const ShadowMemory& memory) {
+/// Whether the pod is to end within other seconds than it has now, as its consumer says. Pods may end as slowly as the
+/// policy lets them in.
+bool plan_ending(const kube::Object& shadow, const kube::Object& pod, const admission::PodPolicy& policy,
+                 ShadowPlan& plan) {
+  const auto ordered = ordered_grace(shadow);
+  if (!ordered || api::is_final_phase(api::phase_of(pod))) return false;
+  const std::int64_t grace =
+      std::min(*ordered, std::max<std::int64_t>(policy.max_termination_grace_seconds, default_grace));
+  if (!outlives(pod, grace)) return false;
+  plan.remove_pod = true;
+  plan.remove_grace = grace;
+  return true;
+}
+
+ShadowPlan plan_with_pod(const kube::Object& shadow, const kube::Object& pod, const ShadowMemory& memory,
+                         const admission::PodPolicy& policy) {
   ShadowPlan plan;
   const auto controller = pod.controller();
   if (!controller || controller->uid != shadow.uid()) {
@@ -73,11 +93,13 @@ ShadowPlan plan_with_pod(const kube::Object& shadow, const kube::Object& pod, co
     plan.release = is_tracked(pod);
     return plan;
   }
+  if (plan_ending(shadow, pod, policy, plan)) return plan;
   if (const std::string_view phase = phase_to_record(api::ShadowPod(shadow), pod); !phase.empty())
     plan.status = phase_patch(shadow, phase);
   if (is_tracked(pod)) plan_release(shadow, pod, memory, plan);
   if (!pod.is_deleting() && !api::is_final_phase(api::phase_of(pod)))
-    plan.patch = plan_provider_pod_update(shadow, pod);
+    plan.patch = plan_provider_pod_update(shadow, pod, policy);
+  plan.told = refusal_patch(shadow, "");
   return plan;
 }
 
@@ -94,6 +116,14 @@ void see_pod(ShadowMemory& memory, const kube::Object& shadow, const kube::Objec
     memory.pod_started = true;
 }
 
+std::optional<json::object> refusal_patch(const kube::Object& shadow, std::string_view words) {
+  const std::string_view cut = cut_text(words, longest_refusal);
+  if (shadow.annotation(api::annotations::refused) == cut) return std::nullopt;
+  json::object changes;
+  changes[api::annotations::refused] = cut.empty() ? json::value(nullptr) : json::value(cut);
+  return json::object{{"metadata", json::object{{"uid", shadow.uid()}, {"annotations", std::move(changes)}}}};
+}
+
 bool is_tracked(const kube::Object& pod) { return pod.has_finalizer(api::finalizers::shadow_pod_tracking); }
 
 json::object release_patch(const kube::Object& pod) {
@@ -103,18 +133,18 @@ json::object release_patch(const kube::Object& pod) {
 }
 
 ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, const ShadowMemory& memory,
-                           const IpMapping* api_server_ips) {
+                           const IpMapping* api_server_ips, const admission::PodPolicy& policy) {
   ShadowPlan plan;
   if (shadow.is_deleting()) {
     // The garbage collector waits for a ShadowPod to be gone, and a finalizer, also of its consumer, can hold it for
     // ever.
     const auto controller = pod ? pod->controller() : std::nullopt;
     const bool is_ours = controller && controller->uid == shadow.uid();
-    plan.remove_pod = is_ours && !pod->is_deleting();
+    plan.remove_pod = is_ours && (plan_ending(shadow, *pod, policy, plan) || !pod->is_deleting());
     plan.release = is_ours && is_tracked(*pod);
     return plan;
   }
-  if (pod) return plan_with_pod(shadow, *pod, memory);
+  if (pod) return plan_with_pod(shadow, *pod, memory, policy);
 
   const api::ShadowPod view(shadow);
   if (view.is_finished()) return plan;
@@ -136,12 +166,12 @@ ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, 
     return plan;
   }
   // The consumer's second word, or its deletion, will bring it back here.
-  if (!is_timely(shadow)) return plan;
+  if (!is_timely(shadow) || ordered_grace(shadow)) return plan;
   if (memory.create_in_doubt) {
     plan.await_create = true;
     return plan;
   }
-  plan.create = forge_provider_pod(shadow, api_server_ips);
+  plan.create = forge_provider_pod(shadow, api_server_ips, policy);
   plan.confirm_first = memory.create_tried || memory.pod_seen || memory.pod_started || view.phase() != "Unknown";
   return plan;
 }

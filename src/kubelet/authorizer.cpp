@@ -73,6 +73,13 @@ json::object access_spec(const Caller& caller, const NodeAccess& access) {
 
 }  // namespace
 
+Authorizer::Authorizer(kube::Api& api, kube::Metrics& metrics, AuthorizerSettings settings)
+    : api_(api),
+      settings_(settings),
+      strangers_(settings.strangers),
+      limited_(metrics.counter("liqod_kubelet_tokens_refused_total",
+                               "Unknown tokens that the API server was not asked about, as too many came.")) {}
+
 template <class Value>
 const Value* Authorizer::find(Cache<Value>& cache, const std::string& key) {
   const auto found = cache.entries.find(key);
@@ -81,18 +88,22 @@ const Value* Authorizer::find(Cache<Value>& cache, const std::string& key) {
 }
 
 template <class Value>
-void Authorizer::remember(Cache<Value>& cache, const std::string& key, Value value, bool allowed) {
-  if (const auto old = cache.entries.find(key); old != cache.entries.end()) {
-    cache.order.erase(old->second.place);
-    cache.entries.erase(old);
-  }
+void Authorizer::forget(Cache<Value>& cache, const std::string& key) {
+  const auto old = cache.entries.find(key);
+  if (old == cache.entries.end()) return;
+  cache.order.erase(old->second.place);
+  cache.entries.erase(old);
+}
+
+template <class Value>
+void Authorizer::remember(Cache<Value>& cache, const std::string& key, Value value, kube::Duration time) {
+  forget(cache, key);
   while (cache.entries.size() >= settings_.entries && !cache.order.empty()) {
     cache.entries.erase(cache.order.front());
     cache.order.pop_front();
   }
   const auto place = cache.order.insert(cache.order.end(), key);
-  const auto until = api_.clock().now() + (allowed ? settings_.allowed_for : settings_.denied_for);
-  cache.entries.emplace(key, typename Cache<Value>::Entry{std::move(value), until, place});
+  cache.entries.emplace(key, typename Cache<Value>::Entry{std::move(value), api_.clock().now() + time, place});
 }
 
 asio::awaitable<std::expected<Caller, Refusal>> Authorizer::authenticate(const kube::net::ServerRequest& request) {
@@ -104,37 +115,50 @@ asio::awaitable<std::expected<Caller, Refusal>> Authorizer::authenticate(const k
   const std::string_view token = bearer_token(request.header("authorization"));
   if (token.empty() || token.size() > token_limit) co_return std::unexpected(unauthorized());
   const std::string key = core::sha256_hex(token);
-  if (const auto* known = find(tokens_, key)) co_return *known;
-
+  if (const Caller* known = find(callers_, key)) co_return *known;
+  if (const Refusal* known = find(unknown_tokens_, key)) co_return std::unexpected(*known);
+  // Whose token was good a while ago does not wait behind strangers at the same address.
+  const bool is_known = callers_.entries.contains(key);
+  const std::string address = request.peer_address;
+  if (!is_known && !strangers_.take(address, api_.clock().now())) {
+    limited_.add();
+    co_return std::unexpected(
+        Refusal{429, "too many tokens that nobody knows came from this address; try again in a minute"});
+  }
   json::object spec;
   spec["token"] = json::string(token);
   json::object review = make_review(kube::resources::token_reviews, std::move(spec));
   auto answer = co_await api_.post(kube::resources::token_reviews, {}, {}, std::move(review));
-  if (!answer) co_return std::unexpected(unavailable(answer.error()));
-  auto caller = read_token_review(*answer);
-  const bool allowed = caller.has_value();
-  remember(tokens_, key, caller, allowed);
+  auto caller = answer ? read_token_review(*answer) : std::unexpected(unavailable(answer.error()));
+  if (!is_known && (caller || !answer)) strangers_.give_back(address, api_.clock().now());
+  if (caller) {
+    remember(callers_, key, *caller, settings_.allowed_for);
+  } else if (answer) {
+    forget(callers_, key);
+    remember(unknown_tokens_, key, caller.error(), settings_.denied_for);
+  }
   co_return caller;
 }
 
 asio::awaitable<std::expected<void, Refusal>> Authorizer::authorize(const Caller& caller, NodeAccess access) {
   json::object spec = access_spec(caller, access);
   const std::string key = core::sha256_hex(json::serialize(spec));
-  if (const auto* known = find(decisions_, key)) co_return *known;
+  if (find(allowed_, key)) co_return std::expected<void, Refusal>();
+  if (const Refusal* known = find(denied_, key)) co_return std::unexpected(*known);
 
   json::object review = make_review(kube::resources::subject_access_reviews, std::move(spec));
   auto answer = co_await api_.post(kube::resources::subject_access_reviews, {}, {}, std::move(review));
   if (!answer) co_return std::unexpected(unavailable(answer.error()));
-  std::expected<void, Refusal> decision;
   const bool allowed = kube::bool_at(*answer, {"status", "allowed"}) && !kube::bool_at(*answer, {"status", "denied"});
-  if (!allowed) {
-    const std::string node = access.node.empty() ? "all nodes" : "node " + access.node;
-    decision =
-        std::unexpected(Refusal{403, "Forbidden (user=" + caller.name + ", verb=" + std::string(access.verb) +
-                                         ", resource=nodes/" + std::string(access.subresource) + " of " + node + ")"});
+  if (allowed) {
+    remember(allowed_, key, true, settings_.allowed_for);
+    co_return std::expected<void, Refusal>();
   }
-  remember(decisions_, key, decision, allowed);
-  co_return decision;
+  const std::string node = access.node.empty() ? "all nodes" : "node " + access.node;
+  Refusal refusal{403, "Forbidden (user=" + caller.name + ", verb=" + std::string(access.verb) + ", resource=nodes/" +
+                           std::string(access.subresource) + " of " + node + ")"};
+  remember(denied_, key, refusal, settings_.denied_for);
+  co_return std::unexpected(std::move(refusal));
 }
 
 }  // namespace liqo::kubelet

@@ -15,9 +15,10 @@ Kubelet::Kubelet(const asio::any_io_executor& executor, KubeletContext context, 
       settings_(std::move(settings)),
       log_("kubelet"),
       client_ca_file_(context_.clock, settings_.client_ca_file),
-      authorizer_(context_.open_api),
+      authorizer_(context_.open_api, context_.metrics),
       certificate_(context_.open_api, {.node_ip = settings_.node_ip,
                                        .self_signed = settings_.self_signed,
+                                       .leadership = &context_.leadership,
                                        .node =
                                            [this] {
                                              const auto nodes = context_.nodes();

@@ -1,6 +1,5 @@
 #include "liqo/kubelet/kubelet_server.hpp"
 
-#include "kube/client/remote_command.hpp"
 #include "kube/k8s/status.hpp"
 #include "liqo/kubelet/exec_server.hpp"
 
@@ -60,6 +59,8 @@ KubeletServer::KubeletServer(const asio::any_io_executor& executor, kube::async:
                .port = settings_.port,
                .tls = std::move(tls),
                .max_connections = settings_.max_connections,
+               .max_body = settings_.max_body,
+               .max_held = settings_.max_held,
                .on_handler_failure =
                    [this](std::string_view line, std::string_view what) {
                      log_.error("A request failed unexpectedly", {{"request", line}, {"error", what}});
@@ -67,13 +68,11 @@ KubeletServer::KubeletServer(const asio::any_io_executor& executor, kube::async:
               [this](const ServerRequest& request, ServerResponse& response) { return handle(request, response); }) {}
 
 asio::awaitable<std::expected<void, Refusal>> KubeletServer::admit(const ServerRequest& request, const Route& route,
-                                                                   const kube::Result<PodRoute>& pod) {
+                                                                   std::string node) {
   auto caller = co_await authorizer_.authenticate(request);
   if (!caller) co_return std::unexpected(std::move(caller.error()));
-  NodeAccess access{.verb = route.verb, .subresource = route.subresource};
-  // Of pods that do not exist only those may hear who have the right on every node.
-  if (pod) access.node = pod->node;
-  co_return co_await authorizer_.authorize(*caller, std::move(access));
+  co_return co_await authorizer_.authorize(
+      *caller, {.verb = route.verb, .subresource = route.subresource, .node = std::move(node)});
 }
 
 void KubeletServer::log_refusal(const ServerRequest& request, const Refusal& refusal) {
@@ -93,6 +92,14 @@ void KubeletServer::log_refusal(const ServerRequest& request, const Refusal& ref
                                   {"reason", refusal.sentence}});
 }
 
+kube::Result<PodRoute> KubeletServer::find_again(const Route& route, const std::string& admitted_node) const {
+  auto pod = find_(route.ns, route.pod);
+  if (pod && !admitted_node.empty() && pod->node != admitted_node)
+    return kube::fail(kube::Errc::missing,
+                      "pod " + route.ns + "/" + route.pod + " has left node " + admitted_node + "; ask once more");
+  return pod;
+}
+
 asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, ServerResponse& response) {
   const auto route = read_route(request.method, request.target);
   // What is at no path is authorised as kubelets do it, so that nobody unknown hears even that.
@@ -101,7 +108,9 @@ asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, Server
   nowhere.subresource = "proxy";
   const bool has_pod = route && route->endpoint != Endpoint::not_served_yet;
   auto pod = has_pod ? find_(route->ns, route->pod) : kube::fail(kube::Errc::missing, "no pod is named");
-  auto admitted = co_await admit(request, route ? *route : nowhere, pod);
+  // Of pods that do not exist only those may hear who have the right on every node.
+  std::string node = pod ? pod->node : std::string();
+  auto admitted = co_await admit(request, route ? *route : nowhere, node);
   if (!admitted) {
     log_refusal(request, admitted.error());
     co_await answer(response, std::move(admitted.error()));
@@ -109,14 +118,20 @@ asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, Server
   }
   if (!route) {
     co_await answer(response, route.error());
-  } else if (!has_pod) {
+    co_return;
+  }
+  if (!has_pod) {
     co_await answer(response, {501, std::string(route->sentence)});
-  } else if (!pod) {
+    co_return;
+  }
+  // While the API server was asked, the session with the provider may have been replaced, or the pod by another one.
+  pod = find_again(*route, node);
+  if (!pod) {
     co_await answer(response, {404, pod.error().text()});
   } else if (route->endpoint == Endpoint::logs) {
     co_await serve_logs(*route, std::move(*pod), response);
   } else {
-    co_await serve_exec_request(request, *route, std::move(*pod), response);
+    co_await serve_exec_request(request, *route, std::move(node), response);
   }
 }
 
@@ -154,8 +169,8 @@ asio::awaitable<void> KubeletServer::serve_logs(const Route& route, PodRoute pod
   }
 }
 
-asio::awaitable<void> KubeletServer::serve_exec_request(const ServerRequest& request, const Route& route, PodRoute pod,
-                                                        ServerResponse& response) {
+asio::awaitable<void> KubeletServer::serve_exec_request(const ServerRequest& request, const Route& route,
+                                                        std::string admitted_node, ServerResponse& response) {
   const auto query = read_query(route.query);
   const auto options = query ? read_exec_options(*query) : std::unexpected(query.error());
   if (!options) {
@@ -167,22 +182,29 @@ asio::awaitable<void> KubeletServer::serve_exec_request(const ServerRequest& req
     co_await answer(response, std::move(upgrade.error().refusal), std::move(upgrade.error().headers));
     co_return;
   }
-  if (!pod.upgrader) {
-    co_await answer(response, {502, "the connection to the provider cannot carry exec"});
-    co_return;
-  }
   auto stream = co_await response.upgrade(std::move(upgrade->headers));
   if (!stream) co_return;
-  kube::RemoteCommandRequest command{.ns = pod.remote_namespace,
-                                     .pod = pod.remote_pod,
-                                     .container = route.container,
-                                     .command = options->command,
-                                     .streams = options->streams};
-  ConnectCommand connect = [this, &pod, &command] {
-    return kube::connect_remote_command(*pod.upgrader, clock_, command, {});
+  ConnectCommand connect = [this, &route, &admitted_node, &options] {
+    return connect_command(route, admitted_node, *options);
   };
   auto codec = upgrade->make_codec(options->streams);
   co_await serve_exec(std::move(*stream), std::move(codec), options->streams, std::move(connect), clock_);
+}
+
+asio::awaitable<kube::Result<std::unique_ptr<kube::RemoteCommand>>> KubeletServer::connect_command(
+    const Route& route, const std::string& admitted_node, const ExecOptions& options) const {
+  // The caller had 30 s to open its streams; the route of before may be stale.
+  const auto pod = find_again(route, admitted_node);
+  if (!pod) co_return std::unexpected(pod.error());
+  if (!pod->upgrader) co_return kube::fail(kube::Errc::unsupported, "the connection to the provider cannot carry exec");
+  // The share in the upgrader is held for as many attempts as it takes, each at the provider's pace.
+  co_return co_await kube::connect_remote_command(*pod->upgrader, clock_,
+                                                  {.ns = pod->remote_namespace,
+                                                   .pod = pod->remote_pod,
+                                                   .container = route.container,
+                                                   .command = options.command,
+                                                   .streams = options.streams},
+                                                  {});
 }
 
 }  // namespace liqo::kubelet

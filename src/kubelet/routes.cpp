@@ -61,7 +61,10 @@ std::vector<std::string_view> split_path(std::string_view path) {
 }
 
 // As kubelets derive it from the method (pkg/kubelet/server/auth.go).
-std::string_view verb_of(std::string_view method) {
+/// What is asked for with a method; whatever runs or changes something in a pod is asked for as "create", also by the
+/// GET of a WebSocket: who may read a node's statistics may not run commands in its pods.
+std::string_view verb_of(std::string_view endpoint, std::string_view method) {
+  if (endpoint == "exec" || endpoint == "attach" || endpoint == "portForward" || endpoint == "run") return "create";
   if (method == "GET" || method == "HEAD") return "get";
   if (method == "POST") return "create";
   if (method == "PUT") return "update";
@@ -112,9 +115,9 @@ std::expected<Route, Refusal> read_route(std::string_view method, std::string_vi
   const std::string_view path = target.substr(0, mark);
   Route route;
   if (mark != std::string_view::npos) route.query = std::string(target.substr(mark + 1));
-  route.verb = verb_of(method);
   const auto segments = split_path(path);
   const std::string_view first = segments.front();
+  route.verb = verb_of(first, method);
 
   const bool logs = first == "containerLogs";
   if (logs || first == "exec") {

@@ -64,9 +64,12 @@ kube::Result<kube::net::KeyAndCertificate> make_temporary_certificate(std::strin
 
 asio::awaitable<void> ServingCertificate::run() {
   for (;;) {
+    if (!may_ask()) co_await settings_.leadership->wait_leading();
     const std::string node = co_await wait_for_node();
+    // Another replica may lead by now.
+    if (!may_ask()) continue;
     const kube::TimePoint tried = api_.clock().now();
-    kube::Result<kube::net::KeyAndCertificate> pair = kube::fail(kube::Errc::missing, "");
+    kube::Result<Issued> pair = kube::fail(kube::Errc::missing, "");
     if (settings_.self_signed) {
       kube::net::CertificateSubject subject = serving_subject(node, settings_.node_ip);
       subject.organizations = {"liqo.io"};
@@ -74,11 +77,13 @@ asio::awaitable<void> ServingCertificate::run() {
     } else {
       pair = co_await request(node);
     }
-    const auto info = pair ? kube::net::read_certificate(pair->certificate_pem) : std::unexpected(pair.error());
+    // The lead was lost meanwhile, which is no failure: who takes over, this replica perhaps, asks at once.
+    if (pair && !*pair) continue;
+    const auto info = pair ? kube::net::read_certificate((*pair)->certificate_pem) : std::unexpected(pair.error());
     if (!info) {
       log_.warn("No serving certificate for the kubelet API yet", {{"node", node}, {"error", info.error()}});
     } else {
-      settings_.use(*pair);
+      settings_.use(**pair);
       issued_ = true;
       const kube::WallTime renewal = renewal_time(api_.clock().wall(), info->not_after);
       log_.info(
@@ -106,7 +111,7 @@ asio::awaitable<void> ServingCertificate::wait_until(kube::WallTime time) {
   }
 }
 
-asio::awaitable<kube::Result<kube::net::KeyAndCertificate>> ServingCertificate::request(std::string node) {
+asio::awaitable<kube::Result<ServingCertificate::Issued>> ServingCertificate::request(std::string node) {
   auto key = kube::net::make_key();
   if (!key) co_return std::unexpected(std::move(key.error()));
   const kube::net::CertificateSubject subject = serving_subject(node, settings_.node_ip);
@@ -116,17 +121,21 @@ asio::awaitable<kube::Result<kube::net::KeyAndCertificate>> ServingCertificate::
   auto created = co_await api_.create(requests, wanted);
   if (!created) co_return std::unexpected(std::move(created.error()));
   auto certificate = co_await wait_for_issuance(created->key());
-  // What was served is cleared away; what was not may still tell an operator why.
+  // What was served is cleared away, and so is what nobody answers: the next try makes another, and they would pile up.
+  // What was denied tells an operator why.
+  if (certificate || certificate.error().code() == kube::Errc::timeout)
+    static_cast<void>(co_await api_.remove(requests, created->key(), {.uid = std::string(created->uid())}));
   if (!certificate) co_return std::unexpected(std::move(certificate.error()));
-  static_cast<void>(co_await api_.remove(requests, created->key()));
-  const auto ours = kube::net::key_matches(*key, *certificate);
+  if (!*certificate) co_return std::nullopt;
+  const auto ours = kube::net::key_matches(*key, **certificate);
   if (!ours || !*ours) co_return kube::fail(kube::Errc::tls, "the issued certificate is not for our key");
-  co_return kube::net::KeyAndCertificate{.key_pem = std::move(*key), .certificate_pem = std::move(*certificate)};
+  co_return kube::net::KeyAndCertificate{.key_pem = std::move(*key), .certificate_pem = std::move(**certificate)};
 }
 
-asio::awaitable<kube::Result<std::string>> ServingCertificate::wait_for_issuance(kube::ObjectKey key) {
+asio::awaitable<kube::Result<std::optional<std::string>>> ServingCertificate::wait_for_issuance(kube::ObjectKey key) {
   const kube::TimePoint end = api_.clock().now() + settings_.issuance_limit;
   while (api_.clock().now() < end) {
+    if (!may_ask()) co_return std::nullopt;
     co_await api_.clock().sleep(settings_.poll);
     auto request = co_await api_.get(requests, key);
     if (!request) {

@@ -49,6 +49,15 @@ void Reflector::start_namespace(const std::string& local, const std::string& rem
 
 void Reflector::stop_namespace(const std::string& local) { namespaces_.erase(local); }
 
+void Reflector::set_filters(core::ReflectionFilters filters) {
+  core::ReflectionFilters now{.labels = forging_.patch.labels_not_reflected,
+                              .annotations = forging_.patch.annotations_not_reflected};
+  if (now == filters) return;
+  forging_.patch.labels_not_reflected = std::move(filters.labels);
+  forging_.patch.annotations_not_reflected = std::move(filters.annotations);
+  for (const auto& [local, ns] : namespaces_) enqueue_all(local);
+}
+
 void Reflector::enqueue(const std::string& local_namespace, std::string name) {
   if (name.empty()) return;  // an object at the provider that cannot be a copy
   controller_.enqueue({local_namespace, {local_namespace, std::move(name)}});

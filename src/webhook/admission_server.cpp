@@ -34,6 +34,7 @@ AdmissionServer::AdmissionServer(const asio::any_io_executor& executor, kube::as
                .tls = std::move(tls),
                .max_connections = settings_.max_connections,
                .max_body = max_review,
+               .max_held = settings_.max_held,
                .admits =
                    [this](const std::optional<kube::net::PeerIdentity>& caller) {
                      const bool known = !settings_.admits || settings_.admits(caller);
@@ -63,11 +64,15 @@ asio::awaitable<void> AdmissionServer::handle(const ServerRequest& request, Serv
   if (found == routes_.end()) co_return co_await say(response, 404, "no kind is reviewed at this path");
   if (request.method != "POST") co_return co_await say(response, 405, "an AdmissionReview is sent by POST");
   const kube::TimePoint began = clock_.now();
-  auto review = core::admission::decode_review(request.body);
+  const auto size = core::admission::review_size(request.body);
+  if (size && !response.hold(*size)) co_return co_await say(response, 503, "too many reviews at once; try again");
+  auto review = size ? core::admission::decode_review(request.body) : std::unexpected(size.error());
   if (!review) {
     unreadable_.add();
     co_return co_await say(response, 400, review.error().text());
   }
+  if (!request.peer) review->caller = request.peer_address;
+  review->bytes = request.body.size();
   const Answer answer = co_await decide(found->second, *review);
   (answer.allowed ? found->second.allowed : found->second.denied).add();
   found->second.seconds.observe(std::chrono::duration<double>(clock_.now() - began).count());
@@ -77,6 +82,7 @@ asio::awaitable<void> AdmissionServer::handle(const ServerRequest& request, Serv
                            {"user", review->user.name},
                            {"reason", answer.message}});
   ServerResponse::Headers headers{{"content-type", "application/json"}};
+  if (sends_away_) headers.emplace_back("connection", "close");
   static_cast<void>(
       co_await response.send(200, std::move(headers), core::admission::encode_review(review->uid, answer)));
 }

@@ -1,5 +1,7 @@
 #include "liqo/webhook/configurations.hpp"
 
+#include <algorithm>
+
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -19,6 +21,7 @@ struct Hook {
   bool skippable = false;       ///< not asked about objects with the label liqo.io/webhook-skip=true
   bool offloaded_only = false;  ///< only in namespaces that are offloaded, but for those that this process stands on
   bool of_peers_only = false;   ///< only in namespaces that belong to a peer: of tenants, and twins
+  bool by_peers_only = false;   ///< and only about what consumers write there
   bool reserves = false;        ///< an answer has an effect, except in a dry run
 };
 
@@ -106,6 +109,32 @@ constexpr Hook hooks[] = {
      .resources = "ingresses",
      .operations = written,
      .of_peers_only = true},
+    {.mutating = false,
+     .name = "persistentvolumeclaim.validate.liqo.io",
+     .path = "/validate/persistentvolumeclaims",
+     .group = "",
+     .version = "v1",
+     .resources = "persistentvolumeclaims",
+     .operations = written,
+     .of_peers_only = true},
+    {.mutating = false,
+     .name = "twin-object.validate.liqo.io",
+     .path = "/validate/twin-objects",
+     .group = "",
+     .version = "v1",
+     .resources = "secrets configmaps",
+     .operations = written,
+     .of_peers_only = true,
+     .by_peers_only = true},
+    {.mutating = false,
+     .name = "shadowendpointslice.validate.liqo.io",
+     .path = "/validate/shadowendpointslices",
+     .group = offloading,
+     .version = "v1beta1",
+     .resources = "shadowendpointslices",
+     .operations = written,
+     .of_peers_only = true,
+     .by_peers_only = true},
     {false, "tenant.validate.liqo.io", "/validate/tenants", authentication, "v1beta1", "tenants tenants/status",
      written},
 };
@@ -143,6 +172,34 @@ json::object offloaded_namespaces(std::string_view own) {
                    requirement("kubernetes.io/metadata.name", "NotIn", std::move(kept))});
 }
 
+/// CEL: both objects have the same there.
+std::string same(const std::string& field) {
+  const std::string now = "object." + field, before = "oldObject." + field;
+  return "(has(" + now + ") ? has(" + before + ") && " + now + " == " + before + " : !has(" + before + "))";
+}
+
+/// CEL: no consumer asks. Its certificates name one user and one group, neither of which can have a colon, as users and
+/// groups of Kubernetes itself, service accounts and administrators have.
+constexpr std::string_view not_of_consumer =
+    "(request.userInfo.username.contains(':') || has(request.userInfo.groups) && "
+    "request.userInfo.groups.exists(g, g.contains(':') && g != 'system:authenticated'))";
+
+json::array condition(std::string_view name, std::string expression) {
+  return {json::object{{"name", name}, {"expression", std::move(expression)}}};
+}
+
+/// What is being deleted loses its finalizers without a question, so that nothing hangs where Liqo is gone and its
+/// configurations are still there. Not by a consumer: at the provider finalizers say what is still to be cleared up.
+json::array conditions() {
+  std::string only_finalizers =
+      "request.operation == 'UPDATE' && (!has(request.subResource) || request.subResource == '')"
+      " && has(oldObject.metadata.deletionTimestamp)";
+  for (const char* field : {"spec", "status", "metadata.labels", "metadata.annotations", "metadata.ownerReferences"})
+    only_finalizers += " && " + same(field);
+  return condition("not-only-finalizers-of-what-is-deleted",
+                   "!(" + only_finalizers + " && " + std::string(not_of_consumer) + ")");
+}
+
 json::object client(const Hook& hook, const Reach& reach, std::string_view ca_pem) {
   json::object made;
   made["caBundle"] = kube::encode_base64(ca_pem);
@@ -170,7 +227,7 @@ json::object forge_hook(const Hook& hook, const Reach& reach, std::string_view c
   made["name"] = hook.name;
   made["clientConfig"] = client(hook, reach, ca_pem);
   made["rules"] = json::array{std::move(rule)};
-  made["failurePolicy"] = "Fail";
+  made["failurePolicy"] = reach.failure_policy;
   made["matchPolicy"] = "Equivalent";
   made["namespaceSelector"] = hook.offloaded_only  ? offloaded_namespaces(reach.ns)
                               : hook.of_peers_only ? selector({requirement(api::labels::remote_cluster_id, "Exists")})
@@ -180,6 +237,10 @@ json::object forge_hook(const Hook& hook, const Reach& reach, std::string_view c
   made["sideEffects"] = hook.reserves ? "NoneOnDryRun" : "None";
   made["timeoutSeconds"] = 10;
   made["admissionReviewVersions"] = json::array{"v1"};
+  if (hook.by_peers_only)
+    made["matchConditions"] = condition("of-a-consumer", "!" + std::string(not_of_consumer));
+  else if (hook.operations == written)
+    made["matchConditions"] = conditions();
   if (hook.mutating) made["reinvocationPolicy"] = "Never";
   return made;
 }
@@ -199,6 +260,18 @@ kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach,
 bool is_as_wanted(const kube::Object& stored, const kube::Object& wanted) {
   return stored.label(api::labels::webhook) == "true" &&
          kube::array_at(stored.tree(), {"webhooks"}) == kube::array_at(wanted.tree(), {"webhooks"});
+}
+
+std::optional<kube::Object> owned_by(const kube::Object& object, const kube::Object& owner,
+                                     const kube::Resource& kind) {
+  for (const kube::OwnerReference& known : object.owner_references())
+    if (known.uid == owner.uid()) return std::nullopt;
+  kube::Object made = object;
+  made.add_owner_reference({.api_version = kind.api_version(),
+                            .kind = std::string(kind.kind),
+                            .name = std::string(owner.name()),
+                            .uid = std::string(owner.uid())});
+  return made;
 }
 
 Configurations::Configurations(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home,
@@ -229,6 +302,27 @@ void Configurations::enqueue_all() {
   controller_.enqueue({.object = {"", "validating"}});
 }
 
+asio::awaitable<kube::Result<std::optional<kube::Object>>> Configurations::installation() {
+  auto role = co_await api_.get(cluster_roles, {"", std::string(installation_role)});
+  if (!role && role.error().is_not_found()) co_return std::optional<kube::Object>();
+  if (!role) co_return std::unexpected(std::move(role.error()));
+  if (role->is_deleting()) co_return std::optional<kube::Object>();
+  const auto space = co_await api_.get(kube::resources::namespaces, {"", reach_.ns});
+  if (!space && !space.error().is_not_found()) co_return std::unexpected(space.error());
+  if (!space) co_return std::optional<kube::Object>(std::move(*role));
+  const auto owned = owned_by(*role, *space, kube::resources::namespaces);
+  if (!owned) co_return std::optional<kube::Object>(std::move(*role));
+  // A patch, because who installs a role owns all else of it; the version says whose list of owners it adds to.
+  json::object metadata;
+  metadata["resourceVersion"] = role->resource_version();
+  metadata["ownerReferences"] = *kube::find(owned->tree(), {"metadata", "ownerReferences"});
+  json::object patch;
+  patch["metadata"] = std::move(metadata);
+  role = co_await api_.patch(cluster_roles, role->key(), kube::PatchType::merge, json::serialize(patch));
+  if (!role) co_return std::unexpected(std::move(role.error()));
+  co_return std::optional<kube::Object>(std::move(*role));
+}
+
 asio::awaitable<kube::Outcome> Configurations::reconcile(kube::WorkKey key) {
   const bool is_mutating = key.object.name == "mutating";
   kube::InformerHandle& stored = is_mutating ? mutating_ : validating_;
@@ -237,13 +331,28 @@ asio::awaitable<kube::Outcome> Configurations::reconcile(kube::WorkKey key) {
   if (ca_pem_.empty() || !stored->has_synced()) co_return kube::Outcome::done();
   kube::Object wanted = forge_configuration(kind, reach_, ca_pem_);
   auto found = stored->find(wanted.key());
-  if (found && is_as_wanted(*found, wanted)) co_return kube::Outcome::done();
+  const bool is_owned = found && std::ranges::any_of(found->owner_references(), [](const kube::OwnerReference& owner) {
+                          return owner.kind == cluster_roles.kind && owner.name == installation_role;
+                        });
+  if (is_owned && is_as_wanted(*found, wanted)) co_return kube::Outcome::done();
+  // Asked each time: of an installation that is being removed nothing is made again.
+  auto owner = co_await installation();
+  if (!owner)
+    co_return kube::Outcome::retry(std::move(owner.error()).in("looking for what owns the webhook configurations"));
+  if (!*owner && !found)
+    co_return kube::Outcome::retry({kube::Errc::missing, "no webhook configuration is made without the ClusterRole " +
+                                                             std::string(installation_role) +
+                                                             " of the chart, with which it is removed: install that"});
   kube::Result<kube::Object> answer = kube::fail(kube::Errc::missing, "");
   if (found) {
+    if (!*owner && is_as_wanted(*found, wanted)) co_return kube::Outcome::done();
     found->set_label(api::labels::webhook, "true");
     found->tree()["webhooks"] = wanted.tree()["webhooks"];
+    if (*owner)
+      if (auto owned = owned_by(*found, **owner, cluster_roles)) found = std::move(owned);
     answer = co_await api_.replace(kind, *found);
   } else {
+    if (auto owned = owned_by(wanted, **owner, cluster_roles)) wanted = std::move(*owned);
     answer = co_await api_.create(kind, wanted);
   }
   if (!answer) co_return kube::Outcome::retry(std::move(answer.error()).in("writing the webhook configuration"));

@@ -2,11 +2,15 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/admission/claims.hpp"
 #include "liqo/core/admission/exposure.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
+#include "liqo/core/admission/tenant_index.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
+#include "liqo/core/admission/twin_size.hpp"
 #include "liqo/core/admission/validations.hpp"
 #include "liqo/core/authentication/decisions.hpp"
+#include "liqo/core/namespace/twin_names.hpp"
 #include "liqo/core/pod_scheduling.hpp"
 
 namespace liqo::webhook {
@@ -32,11 +36,9 @@ Reviews::Reviews(ReviewContext context)
     : context_(context),
       log_("webhook"),
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
-      offloadings_(context_.home.acquire({.resource = kinds::namespace_offloadings})) {
-  namespaces_->add_index("tenant", [](const kube::Object& ns, std::vector<std::string>& values) {
-    const std::string_view marked = ns.label(labels::tenant_namespace);
-    if (!marked.empty() && marked != "false") values.emplace_back(ns.label(labels::remote_cluster_id));
-  });
+      offloadings_(context_.home.acquire({.resource = kinds::namespace_offloadings})),
+      holdings_(context_.home) {
+  namespaces_->add_index(std::string(core::admission::tenants_by_cluster), core::admission::index_tenant_namespace);
 }
 
 void Reviews::add_to(AdmissionServer& server) {
@@ -52,7 +54,10 @@ void Reviews::add_to(AdmissionServer& server) {
                                      {"/validate/secrets", &Reviews::validate_secret},
                                      {"/validate/services", &Reviews::validate_service},
                                      {"/validate/ingresses", &Reviews::validate_ingress},
-                                     {"/validate/quotas", &Reviews::validate_quota}})
+                                     {"/validate/persistentvolumeclaims", &Reviews::validate_claim},
+                                     {"/validate/quotas", &Reviews::validate_quota},
+                                     {"/validate/twin-objects", &Reviews::validate_twin_object},
+                                     {"/validate/shadowendpointslices", &Reviews::validate_twin_object}})
     server.route(std::string(path),
                  Decide([this, decide = member](const Request& request) { return (this->*decide)(request); }));
 
@@ -69,6 +74,7 @@ void Reviews::add_to(AdmissionServer& server) {
 std::string Reviews::waiting_for() const {
   if (!namespaces_->has_synced()) return "namespaces are not known yet";
   if (!offloadings_->has_synced()) return "NamespaceOffloadings are not known yet";
+  if (!holdings_.has_synced()) return "what twins hold is not known yet";
   return context_.enforce_quotas ? context_.gate.waiting_for() : "";
 }
 
@@ -106,13 +112,38 @@ asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request) {
     if (!consumer.mistake.empty() && request.operation == Operation::create)
       co_return Answer::deny("no pod is let in: " + consumer.mistake);
     twin.policy = std::move(consumer.policy);
+    if (request.operation == Operation::create &&
+        core::admission::has_claim_templates(kube::object_at(request.object.spec(), {"pod"}))) {
+      auto classes = co_await read_offered_classes(twin.remote_cluster);
+      if (!classes) co_return cannot_read(classes.error());
+      twin.offered_classes = std::move(*classes);
+    }
   }
   Answer answer = core::admission::validate_shadow_pod(request, twin);
   if (!answer.allowed || !context_.enforce_quotas) co_return answer;
   GateQuestion question{.request = request,
                         .user = std::string(request.object.label(labels::creator_user)),
-                        .origin = std::string(origin)};
-  co_return co_await context_.gate.decide(std::move(question));
+                        .origin = std::string(origin),
+                        .policy = std::move(twin.policy)};
+  if (context_.callers && request.operation == Operation::create)
+    question.claimant = context_.callers->claimant_of(request);
+  co_return co_await ask_gate(std::move(question));
+}
+
+asio::awaitable<Answer> Reviews::ask_gate(GateQuestion question) {
+  Answer answer = co_await context_.gate.decide(question);
+  core::Claimant& claimant = question.claimant;
+  while (!answer.allowed && !claimant.proven) {
+    const Callers::Finding finding = co_await context_.callers->prove(question.request);
+    claimant.proven = finding == Callers::Finding::proven;
+    if (!claimant.proven) {
+      // Where every API server is known, it is none of them.
+      if (finding == Callers::Finding::unknown || claimant.may_be_large || context_.callers->knows_all()) break;
+      claimant.may_be_large = true;
+    }
+    answer = co_await context_.gate.decide(question);
+  }
+  co_return answer;
 }
 
 asio::awaitable<Answer> Reviews::mutate_virtual_node(const Request& request) {
@@ -184,6 +215,8 @@ asio::awaitable<Answer> Reviews::validate_tenant(const Request& request) {
       around.is_tenant_namespace = (*ns)->label(labels::tenant_namespace) == "true";
       around.namespace_cluster = (*ns)->label(labels::remote_cluster_id);
       around.decisions = (*ns)->annotation(core::decisions_annotation);
+      if (request.operation == Operation::create)
+        around.owned_namespace = namespace_of_id(kube::string_at(request.object.spec(), {"clusterID"}), **ns);
     }
   }
   if (request.operation == Operation::create) {
@@ -209,18 +242,51 @@ asio::awaitable<Answer> Reviews::validate_service(const Request& request) {
   auto consumer = co_await consumer_of(request);
   if (!consumer) co_return cannot_read(consumer.error());
   if (!consumer->mistake.empty()) co_return Answer::deny("no Service is let in: " + consumer->mistake);
-  co_return core::admission::check_service(request, consumer->id, consumer->policy,
-                                           [this, &id = consumer->id](std::string_view name) {
-                                             const auto ns = namespaces_->find({{}, std::string(name)});
-                                             return ns && !id.empty() && ns->label(labels::remote_cluster_id) == id;
-                                           });
+  std::vector<std::string> backends;
+  if (consumer->asks && core::admission::is_external_name(request.object)) {
+    auto all = co_await read_all(kinds::ingresses, request.ns, {});
+    if (!all) co_return cannot_read(all.error());
+    for (const kube::Object& ingress : *all)
+      for (std::string& name : core::admission::backends_of(ingress)) backends.push_back(std::move(name));
+  }
+  using core::admission::NamespaceOwner;
+  const auto owner_of = [this, &id = consumer->id](std::string_view name) {
+    const auto ns = namespaces_->find({{}, std::string(name)});
+    if (!ns) return NamespaceOwner::none;
+    const bool is_own = !id.empty() && ns->label(labels::remote_cluster_id) == id;
+    return is_own ? NamespaceOwner::consumer : NamespaceOwner::others;
+  };
+  Answer answer = core::admission::check_service(request, consumer->id, consumer->policy, owner_of, backends);
+  co_return answer.allowed ? check_size(request, consumer->id) : answer;
 }
 
 asio::awaitable<Answer> Reviews::validate_ingress(const Request& request) {
   auto consumer = co_await consumer_of(request);
   if (!consumer) co_return cannot_read(consumer.error());
   if (!consumer->mistake.empty()) co_return Answer::deny("no Ingress is let in: " + consumer->mistake);
-  co_return core::admission::check_ingress(request, consumer->id, consumer->policy);
+  std::vector<std::string> external_names;
+  if (consumer->asks && !core::admission::backends_of(request.object).empty()) {
+    auto all = co_await read_all(kube::resources::services, request.ns, {});
+    if (!all) co_return cannot_read(all.error());
+    for (const kube::Object& service : *all)
+      if (core::admission::is_external_name(service)) external_names.emplace_back(service.name());
+  }
+  Answer answer = core::admission::check_ingress(request, consumer->id, consumer->policy, external_names);
+  co_return answer.allowed ? check_size(request, consumer->id) : answer;
+}
+
+asio::awaitable<Answer> Reviews::validate_claim(const Request& request) {
+  auto consumer = co_await consumer_of(request);
+  if (!consumer) co_return cannot_read(consumer.error());
+  if (!consumer->mistake.empty()) co_return Answer::deny("no PersistentVolumeClaim is let in: " + consumer->mistake);
+  std::vector<std::string> offered;
+  if (consumer->asks) {
+    auto classes = co_await read_offered_classes(consumer->id);
+    if (!classes) co_return cannot_read(classes.error());
+    offered = std::move(*classes);
+  }
+  Answer answer = core::admission::check_claim(request, consumer->id, consumer->policy, offered);
+  co_return answer.allowed ? check_size(request, consumer->id) : answer;
 }
 
 asio::awaitable<Answer> Reviews::validate_quota(const Request& request) {
@@ -235,6 +301,19 @@ asio::awaitable<Answer> Reviews::validate_quota(const Request& request) {
     }
   }
   co_return core::admission::validate_quota(request, others);
+}
+
+asio::awaitable<Answer> Reviews::validate_twin_object(const Request& request) {
+  auto ns = co_await read_namespace(request.ns, false);
+  if (!ns) co_return cannot_read(ns.error());
+  co_return check_size(request, *ns ? (*ns)->label(labels::remote_cluster_id) : "");
+}
+
+Answer Reviews::check_size(const Request& request, std::string_view id) const {
+  Consumer consumer{.id = std::string(id)};
+  // A policy that cannot be understood is the default one here: it bounds as well.
+  read_policy(consumer);
+  return core::admission::check_size(request, id, holdings_.objects_of(id), consumer.policy);
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::read_namespace(std::string name, bool afresh) {
@@ -255,10 +334,22 @@ asio::awaitable<kube::Result<Reviews::Consumer>> Reviews::consumer_of(const Requ
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   Consumer consumer;
   if (*ns) consumer.id = (*ns)->label(labels::remote_cluster_id);
-  // What changes nothing but metadata is let pass, so that finalizers can go.
-  if (core::admission::is_of_consumer(request.user, consumer.id) && request.object.spec() != request.old_object.spec())
-    read_policy(consumer);
+  // What changes nothing that is looked at is let pass, so that finalizers can go.
+  consumer.asks = core::admission::is_of_consumer(request.user, consumer.id) &&
+                  (request.object.spec() != request.old_object.spec() ||
+                   request.object.annotations() != request.old_object.annotations());
+  if (consumer.asks) read_policy(consumer);
   co_return consumer;
+}
+
+asio::awaitable<kube::Result<std::vector<std::string>>> Reviews::read_offered_classes(std::string consumer) {
+  const auto tenant = tenant_namespace(consumer);
+  if (!tenant) co_return std::vector<std::string>();
+  // Its status is this cluster's answer, which no consumer can write.
+  auto slices =
+      co_await read_all(kinds::resource_slices, std::string(tenant->name()), std::string(labels::replicated) + "=true");
+  if (!slices) co_return std::unexpected(std::move(slices.error()));
+  co_return core::admission::offered_classes(*slices);
 }
 
 void Reviews::read_policy(Consumer& consumer) const {
@@ -272,8 +363,22 @@ void Reviews::read_policy(Consumer& consumer) const {
                        std::string(tenant->name()) + " cannot be understood: " + policy.error().text();
 }
 
+std::string Reviews::namespace_of_id(std::string_view consumer, const kube::Object& tenant_namespace) const {
+  const auto policy = core::admission::read_pod_policy(tenant_namespace.annotation(api::annotations::pod_policy));
+  // Where names are chosen in another way, the ID makes nothing its own.
+  if (context_.twin_names || (policy && policy->twin_names)) return {};
+  const std::vector<kube::ObjectKey> keys = namespaces_->store().keys();
+  std::vector<core::NamedNamespace> all;
+  for (const kube::ObjectKey& key : keys)
+    if (key.name.ends_with(consumer))
+      if (const auto ns = namespaces_->find(key))
+        all.push_back({.name = key.name, .is_of_peer = !ns->label(labels::remote_cluster_id).empty()});
+  return core::namespace_of_id(consumer, all);
+}
+
 std::optional<kube::Object> Reviews::tenant_namespace(std::string_view cluster) const {
-  for (const kube::ObjectKey& key : namespaces_->store().keys("tenant", cluster)) return namespaces_->find(key);
+  for (const kube::ObjectKey& key : namespaces_->store().keys(core::admission::tenants_by_cluster, cluster))
+    return namespaces_->find(key);
   return std::nullopt;
 }
 

@@ -13,6 +13,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::string_view service_name = "liqo-webhook";
+/// For the reviews under way when a process stops.
+constexpr kube::Duration last_reviews = 2s;
 
 /// An IP address in its one form, which is that of certificates; "" for a name.
 std::string as_address(const std::string& host) {
@@ -70,9 +72,12 @@ Webhook::Webhook(const asio::any_io_executor& executor, WebhookContext context, 
       reviews_({.home = context_.home,
                 .api = context_.open_api,
                 .gate = context_.gate,
-                .enforce_quotas = settings_.enforce_quotas}),
-      configurations_(executor, context_.api, context_.home, context_.random, context_.metrics,
-                      {.url = without_slash(settings_.url), .ns = settings_.ns}) {}
+                .enforce_quotas = settings_.enforce_quotas,
+                .callers = context_.callers,
+                .twin_names = settings_.twin_names}),
+      configurations_(
+          executor, context_.api, context_.home, context_.random, context_.metrics,
+          {.url = without_slash(settings_.url), .ns = settings_.ns, .failure_policy = settings_.failure_policy}) {}
 
 kube::Result<std::uint16_t> Webhook::listen() {
   auto certificates = certificate_settings(settings_);
@@ -110,10 +115,17 @@ asio::awaitable<void> Webhook::run() {
   kube::async::TaskGroup group(executor_);
   group.spawn(server_->run());
   group.spawn(certificates_->run());
+  if (context_.callers) group.spawn(context_.callers->run());
   if (!settings_.client_ca_file.empty())
     group.spawn(client_ca_file_.watch([this](std::string pem) { use_client_ca(std::move(pem)); }));
   group.spawn(kube::run_while_leading(context_.leadership, [this] { return configurations_.run(); }));
   co_await group.join();
+}
+
+asio::awaitable<void> Webhook::stop(kube::Duration delay) {
+  server_->send_away();
+  co_await context_.clock.sleep(delay);
+  co_await server_->stop(last_reviews);
 }
 
 void Webhook::use_client_ca(std::string pem) {

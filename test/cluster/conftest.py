@@ -8,6 +8,7 @@ import signal
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -46,11 +47,8 @@ def run() -> Iterator[Run]:
         built = subprocess.run([settings.SUITE / "build-tools"], capture_output=True, text=True)
         if built.returncode != 0:
             unavailable(f"test/cluster/build-tools failed: {(built.stdout + built.stderr).strip()[-500:]}")
-    the_run = Run()
-    try:
+    with closing(Run()) as the_run:
         yield the_run
-    finally:
-        the_run.close()
 
 
 @pytest.fixture(scope="session")

@@ -164,11 +164,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], str]] = {
     "a node by name": ({**POD, "nodeName": "control-plane-1"}, "spec.pod.nodeName"),
     "another ServiceAccount": ({**POD, "serviceAccountName": "admin"}, "spec.pod.serviceAccountName"),
     "a priority": ({**POD, "priorityClassName": "system-node-critical"}, "spec.pod.priorityClassName"),
-    "the control plane": (
-        {**POD, "tolerations": [{"key": "node-role.kubernetes.io/control-plane", "operator": "Exists"}]},
-        "spec.pod.tolerations",
-    ),
-    "every taint": ({**POD, "tolerations": [{"operator": "Exists"}]}, "spec.pod.tolerations"),
+    "another runtime": ({**POD, "runtimeClassName": "privileged"}, "spec.pod.runtimeClassName"),
     "a probe of others": (
         container(livenessProbe={"httpGet": {"host": "169.254.169.254", "port": 80}}),
         "livenessProbe.httpGet.host",

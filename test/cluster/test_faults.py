@@ -267,6 +267,7 @@ def p95(values: list[float]) -> float:
     return statistics.quantiles(values, n=20)[-1]
 
 
+@pytest.mark.alone("it compares latencies")
 def test_a_dead_provider_does_not_slow_down_another(run: Run, fake_story: Story, rome_to_naples: Peering) -> None:
     """Alive and dead alternate, so that what else this machine does weighs on both alike."""
     story, namespace = fake_story, fake_story.namespace

@@ -60,13 +60,22 @@ def phase(cluster: Cluster, namespace: str, name: str) -> str:
     return (cluster.pod(namespace, name) or {"status": {}})["status"].get("phase", "")
 
 
+def refused(cluster: Cluster, word: str) -> list[audit.Entry]:
+    """Requests about ShadowPods that were refused with this word."""
+    return [
+        entry for entry in cluster.audit.refused()
+        if audit.resource(entry) == "shadowpods" and word in entry["responseStatus"].get("message", "")
+    ]  # fmt: skip
+
+
 def typed(cluster: Cluster, *arguments: object) -> subprocess.CompletedProcess[str]:
     """kubectl as a user types it."""
     return subprocess.run(cluster.space.entering(cluster.kubectl_command(*arguments)), capture_output=True, text=True)
 
 
 def test_our_liqoctl_peers_with_a_go_provider(mixed: Mixed) -> None:
-    mixed.ours.liqoctl("peer", "--remote-kubeconfig", mixed.go.cluster.kubeconfig, *ASKED)
+    ranges = ("--pod-cidr", mixed.go.cluster.pod_cidr)
+    mixed.ours.liqoctl("peer", "--remote-kubeconfig", mixed.go.cluster.kubeconfig, *ranges, *ASKED)
     wait_for(lambda: mixed.ours.node_ready("malmo"), SOON, "the node of malmo to be Ready in turku")
 
 
@@ -146,6 +155,74 @@ def test_a_pod_of_a_go_consumer_runs_at_a_provider_of_ours(mixed: Mixed) -> None
     assert (done.returncode, done.stdout) == (0, "out\n"), done.stderr
 
 
+def everything(cluster: Cluster) -> dict[str, list[str]]:
+    """Writes one object of each kind that a Go consumer reflects, with what is peculiar about them; their names."""
+    def plain(kind: str, name: str, **fields: Any) -> dict[str, Any]:
+        return {"kind": kind, "metadata": {"name": name, **fields.pop("metadata", {})}, **fields}
+
+    port = {"name": "http", "port": 80, "targetPort": 8080}
+    select = {"selector": {"app": "one"}, "ports": [port]}
+    service = {"service": {"name": "plain", "port": {"number": 80}}}
+    paths = {"paths": [{"path": "/", "pathType": "Prefix", "backend": service}]}
+    objects = {
+        "secrets": [
+            plain("Secret", "registry", type="kubernetes.io/dockerconfigjson", data={".dockerconfigjson": "e30="}),
+        ],
+        "services": [
+            plain("Service", "plain", spec={**select, "sessionAffinity": "ClientIP"},
+                  metadata={"annotations": {"service.kubernetes.io/topology-mode": "Auto", "example.com/note": "ours"}}),
+            plain("Service", "headless", spec={**select, "clusterIP": "None"}),
+            plain("Service", "node-port", spec={**select, "type": "NodePort"}),
+            plain("Service", "forced", spec={**select, "type": "NodePort", "ports": [{**port, "nodePort": 30123}]},
+                  metadata={"annotations": {"liqo.io/force-remote-node-port": "true"}}),
+            plain("Service", "balanced", spec={**select, "type": "LoadBalancer"}),
+            plain("Service", "public", spec={"type": "ExternalName", "externalName": "db.example.com"}),
+        ],
+        "ingresses": [
+            plain("Ingress", "web", spec={"rules": [{"host": "shop.example.com", "http": paths}]},
+                  metadata={"annotations": {"nginx.ingress.kubernetes.io/rewrite-target": "/", "note": "kept"}}),
+        ],
+    }  # fmt: skip
+    for plural, bodies in objects.items():
+        for body in bodies:
+            cluster.api.create(plural, "shop", body)
+    return {plural: [body["metadata"]["name"] for body in bodies] for plural, bodies in objects.items()}
+
+
+def test_what_a_go_consumer_reflects_is_taken_by_default(mixed: Mixed) -> None:
+    home, away = mixed.go.cluster, mixed.ours.cluster
+    written = everything(home)
+    told = {"labels": {"app": "one", "app.kubernetes.io/part-of": "shop"}, "annotations": {
+        "k8s.ovn.org/pod-networks": "{}", "cni.projectcalico.org/podIP": "10.42.1.7/32", "prometheus.io/scrape": "true",
+    }}  # fmt: skip
+    pod = pinned("peculiar", "turku")
+    pod["metadata"].update(told)
+    pod["spec"]["tolerations"] += [{"key": "example.com/pool", "operator": "Equal", "value": "gpu", "effect": "NoExecute"}]
+    home.api.create("pods", "shop", pod)
+    wait_for(lambda: phase(home, "shop", "peculiar") == "Running", SOON, "the pod to be Running at home")
+    for plural, names in written.items():
+        for name in names:
+            wait_for(lambda: away.api.find(plural, "shop-malmo", name), SOON, f"{plural} {name} in turku")
+    wait_for(lambda: away.api.list("shadowendpointslices", "shop-malmo"), SOON, "the endpoints in turku")
+
+
+@pytest.mark.refusals("a cordoned tenant gets no new pods")
+def test_a_go_consumer_is_cordoned_drained_and_let_in_again(mixed: Mixed) -> None:
+    home, away = mixed.go.cluster, mixed.ours.cluster
+    mixed.ours.liqoctl("cordon", "tenant", "malmo", "--skip-confirm")
+    # Its node attracts pods all the same; they wait.
+    home.api.create("pods", "shop", pinned("waits", "turku"))
+    wait_for(lambda: refused(away, "cordoned"), SOON, "the ShadowPod to be refused")
+    assert not away.pod("shop-malmo", "waits")
+    mixed.ours.liqoctl("drain", "tenant", "malmo", "--skip-confirm")
+    wait_for(lambda: not away.pod("shop-malmo", "peculiar"), SOON, "the pod to be gone in turku")
+    # Home goes on to call it Running, and asks for it again and again: only a twin that is gone ends it there.
+    wait_for(lambda: refused(away, "drained"), SOON, "the pod to be asked for again, and refused")
+    home.kubectl("-n", "shop", "delete", "pod", "peculiar", "--grace-period=0", "--force")
+    mixed.ours.liqoctl("uncordon", "tenant", "malmo", "--skip-confirm")
+    wait_for(lambda: phase(home, "shop", "waits") == "Running", SOON, "the pod that waited to be Running at home")
+
+
 @pytest.mark.refusals("what is more than the quota is refused")
 def test_the_quota_of_a_go_consumer_holds(mixed: Mixed) -> None:
     home, away = mixed.go.cluster, mixed.ours.cluster
@@ -153,13 +230,7 @@ def test_the_quota_of_a_go_consumer_holds(mixed: Mixed) -> None:
     pod = pinned("greedy", "turku", cpu="2")
     home.api.create("pods", "shop", {**pod, "spec": {**pod["spec"], "nodeName": "turku"}})
 
-    def refused() -> list[audit.Entry]:
-        return [
-            entry for entry in away.audit.refused()
-            if audit.resource(entry) == "shadowpods" and "cpu" in entry["responseStatus"].get("message", "")
-        ]  # fmt: skip
-
-    wait_for(refused, SOON, "the ShadowPod to be refused")
+    wait_for(lambda: refused(away, "cpu"), SOON, "the ShadowPod to be refused")
     assert not away.pod("shop-malmo", "greedy")
     home.kubectl("-n", "shop", "delete", "pod", "greedy", "--grace-period=0", "--force")
 

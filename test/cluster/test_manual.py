@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from harness import manual, settings
 from harness.cluster import Cluster
 from harness.components import Options
 from harness.console import Console, as_shown
-from harness.liqod import WEBHOOK_PORT, Liqod
+from harness.deployed import daemon_of
+from harness.liqod import Liqod
 from harness.run import Run
 from harness.wait import wait_for
 
@@ -55,18 +57,7 @@ class Manual:
             # Its garbage collector looks for new kinds every 30 s only.
             cluster.restart("kube-controller-manager")
         for cluster in self.clusters.values():
-            deployment = cluster.api.get("deployments", "liqo", "liqod")
-            (container,) = deployment["spec"]["template"]["spec"]["containers"]
-            values = {"$(POD_NAMESPACE)": "liqo", "$(POD_IP)": cluster.address, "$(POD_NAME)": "liqod"}
-            arguments = [re.sub(r"\$\(\w+\)", lambda found: values[found[0]], word) for word in container["args"]]
-            if cluster.options.kubelet:
-                # It shares its address with a real kubelet, as no pod does.
-                arguments = ["--listen-port=10260" if "--listen-port" in word else word for word in arguments]
-            kubeconfig = cluster.service_account("liqo", "liqo")
-            daemon = Liqod(cluster, kubeconfig, metrics_port=8082)
-            url = f"--webhook-url=https://{cluster.address}:{WEBHOOK_PORT}"
-            daemon.command = [daemon.command[0], "--kubeconfig", kubeconfig, *arguments, url]
-            self.daemons.append(daemon.start())
+            self.daemons.append(daemon_of(cluster).start())
 
 
 @pytest.fixture(scope="module")
@@ -74,18 +65,15 @@ def run() -> Iterator[Run]:
     """A run of its own, so that the clusters have the names that they have on the page."""
     if missing := settings.missing_requirements():
         pytest.skip(f"real clusters need {', '.join(missing)}")
-    the_run = Run()
-    try:
+    with closing(Run()) as the_run:
         yield the_run
-    finally:
-        the_run.close()
 
 
 @pytest.fixture(scope="module")
 def reader(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -> Manual:
     clusters = run.start(rome=Options(), milan=Options(kubelet=True))
     for cluster in clusters.values():
-        # There is no image of liqod: what the Deployment would run is started by start_daemons.
+        # rome has no real node for a Deployment: what it would run is started by start_daemons, at both.
         cluster.namespace("liqo")
         cluster.kubectl("create", "quota", "no-pods", "-n", "liqo", "--hard", "pods=0")
     return Manual(clusters, tmp_path_factory.mktemp("manual"))

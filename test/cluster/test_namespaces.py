@@ -5,6 +5,7 @@ Replication has stories of its own; here its part is played by hand (Peering.car
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -80,6 +81,13 @@ class Extension:
         wait_for(lambda: copy() is None, 60, "the copy of the NamespaceMap to be gone")
 
 
+def allow_twins(peering: Peering, *names: str) -> None:
+    """The provider's policy: which names twins may have besides the usual ones."""
+    policy = json.dumps({"twinNames": [f"*-{peering.consumer.name}", *names]})
+    annotations = {"liqo.io/pod-policy": policy if names else None}
+    peering.provider.api.patch("namespaces", None, peering.away, {"metadata": {"annotations": annotations}})
+
+
 @pytest.fixture(scope="module")
 def siena_to_parma(run: Run, daemons: Daemons) -> Iterator[Peering]:
     """Two clusters of their own: a namespace without a selector is extended to every provider that other stories left."""
@@ -94,6 +102,7 @@ def extension(siena_to_parma: Peering, namespace: str) -> Iterator[Extension]:
     made = Extension(siena_to_parma, namespace)
     yield made
     made.close()
+    allow_twins(siena_to_parma)
 
 
 def by_region(*regions: str, operator: str = "In") -> dict[str, Any]:
@@ -164,6 +173,7 @@ def test_trouble_of_the_provider_with_a_twin_ends_no_pod_in_it(extension: Extens
 def test_a_name_that_is_taken_is_told_and_gets_nobody_any_rights(extension: Extension) -> None:
     """The provider has a namespace of that name for itself; when it is removed, the twin takes its place."""
     name = extension.peering.provider.namespace(extension.namespace)
+    allow_twins(extension.peering, name)
     extension.offload(namespaceMappingStrategy="EnforceSameName")
     extension.wait_phase("AllFailed")
     ready = extension.conditions()["Ready"]
@@ -178,12 +188,16 @@ def test_a_name_that_is_taken_is_told_and_gets_nobody_any_rights(extension: Exte
 
 
 def test_the_name_of_the_twin_can_be_chosen_but_no_system_namespace(extension: Extension) -> None:
-    extension.offload(namespaceMappingStrategy="SelectedName", remoteNamespaceName="chosen-by-siena")
+    extension.offload(namespaceMappingStrategy="SelectedName", remoteNamespaceName="chosen-by-us")
+    extension.wait_phase("AllFailed")
+    assert "(twinNames)" in extension.conditions()["Ready"]["message"]
+    assert extension.away.find("namespaces", None, "chosen-by-us") is None
+    allow_twins(extension.peering, "chosen-*")
     extension.wait_phase("Ready")
-    assert extension.status()["remoteNamespaceName"] == "chosen-by-siena"
-    assert extension.away.get("namespaces", None, "chosen-by-siena")
+    assert extension.status()["remoteNamespaceName"] == "chosen-by-us"
+    assert extension.away.get("namespaces", None, "chosen-by-us")
     extension.unoffload()
-    assert extension.away.find("namespaces", None, "chosen-by-siena") is None
+    assert extension.away.find("namespaces", None, "chosen-by-us") is None
 
     with pytest.raises(Refused, match="Kubernetes keeps for itself"):
         extension.offload(namespaceMappingStrategy="SelectedName", remoteNamespaceName="kube-system")

@@ -147,6 +147,22 @@ def test_slices_are_cordoned_and_uncordoned_by_the_provider(pair: Pair) -> None:
     wait_for(lambda: not pair.quotas()["pool"].get("cordoned"), 10, "the quota to be open again")
 
 
+@pytest.mark.refusals("the consumer tries on while its slices are drained")
+def test_a_drained_slice_loses_its_pods_and_gets_back_to_work(pair: Pair) -> None:
+    def running() -> set[str]:
+        return {pod["metadata"]["uid"] for pod in pair.provider.pods("demo-genoa") if "deletionTimestamp" not in pod["metadata"]}
+
+    before = running()
+    assert before
+    for name in ("bonn", "pool"):
+        pair.away("drain", "resourceslice", name, "--remote-cluster-id", "genoa", "--skip-confirm")
+    wait_for(lambda: not before & running(), 60, "the pods of the slices to go")
+    wait_for(lambda: "has drained this slice" in json.dumps(pair.slices()["bonn"]["status"]), 20, "home to hear of it")
+    for name in ("bonn", "pool"):
+        pair.away("uncordon", "resourceslice", name, "--remote-cluster-id", "genoa", "--skip-confirm")
+    wait_for(lambda: len(running()) == len(before), 90, "as many pods to be back")
+
+
 def test_a_cordoned_tenant_gets_nothing_new_and_peering_again_leaves_it_so(pair: Pair) -> None:
     pair.away("cordon", "tenant", "genoa", "--skip-confirm")
     wait_for(lambda: all(quota.get("cordoned") for quota in pair.quotas().values()), 10, "all quotas to be cordoned")
@@ -205,7 +221,9 @@ def test_the_handshake_by_hand(pair: Pair, tmp_path: Path) -> None:
     tenant.write_text(pair.at_home("generate", "tenant", "--remote-cluster-id", "bonn", "--nonce", nonce))
     pair.away("create", "tenant", "-f", tenant)
     identity.write_text(pair.away("generate", "identity", "--remote-cluster-id", "genoa"))
-    pair.at_home("create", "identity", "-f", identity)
+    pair.at_home("create", "identity", "-f", identity, "--pod-cidr", pair.provider.pod_cidr)
+    declared = pair.consumer.api.get("foreignclusters", None, "bonn")["metadata"]["annotations"]
+    assert declared["liqo.io/remote-pod-cidrs"] == pair.provider.pod_cidr
     assert "client-certificate-data" in pair.at_home("get", "kubeconfig", "controlplane-bonn")
     pair.at_home("create", "resourceslice", "bonn", "--remote-cluster-id", "bonn")
     wait_for(lambda: is_ready(pair.node("bonn")), 30, "node bonn to be Ready")

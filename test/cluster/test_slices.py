@@ -226,6 +226,12 @@ def test_cordon_and_drain_show_on_both_sides_and_are_taken_back(slices: Slices) 
     shown(("Accepted", "ResourceSliceCordoned"), True)
     mark(None)
     shown(("Accepted", "ResourceSliceResourcesAccepted"), False)
+    drain = {"metadata": {"annotations": {"liqo.io/drain": "true"}}}
+    provider.patch("resourceslices", slices.away, "pool", drain)
+    shown(("Denied", "ResourceSliceResourcesDenied"), True)
+    drain["metadata"]["annotations"]["liqo.io/drain"] = None
+    provider.patch("resourceslices", slices.away, "pool", drain)
+    shown(("Accepted", "ResourceSliceResourcesAccepted"), False)
     for state, wanted in (
         ("Cordoned", ("Accepted", "ResourceSliceCordoned")),
         ("Drained", ("Denied", "ResourceSliceResourcesDenied")),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness import chart
 from harness.cluster import PORT, busybox
 from harness.liqod import Liqod
 from harness.story import Story
@@ -24,6 +25,7 @@ EXPIRATION = "offloading.liqo.io/service-account-expiration"
 def with_tokens(story: Story) -> Iterator[Story]:
     """The daemon at home is another one for as long as the story lasts: one that brings tokens."""
     assert story.home.stop() == 0
+    chart.allow_tokens(story.consumer)
     flags = (
         "--enable-apiserver-support",
         "--home-api-server-host", story.consumer.address,

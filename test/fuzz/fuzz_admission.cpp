@@ -5,10 +5,13 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "liqo/core/admission/pod_firewall.hpp"
+#include "liqo/core/admission/claims.hpp"
+#include "liqo/core/admission/exposure.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/validations.hpp"
+#include "liqo/core/forge/provider_pod.hpp"
+#include "liqo/core/shadow_plan.hpp"
 
 namespace {
 
@@ -27,8 +30,18 @@ void ask_all(const Request& request) {
   check(request, mutate_shadow_pod(request));
   for (const PodPolicy& policy : {PodPolicy(), PodPolicy{.host_namespaces = true, .tolerations = {"*"}}}) {
     const std::string_view origin = request.object.label("offloading.liqo.io/origin");
-    check(request, validate_shadow_pod(request, {.remote_cluster = std::string(origin), .policy = policy}));
-    check(request, validate_shadow_pod(request, {.remote_cluster = {}, .policy = policy}));
+    check(request, validate_shadow_pod(
+                       request, {.remote_cluster = std::string(origin), .policy = policy, .offered_classes = {}}));
+    check(request, validate_shadow_pod(request, {.remote_cluster = {}, .policy = policy, .offered_classes = {}}));
+    const std::string names[] = {"web"};
+    const auto owner_of = [](std::string_view ns) {
+      return ns == "shop-rome" ? NamespaceOwner::consumer : NamespaceOwner::others;
+    };
+    check(request, check_service(request, origin, policy, owner_of, names));
+    check(request, check_ingress(request, origin, policy, names));
+    check(request, check_claim(request, origin, policy, names));
+    const liqo::core::ShadowPlan plan = liqo::core::plan_shadow_pod(request.object, nullptr, {}, nullptr, policy);
+    if (plan.create) liqo::core::plan_provider_pod_update(request.object, *plan.create, policy);
   }
   const std::string others[] = {"ns/other"};
   check(request, validate_resource_slice(request, {}));

@@ -139,7 +139,7 @@ void Chaos::restart_api_server() {
   const bool at_home = random_.chance(0.5);
   for (auto& [name, daemon] : world_.daemons)
     for (std::size_t i = 0; SimLink * link : daemon->links()) {
-      const bool is_home_server = name == world_.home.id && i++ == 0;
+      const bool is_home_server = daemon->cluster() == world_.home.id && i++ == 0;
       if (is_home_server == at_home) links.push_back(link);
     }
   note(at_home ? "the API server at home restarts" : "the API servers of the providers restart");
@@ -244,8 +244,13 @@ void Chaos::delete_local_pod() {
   if (!pod) return;
   DeleteOptions options;
   const bool force = random_.chance(0.3);
-  if (force) options.grace_period_seconds = 0;
-  note("local pod " + std::string(name_of(*pod)) + (force ? " is deleted by force" : " is deleted"));
+  if (force)
+    options.grace_period_seconds = 0;
+  else if (random_.chance(0.4))
+    options.grace_period_seconds = random_.chance(0.5) ? 1 : 90;
+  const std::string within =
+      options.grace_period_seconds ? " within " + std::to_string(*options.grace_period_seconds) + " s" : "";
+  note("local pod " + std::string(name_of(*pod)) + (force ? " is deleted by force" : " is deleted" + within));
   (void)world_.home.server.remove(resources::pods, key_of(*pod), options, actor);
 }
 

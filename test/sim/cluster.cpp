@@ -24,6 +24,7 @@ Cluster::Cluster(kube::testing::Simulator& simulator, std::string cluster_id, st
     : id(std::move(cluster_id)),
       server(simulator.clock(), seed),
       collector(simulator, server),
+      quota_controller(simulator, server),
       kubelet(simulator, server, {.node_prefix = "worker-", .report_high = std::chrono::seconds(1)}),
       scheduler(simulator, server, [this](const json::object& pod) { return node_for(pod); }),
       random_(seed) {
@@ -31,7 +32,7 @@ Cluster::Cluster(kube::testing::Simulator& simulator, std::string cluster_id, st
        {api::kinds::virtual_nodes, api::kinds::namespace_maps, api::kinds::namespace_offloadings,
         api::kinds::shadow_pods, api::kinds::resource_slices, api::kinds::renews, api::kinds::tenants,
         api::kinds::identities, api::kinds::configurations, api::kinds::foreign_clusters, api::kinds::quotas,
-        api::kinds::storage_classes})
+        api::kinds::storage_classes, api::kinds::ips})
     server.serve(kind);
 }
 
@@ -63,6 +64,15 @@ void Cluster::add_provider(const std::string& provider) {
                                  {"namespace", home_namespace},
                                  {"finalizers", json::array{json::value(api::finalizers::namespace_offloading)}}}},
        {"spec", json::object()}},
+      operator_actor);
+  // Before the VirtualNode, by whose appearance liqod would make one that declares nothing; it goes like such a one.
+  (void)server.create(
+      api::kinds::foreign_clusters,
+      {{"metadata", json::object{{"name", provider},
+                                 {"labels", json::object{{api::labels::remote_cluster_id, provider}}},
+                                 {"annotations", json::object{{api::annotations::remote_pod_cidrs, "10.0.0.0/8"},
+                                                              {api::annotations::made_by_liqod, "true"}}}}},
+       {"spec", json::object{{"clusterID", provider}}}},
       operator_actor);
   const json::object hard{{"cpu", "64"}, {"memory", "256Gi"}, {"pods", "500"}};
   (void)server.create(api::kinds::virtual_nodes,

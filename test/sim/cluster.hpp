@@ -7,6 +7,7 @@
 #include "kube/testing/fake_api_server.hpp"
 #include "kube/testing/fake_garbage_collector.hpp"
 #include "kube/testing/fake_kubelet.hpp"
+#include "kube/testing/fake_quota_controller.hpp"
 #include "kube/testing/fake_scheduler.hpp"
 #include "kube/testing/simulator.hpp"
 
@@ -34,6 +35,7 @@ class Cluster {
   const std::string id;
   kube::testing::FakeApiServer server;
   kube::testing::FakeGarbageCollector collector;
+  kube::testing::FakeQuotaController quota_controller;
   kube::testing::FakeKubelet kubelet;
   kube::testing::FakeScheduler scheduler;
 

@@ -97,10 +97,15 @@ std::string compare_node(World& world, const std::string& name) {
 }  // namespace
 
 std::string find_difference(World& world) {
+  std::map<std::string, int> leading;
   for (auto& [name, daemon] : world.daemons) {
     if (!daemon->is_running()) return "liqod of " + name + " is not running";
-    if (!daemon->process()->has_synced()) return "liqod of " + name + " has incomplete caches";
+    leading[daemon->cluster()] += daemon->leads();
+    // Some caches are those of a leader only.
+    if (daemon->leads() && !daemon->process()->has_synced()) return "liqod of " + name + " has incomplete caches";
   }
+  for (const auto& [cluster, leaders] : leading)
+    if (leaders != 1) return std::to_string(leaders) + " processes lead in " + cluster;
   int active = 0;
   for (const Tree& local : world.home.server.list(resources::pods, home_namespace)) {
     if (auto difference = compare_pod(world, *local); !difference.empty()) return difference;

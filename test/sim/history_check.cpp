@@ -92,7 +92,11 @@ void HistoryCheck::see_local(const FakeChange& change) {
   if (is_final(phase) && !is_final(local.phase) && is_by_daemon(change) && !local.deleting) {
     const int losses = world_.losses[std::string(uid_of(pod))];
     if (local.always ? local.finished_phase != phase : !local.any_end && losses == 0)
-      violate("no pod lost", local, "it became " + phase + " although nothing of it had ended", change);
+      violate("no pod lost", local,
+              "it became " + phase +
+                  " although nothing of it had ended: " + std::string(kube::string_at(pod, {"status", "reason"})) +
+                  " " + std::string(kube::string_at(pod, {"status", "message"})),
+              change);
   }
   local.phase = phase;
 }
@@ -114,7 +118,9 @@ void HistoryCheck::see_remote(const FakeChange& change, const std::string& clust
   const std::string uid(uid_of(pod));
   // Where it takes the finalizer off a pod that somebody else deletes, that is no deletion of its own.
   const bool was_deleting = change.before && is_deleting(*change.before);
-  if (is_by_daemon(change) && !was_deleting && (change.type == ChangeType::deleted || is_deleting(pod)))
+  // One that is deleted at home is ended within the time that was asked for there.
+  const bool is_wanted = local.exists && !local.deleting;
+  if (is_by_daemon(change) && is_wanted && !was_deleting && (change.type == ChangeType::deleted || is_deleting(pod)))
     violate("no pod lost", local, "its remote pod was deleted in " + cluster, change);
   if (change.type == ChangeType::deleted) {
     local.active.erase(uid);
@@ -219,6 +225,30 @@ std::vector<Violation> check_history(World& world) {
   std::vector<Violation> violations = HistoryCheck(world).run();
   check_runs(world, violations);
   return violations;
+}
+
+std::vector<Violation> check_namespaces(World& world) {
+  std::vector<Violation> found;
+  const auto withdrawn = [&](Cluster& cluster, const FakeChange& change) {
+    if (change.actor.starts_with("liqod-"))
+      found.push_back({"no namespace withdrawn that is wanted",
+                       change.actor + " took back " + change.key.text() + " in " + cluster.id});
+  };
+  for (auto& [id, provider] : world.providers)
+    for (const FakeChange& change : provider->server.store().table(kube::resources::namespaces).log)
+      if (change.type == ChangeType::deleted || is_deleting(*change.after)) withdrawn(*provider, change);
+  const auto is_asked_for = [](const json::object& map) {
+    return kube::find(map, {"spec", "desiredMapping", home_namespace}) != nullptr;
+  };
+  const auto look = [&](Cluster& cluster) {
+    for (const FakeChange& change : cluster.server.store().table(api::kinds::namespace_maps).log)
+      if (change.before && is_asked_for(*change.before) &&
+          (change.type == ChangeType::deleted || !is_asked_for(*change.after)))
+        withdrawn(cluster, change);
+  };
+  look(world.home);
+  for (auto& [id, provider] : world.providers) look(*provider);
+  return found;
 }
 
 }  // namespace liqo::sim

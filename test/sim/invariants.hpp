@@ -17,6 +17,9 @@ struct Violation {
 /// Checks the history: no pod lost, doubled or run again; nothing deleted at a provider that is wanted at home.
 std::vector<Violation> check_history(World& world);
 
+/// No namespace is withdrawn, on either side, while its workload is there.
+std::vector<Violation> check_namespaces(World& world);
+
 /// Compares all clusters as they are. The first difference that is left, "" when there is none.
 std::string find_difference(World& world);
 

@@ -4,6 +4,7 @@
 #include "kube/async/task_group.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "request_check.hpp"
 
 namespace liqo::sim {
 
@@ -83,10 +84,10 @@ struct LedgerWorld::Call {
   kube::async::Event done;
   std::optional<Judgement> judgement;
 
-  static asio::awaitable<void> serve(QuotaLedger& ledger, std::shared_ptr<Call> call, kube::Object shadow,
-                                     bool dry_run) {
+  static asio::awaitable<void> serve(QuotaLedger& ledger, std::shared_ptr<Call> call, kube::Object shadow, bool dry_run,
+                                     core::Claimant claimant) {
     try {
-      call->judgement = co_await ledger.admit(std::move(shadow), dry_run);
+      call->judgement = co_await ledger.admit(std::move(shadow), dry_run, std::move(claimant));
     } catch (const boost::system::system_error&) {
       // The process ended: its caller hears nothing.
     }
@@ -102,12 +103,20 @@ LedgerWorld::LedgerWorld(std::uint64_t seed)
     server_.serve(kind);
   for (std::size_t i = 0; i < 2; ++i) {
     links_.push_back(std::make_unique<kube::testing::SimLink>(simulator_, server_, "liqod-" + std::to_string(i)));
+    links_.back()->on_send([this](const kube::HttpRequest& request) { check_write(request); });
     replicas_.push_back(nullptr);
   }
   set_up();
 }
 
 LedgerWorld::~LedgerWorld() = default;
+
+void LedgerWorld::check_write(const kube::HttpRequest& request) {
+  // Both replicas admit, whoever leads. In place of a fence each write names the version that it goes by.
+  const bool adds = request.method == "GET" || request.method == "POST";
+  if (!adds && request.body.find("\"resourceVersion\":\"") == std::string::npos)
+    violations_.push_back({"who writes without leading goes by a version", request.method + " " + request.target});
+}
 
 void LedgerWorld::set_up() {
   const auto make_namespace = [&](std::string_view name, bool is_tenant) {
@@ -187,11 +196,12 @@ json::object LedgerWorld::forge_shadow(int number, std::int64_t cores) {
                                       json::object{{"requests", json::object{{"cpu", std::to_string(cores)}}}}}}}}}}}}};
 }
 
-asio::awaitable<Judgement> LedgerWorld::call(std::size_t number, json::object shadow, bool dry_run) {
+asio::awaitable<Judgement> LedgerWorld::call(std::size_t number, json::object shadow, bool dry_run,
+                                             core::Claimant claimant) {
   if (!replicas_[number]) co_return Judgement{Judgement::Ruling::unavailable, "no such process"};
   auto call = std::make_shared<Call>(simulator_.executor());
   replicas_[number]->group.spawn(
-      Call::serve(*replicas_[number]->ledger, call, kube::Object(std::move(shadow)), dry_run));
+      Call::serve(*replicas_[number]->ledger, call, kube::Object(std::move(shadow)), dry_run, std::move(claimant)));
   co_await call->done.wait();
   co_return call->judgement.value_or(Judgement{Judgement::Ruling::unavailable, "the connection broke"});
 }
@@ -203,16 +213,18 @@ asio::awaitable<void> LedgerWorld::ask(int number) {
     const std::string uid(kube::string_at(shadow, {"metadata", "uid"}));
     const kube::TimePoint asked_at = simulator_.clock().now();
     const bool dry_run = random_.chance(0.1);
-    Judgement judgement = co_await call(random_.next() % 2, shadow, dry_run);
+    const core::Claimant claimant{
+        .address = "10.0.0.1", .proven = random_.chance(0.7), .may_be_large = random_.chance(0.5)};
+    Judgement judgement = co_await call(random_.next() % 2, shadow, dry_run, claimant);
     // The API server may call again with the same UID, here or there.
     if (judgement.ruling == Judgement::Ruling::admitted && random_.chance(0.1)) {
-      const Judgement again = co_await call(random_.next() % 2, shadow, dry_run);
+      const Judgement again = co_await call(random_.next() % 2, shadow, dry_run, claimant);
       if (again.ruling == Judgement::Ruling::refused && !dry_run && simulator_.clock().now() - asked_at < 60s &&
           hard_ >= 1 && !lowered_ && !withdrawn_)
         violations_.push_back({"the same admission is admitted again", again.text});
     }
     // Whoever is told that there is no decision yet asks until there is one.
-    if (judgement.ruling != Judgement::Ruling::unavailable) ++decisions;
+    if (judgement.ruling == Judgement::Ruling::admitted || judgement.ruling == Judgement::Ruling::refused) ++decisions;
     if (dry_run) continue;
     if (judgement.ruling == Judgement::Ruling::refused) ++refused_;
     if (judgement.ruling == Judgement::Ruling::admitted) {
@@ -380,6 +392,8 @@ asio::awaitable<void> LedgerWorld::consume() {
   }
   co_await stop(0, false);
   co_await stop(1, false);
+  for (auto& link : links_)
+    for (Violation& violation : check_requests(*link, server_)) violations_.push_back(std::move(violation));
 }
 
 std::vector<Violation> LedgerWorld::run() {

@@ -42,13 +42,15 @@ class LedgerWorld {
   asio::awaitable<void> stop(std::size_t replica, bool killed);
   asio::awaitable<void> consume();
   asio::awaitable<void> ask(int number);
-  asio::awaitable<controllers::Judgement> call(std::size_t replica, json::object shadow, bool dry_run);
+  asio::awaitable<controllers::Judgement> call(std::size_t replica, json::object shadow, bool dry_run,
+                                               core::Claimant claimant = {});
   asio::awaitable<void> live();
   asio::awaitable<void> break_things();
   void store_shadow(json::object shadow);
   /// Cores that stored ShadowPods and Pods hold, and those that are admitted and on their way.
   std::int64_t held() const;
   void check(std::string_view when);
+  void check_write(const kube::HttpRequest& request);
   json::object forge_shadow(int number, std::int64_t cores);
 
   kube::testing::Simulator simulator_;

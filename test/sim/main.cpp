@@ -66,8 +66,9 @@ void check_end(World& world, std::vector<Violation>& found) {
 
 /// Whether a line of list_writes() is about pods and their nodes, and not about what is replicated.
 bool is_for_pods(const std::string& write) {
-  for (const char* plural : {" foreignclusters ", " resourceslices ", " renews ", " namespacemaps ",
-                             " namespaceoffloadings ", " namespaces ", " rolebindings ", "/kubeconfig-"})
+  for (const char* plural :
+       {" foreignclusters ", " resourceslices ", " renews ", " namespacemaps ", " namespaceoffloadings ",
+        " namespaces ", " rolebindings ", " resourcequotas ", "/liqo-heartbeat", "/kubeconfig-"})
     if (write.find(plural) != std::string::npos) return false;
   return true;
 }
@@ -105,6 +106,8 @@ std::vector<Violation> run_schedule(std::uint64_t seed, const std::string& trace
   check_end(*world, found);
   take(found, check_history(*world));
   take(found, check_replication_history(*world));
+  take(found, check_namespaces(*world));
+  for (auto& [name, daemon] : world->daemons) take(found, daemon->check_requests());
   if (!traced.empty())
     for (std::string& line : trace(*world, traced)) log.push_back(std::move(line));
   if (world->difficulty.calm) {

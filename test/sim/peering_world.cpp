@@ -86,12 +86,20 @@ PeeringWorld::PeeringWorld(std::uint64_t seed)
           {.seed = simulator_.random().next(), .min_delay = 5ms, .max_delay = 2s, .validity = 24h, .backdating = 5min}),
       group_(simulator_.executor(), kube::async::TaskGroup::OnFailure::keep_others),
       short_lived_(random_.chance(0.3)) {
-  std::map<std::string, kube::testing::FakeApiServer*> providers{{"milan", &milan_.server}};
-  daemons_["rome"] =
-      std::make_unique<ProcessBox>(simulator_, "rome", rome_.server, providers, settings_of("rome", short_lived_));
-  daemons_["milan"] = std::make_unique<ProcessBox>(simulator_, "milan", milan_.server,
-                                                   std::map<std::string, kube::testing::FakeApiServer*>{},
-                                                   settings_of("milan", short_lived_));
+  const bool pairs = random_.chance(0.3);
+  const auto add = [&](Cluster& cluster, const std::map<std::string, kube::testing::FakeApiServer*>& providers) {
+    const auto make = [&](const std::string& identity) {
+      return std::make_unique<ProcessBox>(simulator_, cluster.id, cluster.server, providers,
+                                          settings_of(cluster.id, short_lived_), identity);
+    };
+    auto& first = daemons_[cluster.id] = make(pairs ? cluster.id + "-a" : "");
+    if (!pairs) return;
+    auto& second = daemons_[cluster.id + "/b"] = make(cluster.id + "-b");
+    first->set_rival(*second);
+    second->set_rival(*first);
+  };
+  add(rome_, {{"milan", &milan_.server}});
+  add(milan_, {});
 }
 
 void PeeringWorld::note(std::string what) {
@@ -133,8 +141,8 @@ void PeeringWorld::peer() {
         rome_.server.get(resources::secrets, {home_tenant, std::string(core::signed_nonce_secret)});
     const std::string signature = core::secret_bytes(Object(*signed_secret), "signedNonce");
     if (signature.empty()) return;
-    const auto made = core::forge_tenant(
-        {.tenant_namespace = away_tenant, .consumer = "rome", .signature = signature, .proxy_url = {}}, *key);
+    const auto made =
+        core::forge_tenant({.tenant_namespace = away_tenant, .consumer = "rome", .signature = signature}, *key);
     if (milan_.server.create(kinds::tenants, made.value().tree(), user)) note("Tenant rome is created");
     return;
   }
@@ -181,8 +189,10 @@ Tree PeeringWorld::pick(const std::vector<Tree>& from) {
 }
 
 void PeeringWorld::restart_daemon() {
-  const std::string cluster = random_.chance(0.5) ? "rome" : "milan";
-  if (!daemons_.at(cluster)->is_running()) return;
+  auto chosen = daemons_.begin();
+  std::advance(chosen, random_.between(0, static_cast<std::int64_t>(daemons_.size()) - 1));
+  const std::string& cluster = chosen->first;
+  if (!chosen->second->is_running()) return;
   const bool killed = random_.chance(0.6);
   group_.spawn(
       restart(cluster, killed, std::chrono::milliseconds(random_.chance(0.5) ? 0 : random_.between(0, 20'000))));
@@ -371,10 +381,14 @@ std::string PeeringWorld::compare_slice(const json::object& slice) {
 }
 
 std::string PeeringWorld::find_difference() {
+  std::map<std::string, int> leading;
   for (auto& [name, daemon] : daemons_) {
     if (!daemon->is_running()) return "liqod of " + name + " is not running";
-    if (!daemon->process()->has_synced()) return "liqod of " + name + " has incomplete caches";
+    leading[daemon->cluster()] += daemon->leads();
+    if (daemon->leads() && !daemon->process()->has_synced()) return "liqod of " + name + " has incomplete caches";
   }
+  for (const auto& [cluster, leaders] : leading)
+    if (leaders != 1) return std::to_string(leaders) + " processes lead in " + cluster;
   std::set<std::string> names, users;
   for (const Tree& slice : rome_.server.list(kinds::resource_slices)) {
     if (auto difference = compare_slice(*slice); !difference.empty()) return difference;
@@ -514,6 +528,8 @@ std::vector<Violation> PeeringWorld::run() {
   calm_down();
   check_end();
   check_history();
+  for (auto& [name, daemon] : daemons_)
+    for (Violation& violation : daemon->check_requests()) violations_.push_back(std::move(violation));
   if (violations_.empty()) check_unpeering();
   for (auto& [name, daemon] : daemons_) {
     if (!daemon->is_running()) continue;

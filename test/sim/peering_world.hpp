@@ -66,7 +66,7 @@ class PeeringWorld {
   kube::Random random_;
   Cluster rome_, milan_;
   testing::FakeSigner signer_;
-  std::map<std::string, std::unique_ptr<ProcessBox>> daemons_;
+  std::map<std::string, std::unique_ptr<ProcessBox>> daemons_;  ///< by cluster; the second of a pair behind "/b"
   kube::async::TaskGroup group_;
   std::vector<Violation> violations_;
   std::vector<std::string> log_;

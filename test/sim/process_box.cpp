@@ -1,6 +1,7 @@
 #include "process_box.hpp"
 
 #include "kube/base/base64.hpp"
+#include "request_check.hpp"
 
 namespace liqo::sim {
 
@@ -8,6 +9,14 @@ using kube::testing::SimLink;
 using kube::testing::SimTransport;
 
 namespace {
+
+const kube::ObjectKey lease_key{"liqo", "liqod"};
+
+/// Whether it is how processes agree who may write. That has no fence.
+bool is_election(const kube::HttpRequest& request) {
+  constexpr std::string_view leases = "/apis/coordination.k8s.io/v1/namespaces/liqo/leases";
+  return request.target.starts_with(leases);
+}
 
 class SimProviderLink final : public controllers::ProviderLink {
  public:
@@ -30,26 +39,29 @@ struct ProcessBox::Run {
       : killed(std::make_shared<bool>(false)),
         home(box.home_, killed),
         random(box.simulator_.random().next()),
-        process(box.simulator_.executor(),
-                {.home = home,
-                 .connect = [&box, flag = std::shared_ptr<const bool>(killed)](const kube::Object& secret)
-                     -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
-                   const auto text = kube::decode_base64(kube::string_at(secret.tree(), {"data", "kubeconfig"}));
-                   for (auto& [id, link] : box.providers_)
-                     if (text && (*text == id || text->find(address_of(id)) != std::string::npos))
-                       return std::make_unique<SimProviderLink>(*link, flag);
-                   return kube::fail(kube::Errc::parse, "the Secret holds no kubeconfig");
-                 },
-                 .clock = box.simulator_.clock(),
-                 .random = random,
-                 .metrics = metrics,
-                 .settings = box.settings_,
-                 .election = std::nullopt,
-                 .entropy = [this](std::size_t size) -> kube::Result<std::string> {
-                   std::string bytes(size, '\0');
-                   for (char& byte : bytes) byte = static_cast<char>(random.next());
-                   return bytes;
-                 }}),
+        process(
+            box.simulator_.executor(),
+            {.home = home,
+             .connect = [&box, flag = std::shared_ptr<const bool>(killed)](
+                            const kube::Object& secret) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
+               const auto text = kube::decode_base64(kube::string_at(secret.tree(), {"data", "kubeconfig"}));
+               for (auto& [id, link] : box.providers_)
+                 if (text && (*text == id || text->find(address_of(id)) != std::string::npos))
+                   return std::make_unique<SimProviderLink>(*link, flag);
+               return kube::fail(kube::Errc::parse, "the Secret holds no kubeconfig");
+             },
+             .clock = box.simulator_.clock(),
+             .random = random,
+             .metrics = metrics,
+             .settings = box.settings_,
+             .election = box.identity_.empty() ? std::nullopt
+                                               : std::optional(kube::LeaderElectionSettings{.lease = lease_key,
+                                                                                            .identity = box.identity_}),
+             .entropy = [this](std::size_t size) -> kube::Result<std::string> {
+               std::string bytes(size, '\0');
+               for (char& byte : bytes) byte = static_cast<char>(random.next());
+               return bytes;
+             }}),
         group(box.simulator_.executor(), kube::async::TaskGroup::OnFailure::keep_others) {}
 
   std::shared_ptr<bool> killed;
@@ -62,13 +74,46 @@ struct ProcessBox::Run {
 
 ProcessBox::ProcessBox(kube::testing::Simulator& simulator, std::string cluster, kube::testing::FakeApiServer& home,
                        const std::map<std::string, kube::testing::FakeApiServer*>& providers,
-                       controllers::Settings settings)
+                       controllers::Settings settings, std::string identity)
     : simulator_(simulator),
       cluster_(cluster),
       settings_(std::move(settings)),
+      home_server_(home),
+      identity_(std::move(identity)),
       home_(simulator, home, "liqod-" + cluster) {
-  for (const auto& [id, server] : providers)
+  servers_[&home_] = &home;
+  for (const auto& [id, server] : providers) {
     providers_[id] = std::make_unique<SimLink>(simulator, *server, "liqod-" + cluster);
+    servers_[providers_[id].get()] = server;
+  }
+  for (SimLink* link : links()) link->on_send([this](const kube::HttpRequest& request) { check_write(request); });
+}
+
+bool ProcessBox::leads() { return run_ && run_->process.leadership().may_write(); }
+
+void ProcessBox::check_write(const kube::HttpRequest& request) {
+  if (request.method == "GET") return;
+  const auto violate = [&](std::string invariant) {
+    const auto at = simulator_.clock().wall() - kube::testing::VirtualClock::default_start;
+    bad_writes_.emplace(std::move(invariant), cluster_ + " " + identity_ + " at +" +
+                                                  std::to_string(at / std::chrono::milliseconds(1)) +
+                                                  "ms: " + request.method + " " + request.target);
+  };
+  if (!identity_.empty() && is_election(request)) return;
+  if (!request.may_send) return violate("every write has a fence");
+  if (!leads()) return violate("no write after the fence");
+  if (identity_.empty()) return;
+  if (rival_ && rival_->leads()) violate("never two that may write");
+  const auto lease = home_server_.get(kube::resources::leases, lease_key);
+  if (!lease || kube::string_at(*lease, {"spec", "holderIdentity"}) != identity_) violate("who writes holds the lease");
+}
+
+std::vector<Violation> ProcessBox::check_requests() {
+  std::vector<Violation> found;
+  for (const auto& [link, server] : servers_)
+    for (Violation& violation : sim::check_requests(*link, *server)) found.push_back(std::move(violation));
+  for (const auto& [invariant, write] : bad_writes_) found.push_back({invariant, write});
+  return found;
 }
 
 ProcessBox::~ProcessBox() = default;

@@ -4,24 +4,29 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "kube/testing/sim_link.hpp"
 #include "liqo/controllers/process.hpp"
 
 namespace liqo::sim {
 
+struct Violation;
 namespace asio = boost::asio;
 
 /// URL of the API server of a cluster, as a kubeconfig names it.
 std::string address_of(std::string_view cluster);
 
-/// Holds the links, which outlive the processes, and at most one process at a time.
+/// Holds the links, which outlive the processes, and at most one process at a time. Looks at each write as it is sent:
+/// whether the process may write at that moment, and whether it holds the lease.
 class ProcessBox {
  public:
   /// `home` is the server of the cluster it serves; `providers` the servers that its kubeconfigs reach, by cluster ID:
-  /// a kubeconfig is that ID alone, or a text that names the cluster's address.
+  /// a kubeconfig is that ID alone, or a text that names the cluster's address. `identity`: of one of several replicas,
+  /// of which the holder of the lease writes; "" = there is only this one.
   ProcessBox(kube::testing::Simulator& simulator, std::string cluster, kube::testing::FakeApiServer& home,
-             const std::map<std::string, kube::testing::FakeApiServer*>& providers, controllers::Settings settings);
+             const std::map<std::string, kube::testing::FakeApiServer*>& providers, controllers::Settings settings,
+             std::string identity = {});
   ~ProcessBox();
 
   void start();
@@ -31,6 +36,12 @@ class ProcessBox {
   /// The process, or null.
   controllers::Process* process();
   const std::string& cluster() const { return cluster_; }
+  /// True while it runs and may write.
+  bool leads();
+  /// Another replica of the same cluster, which must not write while this one may.
+  void set_rival(ProcessBox& rival) { rival_ = &rival; }
+  /// Holds all its links against what happened at their servers, and tells which writes should not have been sent.
+  std::vector<Violation> check_requests();
   /// All links, the one to the own cluster first.
   std::vector<kube::testing::SimLink*> links();
   /// Set if a process ended by itself: how.
@@ -39,12 +50,18 @@ class ProcessBox {
  private:
   struct Run;
   asio::awaitable<void> guard(asio::awaitable<void> running);
+  void check_write(const kube::HttpRequest& request);
 
   kube::testing::Simulator& simulator_;
   std::string cluster_;
   controllers::Settings settings_;
+  kube::testing::FakeApiServer& home_server_;
+  std::string identity_;
+  ProcessBox* rival_ = nullptr;
+  std::map<std::string, std::string> bad_writes_;  ///< the first of each kind, by what is wrong
   kube::testing::SimLink home_;
   std::map<std::string, std::unique_ptr<kube::testing::SimLink>> providers_;
+  std::map<kube::testing::SimLink*, kube::testing::FakeApiServer*> servers_;  ///< where the links lead
   std::unique_ptr<Run> run_;
   std::string crash_;
   bool stopping_ = false;

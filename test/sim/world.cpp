@@ -21,6 +21,7 @@ Difficulty difficulty_of(std::uint64_t seed) {
   d.duration = std::chrono::seconds(random.between(30, 120));
   d.actions_per_second = 0.1 + 0.5 * random.unit();
   d.faults = draw_faults(random, 2s);
+  d.pairs = random.chance(0.3);
   return d;
 }
 
@@ -43,12 +44,20 @@ World::World(std::uint64_t seed)
     servers[std::string(name)] = &made->server;
     grants.push_back(std::make_unique<FakeGrants>(simulator, made->server, simulator.random().next()));
   }
-  daemons["rome"] =
-      std::make_unique<ProcessBox>(simulator, "rome", home.server, servers, settings_for(difficulty, "rome"));
-  for (auto& [name, provider] : providers)
-    daemons[name] = std::make_unique<ProcessBox>(simulator, name, provider->server,
-                                                 std::map<std::string, kube::testing::FakeApiServer*>{},
-                                                 settings_for(difficulty, name));
+  add_daemon("rome", home.server, servers);
+  for (auto& [name, provider] : providers) add_daemon(name, provider->server, {});
+}
+
+void World::add_daemon(const std::string& name, kube::testing::FakeApiServer& server,
+                       const std::map<std::string, kube::testing::FakeApiServer*>& servers) {
+  const auto settings = settings_for(difficulty, name);
+  auto& first = daemons[name];
+  first = std::make_unique<ProcessBox>(simulator, name, server, servers, settings, difficulty.pairs ? name + "-a" : "");
+  if (!difficulty.pairs) return;
+  auto& second = daemons[name + "/b"];
+  second = std::make_unique<ProcessBox>(simulator, name, server, servers, settings, name + "-b");
+  first->set_rival(*second);
+  second->set_rival(*first);
 }
 
 void World::start() {

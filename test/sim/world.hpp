@@ -16,6 +16,7 @@ namespace liqo::sim {
 struct Difficulty {
   int providers = 1;
   bool tokens = false;               ///< offloaded pods get tokens for the home API server
+  bool pairs = false;                ///< two replicas of each liqod, of which one leads
   kube::testing::FaultRates faults;  ///< of every link
   double actions_per_second = 0.3;   ///< of the chaos
   kube::Duration duration = std::chrono::seconds(90);
@@ -32,6 +33,7 @@ class World {
   void start();
   /// Ends every daemon; false if one does not end.
   bool stop();
+  /// The liqod of that cluster, the first of a pair.
   ProcessBox& daemon(std::string_view cluster);
   /// The cluster with this name, home or provider.
   Cluster& cluster(std::string_view id);
@@ -42,13 +44,15 @@ class World {
   kube::testing::Simulator simulator;
   Cluster home;
   std::map<std::string, std::unique_ptr<Cluster>> providers;
-  std::vector<std::unique_ptr<FakeGrants>> grants;  ///< of the providers
-  std::map<std::string, std::unique_ptr<ProcessBox>> daemons;
+  std::vector<std::unique_ptr<FakeGrants>> grants;             ///< of the providers
+  std::map<std::string, std::unique_ptr<ProcessBox>> daemons;  ///< by cluster; the second of a pair behind "/b"
   std::unique_ptr<kube::testing::FakeReplicaSet> replicas;
   /// By UID of a pod at home: how often somebody took its ShadowPod or remote pod away.
   std::map<std::string, int> losses;
 
  private:
+  void add_daemon(const std::string& cluster, kube::testing::FakeApiServer& server,
+                  const std::map<std::string, kube::testing::FakeApiServer*>& servers);
   static controllers::Settings settings_for(const Difficulty& difficulty, std::string_view cluster);
 };
 

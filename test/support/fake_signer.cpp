@@ -97,8 +97,8 @@ void FakeSigner::sign(const std::string& name) {
   require(pem.has_value());
   ++signed_requests;
   const std::chrono::seconds asked(kube::int_at(*request, {"spec", "expirationSeconds"}, options_.validity.count()));
-  const kube::WallTime now = simulator_.clock().wall();
-  const std::string certificate = issuer_.issue(*pem, now - options_.backdating,
+  const kube::WallTime now = simulator_.clock().wall() - clock_behind;
+  const std::string certificate = issuer_.issue(instead.empty() ? *pem : instead, now - options_.backdating,
                                                 now + std::min(asked, options_.validity), server_.store().version());
   (void)server_.update(
       requests, {"", name}, "status",

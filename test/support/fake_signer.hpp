@@ -45,6 +45,8 @@ class FakeSigner {
 
   double negligence = 0;  ///< the chance that a request stays without an answer
   bool silent = false;    ///< signs nothing
+  std::string instead;    ///< a request (PEM) that is signed in place of what was asked for
+  std::chrono::seconds clock_behind{0};
   int signed_requests = 0;
 
  private:

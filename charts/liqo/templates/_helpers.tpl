@@ -9,8 +9,25 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{ include "liqo.selector" . }}
 app.kubernetes.io/part-of: liqo
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- with .Values.common.globalLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Metadata of an object. Takes (list $ name), and a namespace in third place. */}}
+{{- define "liqo.metadata" -}}
+{{- $top := index . 0 -}}
+name: {{ index . 1 }}
+{{- if gt (len .) 2 }}
+namespace: {{ index . 2 }}
+{{- end }}
+labels:
+  {{- include "liqo.labels" $top | nindent 2 }}
+{{- with $top.Values.common.globalAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{/* The role of a file of the chart. Takes (list $ file), and a namespace in third place for a Role. */}}
@@ -20,12 +37,11 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 apiVersion: {{ $role.apiVersion }}
 kind: {{ $role.kind }}
 metadata:
-  name: {{ $role.metadata.name }}
   {{- if gt (len .) 2 }}
-  namespace: {{ index . 2 }}
+  {{- include "liqo.metadata" (list $top $role.metadata.name (index . 2)) | nindent 2 }}
+  {{- else }}
+  {{- include "liqo.metadata" (list $top $role.metadata.name) | nindent 2 }}
   {{- end }}
-  labels:
-    {{- include "liqo.labels" $top | nindent 4 }}
 rules:
   {{- toYaml $role.rules | nindent 2 }}
 {{- end }}
@@ -36,12 +52,11 @@ rules:
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ ternary "RoleBinding" "ClusterRoleBinding" (gt (len .) 4) }}
 metadata:
-  name: {{ index . 1 }}
   {{- if gt (len .) 4 }}
-  namespace: {{ index . 4 }}
+  {{- include "liqo.metadata" (list $top (index . 1) (index . 4)) | nindent 2 }}
+  {{- else }}
+  {{- include "liqo.metadata" (list $top (index . 1)) | nindent 2 }}
   {{- end }}
-  labels:
-    {{- include "liqo.labels" $top | nindent 4 }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: {{ index . 2 }}
@@ -50,4 +65,148 @@ subjects:
   - kind: ServiceAccount
     name: liqo
     namespace: {{ $top.Release.Namespace }}
+{{- end }}
+
+{{/* A number or a text of the values, as text without an exponent. */}}
+{{- define "liqo.text" -}}
+{{ toJson . | trimAll "\"" }}
+{{- end }}
+
+{{/* A map as "a=1,b=2". */}}
+{{- define "liqo.pairs" -}}
+{{- $pairs := list -}}
+{{- range $key, $value := . -}}
+{{- $pairs = append $pairs (printf "%s=%s" $key (include "liqo.text" $value)) -}}
+{{- end -}}
+{{ join "," $pairs }}
+{{- end }}
+
+{{/* Classes of the values as "name;default,name2". */}}
+{{- define "liqo.classes" -}}
+{{- $classes := list -}}
+{{- range . -}}
+{{- $classes = append $classes (printf "%s%s" .name (ternary ";default" "" (default false .default))) -}}
+{{- end -}}
+{{ join "," $classes }}
+{{- end }}
+
+{{- define "liqo.clusterID" -}}
+{{- $id := .Values.discovery.config.clusterID | default .Values.clusterID -}}
+{{- if and .Values.clusterID (ne $id .Values.clusterID) -}}
+{{- fail (printf "clusterID is %s and discovery.config.clusterID is %s: give one of them" .Values.clusterID $id) -}}
+{{- end -}}
+{{- if not $id -}}
+{{- fail "the cluster needs an ID, by which its peers know it: give --cluster-id (liqoctl) or --set clusterID=... (helm)" -}}
+{{- end -}}
+{{- if or (not (regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" $id)) (gt (len $id) 51) -}}
+{{- fail (printf "%s is no cluster ID: lower-case letters, digits and dashes, at most 51 characters" (quote $id)) -}}
+{{- end -}}
+{{ $id }}
+{{- end }}
+
+{{/* Arguments of the daemon that are no values of their own, as a list. */}}
+{{- define "liqo.extraArgs" -}}
+{{- $pod := .Values.controllerManager.pod | default dict -}}
+{{- $given := concat .Values.extraArgs (.Values.common.extraArgs | default list) (get $pod "extraArgs" | default list) -}}
+{{- $values := dict
+  "default-node-resources" "offloading.defaultNodeResources"
+  "default-limits-enforcement" "controllerManager.config.defaultLimitsEnforcement"
+  "default-resource-slice-class-enabled" "authentication.defaultResourceSliceClassEnabled"
+  "sharing-percentage" "offloading.sharingPercentage"
+  "cluster-labels" "discovery.config.clusterLabels"
+  "ingress-classes" "offloading.reflection.ingress.ingressClasses"
+  "load-balancer-classes" "offloading.reflection.service.loadBalancerClasses"
+  "enable-storage" "storage.enabled"
+  "real-storage-class-name" "storage.realStorageClassName"
+-}}
+{{- range $argument := $given -}}
+{{- range $flag, $value := $values -}}
+{{- if or (eq $argument (printf "--%s" $flag)) (hasPrefix (printf "--%s=" $flag) $argument) -}}
+{{- fail (printf "extraArgs: --%s would have no effect beside the value %s: set that" $flag $value) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{ toJson $given }}
+{{- end }}
+
+{{/* Whether offloaded pods get tokens: "true" or nothing. */}}
+{{- define "liqo.tokens" -}}
+{{- $arguments := include "liqo.extraArgs" . | fromYamlArray -}}
+{{- if or .Values.enableAPIServerSupport (has "--enable-apiserver-support" $arguments) (has "--enable-apiserver-support=true" $arguments) -}}
+true
+{{- end -}}
+{{- end }}
+
+{{- define "liqo.replicas" -}}
+{{ int64 (.Values.controllerManager.replicas | default .Values.replicas) }}
+{{- end }}
+
+{{/* Where the daemon runs: apart from its replicas where that is possible, and never on a virtual node, which it serves. */}}
+{{- define "liqo.affinity" -}}
+{{- $given := .Values.affinity | default .Values.common.affinity | default dict -}}
+{{- $nodes := get $given "nodeAffinity" | default dict -}}
+{{- $required := get $nodes "requiredDuringSchedulingIgnoredDuringExecution" | default dict -}}
+nodeAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+    nodeSelectorTerms:
+      {{- range get $required "nodeSelectorTerms" | default (list dict) }}
+      - matchExpressions:
+          - key: liqo.io/type
+            operator: NotIn
+            values: [virtual-node]
+          {{- with get . "matchExpressions" }}
+          {{- toYaml . | nindent 10 }}
+          {{- end }}
+        {{- with get . "matchFields" }}
+        matchFields:
+          {{- toYaml . | nindent 10 }}
+        {{- end }}
+      {{- end }}
+  {{- with get $nodes "preferredDuringSchedulingIgnoredDuringExecution" }}
+  preferredDuringSchedulingIgnoredDuringExecution:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- with get $given "podAffinity" }}
+podAffinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+podAntiAffinity:
+  {{- with get $given "podAntiAffinity" }}
+  {{- toYaml . | nindent 2 }}
+  {{- else }}
+  preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      podAffinityTerm:
+        topologyKey: kubernetes.io/hostname
+        labelSelector:
+          matchLabels:
+            {{- include "liqo.selector" . | nindent 12 }}
+  {{- end }}
+{{- end }}
+
+{{/* Values of the Go Liqo's chart that are for parts which do not exist here, one in each line. */}}
+{{- define "liqo.noEffect" -}}
+{{- range $key, $value := .Values.networking -}}
+{{- if and (ne $key "reflectIPs") (or $value (ne $key "enabled")) }}
+networking.{{ $key }}
+{{- end -}}
+{{- end -}}
+{{- range $key := list "telemetry" "requirements" "proxy" "metricAgent" "uninstaller" "liqo-crds" -}}
+{{- if hasKey $.Values $key }}
+{{ $key }}
+{{- end -}}
+{{- end -}}
+{{- range $key := list "serviceCIDR" "externalCIDR" "internalCIDR" "reservedSubnets" "pools" "internal" "external" -}}
+{{- if hasKey $.Values.ipam $key }}
+ipam.{{ $key }}
+{{- end -}}
+{{- end -}}
+{{- range $part := list "controllerManager" "crdReplicator" "virtualKubelet" "webhook" -}}
+{{- if hasKey (get $.Values $part | default dict) "image" }}
+{{ $part }}.image
+{{- end -}}
+{{- end -}}
+{{- if hasKey .Values.offloading "disableNetworkCheck" }}
+offloading.disableNetworkCheck
+{{- end -}}
 {{- end }}

@@ -18,6 +18,9 @@ class ForeignCluster {
   std::string_view condition(std::string_view type) const;
   /// True if an operator has declared it lost, and its API server does not answer: nothing waits for it then.
   bool is_permanently_unreachable() const;
+  /// True if its status was written by a version (or by the Go version) that knew nothing of declared addresses while
+  /// the other cluster was a provider already, and by this version since only to say that it was so.
+  bool is_older_than_declarations() const;
 
  private:
   const kube::Object* object_;

@@ -59,7 +59,7 @@ inline constexpr std::string_view skip_reflection = "liqo.io/skip-reflection";
 inline constexpr std::string_view allow_reflection = "liqo.io/allow-reflection";
 inline constexpr std::string_view managed_by_namespace_map = "liqo.io/managed-by-namespace-map";
 inline constexpr std::string_view original_name = "liqo.io/original-name";
-/// On the tenant namespace of a consumer: what its pods may do beyond the default (docs/pod-firewall.md).
+/// On the tenant namespace of a consumer: what it may do beyond the default (docs/pod-firewall.md).
 inline constexpr std::string_view pod_policy = "liqo.io/pod-policy";
 inline constexpr std::string_view token_pod_name = "offloading.liqo.io/service-account-for-pod-name";
 inline constexpr std::string_view token_pod_uid = "offloading.liqo.io/service-account-for-pod-uid";
@@ -67,6 +67,9 @@ inline constexpr std::string_view token_pod_uid = "offloading.liqo.io/service-ac
 inline constexpr std::string_view remote_tenant_namespace = "liqo.io/remote-tenant-namespace";
 /// On a ForeignCluster, "true": it will not come back, do not wait for it.
 inline constexpr std::string_view permanently_unreachable = "liqo.io/foreign-cluster-permanently-unreachable";
+/// On a ForeignCluster: the ranges in which its pods have their addresses, as this cluster reaches them ("10.2.0.0/16,
+/// fd00:2::/64"), or "none". Only this cluster's administrator writes it.
+inline constexpr std::string_view remote_pod_cidrs = "liqo.io/remote-pod-cidrs";
 /// The provider's marks on the replica of a ResourceSlice.
 inline constexpr std::string_view cordon = "liqo.io/cordon";
 inline constexpr std::string_view cordon_tenant = "liqo.io/cordon-tenant";
@@ -81,6 +84,10 @@ inline constexpr std::string_view create_virtual_node = "liqo.io/create-virtual-
 /// On a Quota: what was asked for and granted when the slice was last negotiated. It is the provider's own record; the
 /// consumer can write what is on its ResourceSlice.
 inline constexpr std::string_view negotiated = "liqo.io/negotiated";
+/// The provider's mark on the replica of a ResourceSlice, read as `cordon`: nothing is granted, and its pods end.
+inline constexpr std::string_view drain = "liqo.io/drain";
+/// On a Quota, "true": the pods that it counts are ended.
+inline constexpr std::string_view drained = "liqo.io/drained";
 /// On a VirtualNode: the labels and the node selector that its ResourceSlice asked for last, so that removals follow.
 inline constexpr std::string_view applied_slice = "liqo.io/applied-slice";
 /// On a Tenant, 1 to 100: percentage of the free resources that slices of class "share" are granted.
@@ -94,15 +101,23 @@ inline constexpr std::string_view local_pod_uid = "offloading.liqo.io/local-pod-
 /// On a ShadowPod: when the consumer sent it, or its creationTimestamp once the consumer has said that it still wants
 /// it (core/order.hpp). Absent on objects made by the Go version, which ignores it.
 inline constexpr std::string_view ordered_at = "offloading.liqo.io/ordered-at";
+/// On a ShadowPod: its pod is to end, within so many seconds, which are others than its own (core/ending.hpp).
+inline constexpr std::string_view ending_grace = "offloading.liqo.io/ending-grace-seconds";
+/// On a ShadowPod, written by its provider: in its words, why the pod is not made. Gone once it is.
+inline constexpr std::string_view refused = "offloading.liqo.io/refused";
 /// On reflected objects: the keys of labels and annotations that reflection set, so that removals can follow.
 inline constexpr std::string_view reflected_keys = "offloading.liqo.io/reflected-keys";
 /// On a reflected object: digest of what was applied, so that an equal wish is not applied again.
 inline constexpr std::string_view reflected_digest = "offloading.liqo.io/reflected-digest";
 /// On a provider's pod: digest of the mutable part of the ShadowPod's spec that was applied last.
 inline constexpr std::string_view applied_spec = "offloading.liqo.io/applied-spec";
+/// On a provider's pod: what the provider has left out of what the ShadowPod asks for (core/left_out.hpp).
+inline constexpr std::string_view left_out = "offloading.liqo.io/left-out";
 /// On a consumer's pod: UID of the provider's pod whose status it shows, and what is added to its restart counts.
 inline constexpr std::string_view remote_pod_uid = "offloading.liqo.io/remote-pod-uid";
 inline constexpr std::string_view restart_offset = "offloading.liqo.io/restart-offset";
+/// On a consumer's pod: the types of conditions that it has from the provider's pod alone, beside those of kubelets.
+inline constexpr std::string_view remote_conditions = "offloading.liqo.io/remote-conditions";
 /// On a tenant namespace, set by the provider's administrator: the Pod Security level of that consumer's twin
 /// namespaces, "privileged", "baseline" (default) or "restricted". Consumers have no right to write namespaces.
 inline constexpr std::string_view twin_pod_security = "offloading.liqo.io/twin-pod-security";
@@ -117,6 +132,8 @@ inline constexpr std::string_view offloading_back_off = "OffloadingBackOff";  //
 inline constexpr std::string_view offloading_aborted = "OffloadingAborted";   ///< rejected, phase Failed
 inline constexpr std::string_view remote_terminated = "RemotePodTerminated";  ///< finished remotely, pod gone
 inline constexpr std::string_view remote_lost = "RemotePodLost";              ///< gone, and may not run again
+inline constexpr std::string_view node_failed = "NodeFailed";                 ///< deleted by force at the provider
+inline constexpr std::string_view remote_stuck = "RemotePodStuck";            ///< does not end when it is to
 inline constexpr std::string_view remote_missing = "RemotePodMissing";        ///< gone, will be re-created
 inline constexpr std::string_view remote_unavailable = "RemoteClusterUnavailable";
 inline constexpr std::string_view offloading_refused = "OffloadingRefused";  ///< the provider refused the ShadowPod
@@ -125,6 +142,7 @@ inline constexpr std::string_view failed_reflection = "FailedReflection";
 inline constexpr std::string_view failed_deletion = "FailedDeletion";
 inline constexpr std::string_view reflection_disabled = "ReflectionDisabled";
 inline constexpr std::string_view fields_dropped = "OffloadingFieldsDropped";  ///< the event that lists lost fields
+inline constexpr std::string_view left_out = "OffloadingLeftOut";  ///< the event that lists what the provider left out
 inline constexpr std::string_view successful_tokens = "SuccessfulSATokensReflection";
 inline constexpr std::string_view failed_tokens = "FailedSATokensReflection";
 inline constexpr std::string_view created_pod = "CreatedPod";
@@ -135,7 +153,16 @@ inline constexpr std::string_view replication_name_taken = "ReplicationNameTaken
 inline constexpr std::string_view credentials_unusable = "CredentialsUnusable";
 inline constexpr std::string_view credentials_in_use = "CredentialsInUse";  ///< deleted while something is replicated
 inline constexpr std::string_view invalid = "Invalid";  ///< a NamespaceOffloading that cannot be followed
+/// Another virtual node of the same provider decides what is left out of copies.
+inline constexpr std::string_view filters_differ = "ReflectionFiltersDiffer";
 inline constexpr std::string_view twin_refused = "TwinNamespaceRefused";
+inline constexpr std::string_view address_left_out = "AddressLeftOut";  ///< the event on a pod
+// Of the condition NetworkConfigurationStatus of a ForeignCluster, and the last one of an event on it, too.
+inline constexpr std::string_view pod_addresses_undeclared = "PodAddressesUndeclared";
+inline constexpr std::string_view pod_addresses_invalid = "PodAddressesInvalid";
+inline constexpr std::string_view pod_addresses_none = "PodAddressesNone";
+inline constexpr std::string_view pod_addresses_declared = "PodAddressesDeclared";
+inline constexpr std::string_view pod_addresses_unchecked = "PodAddressesUnchecked";
 }  // namespace reasons
 
 /// Condition of a consumer's pod: False with the provider's words while the provider refuses to run it.
@@ -167,6 +194,8 @@ inline constexpr std::string_view reflection_manager = "reflection.liqo.io";
 inline constexpr std::string_view shadow_pod_manager = "shadow-pod";
 /// The taint of virtual nodes: value "true", effect NoExecute.
 inline constexpr std::string_view virtual_node_taint = "virtual-node.liqo.io/not-allowed";
+/// Ours alone, with effect NoSchedule: the provider takes no new pods through the node; the value says why.
+inline constexpr std::string_view closed_taint = "virtual-node.liqo.io/closed";
 /// The rights of a consumer in each of its twin namespaces.
 inline constexpr std::string_view remote_role = "liqo-virtual-kubelet-remote";
 /// RuntimeClass that only selects virtual nodes; means nothing on the provider.

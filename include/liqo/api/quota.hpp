@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "kube/k8s/object.hpp"
+#include "liqo/api/labels.hpp"
 
 namespace liqo::api {
 
@@ -23,6 +24,8 @@ class Quota {
     const kube::json::value* cordoned = kube::find(object_->spec(), {"cordoned"});
     return cordoned && cordoned->is_bool() && cordoned->get_bool();
   }
+  /// Whether the pods that it counts are ended.
+  bool is_drained() const { return object_->annotation(annotations::drained) == "true"; }
 
  private:
   const kube::Object* object_;

@@ -12,7 +12,8 @@
 namespace liqo::controllers {
 
 /// Makes the Secret `authentication-keys` and the ConfigMap `liqo-clusterid-configmap` where they are not there, and
-/// never changes them: replacing the Secret by hand is how keys are rotated. One thread.
+/// never changes the Secret: replacing it by hand is how keys are rotated. Of the ConfigMap it keeps the ranges of pods
+/// that were configured; what a person wrote stays where none were. One thread.
 class ClusterKeys final : public Runnable {
  public:
   ClusterKeys(const asio::any_io_executor& executor, Context context);

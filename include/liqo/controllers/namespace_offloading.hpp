@@ -2,12 +2,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/controllers/runnable.hpp"
+#include "liqo/core/earlier_pods.hpp"
 #include "liqo/core/namespace/offloading_status.hpp"
 #include "liqo/core/node_selector.hpp"
 
@@ -28,8 +30,14 @@ class NamespaceOffloadingController final : public Runnable {
   using Entries = std::map<std::string, std::string>;
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   asio::awaitable<kube::Result<void>> set_label(std::string ns, bool wanted);
+  /// Makes pods that admission has let through unchanged, because the namespace was not extended yet, follow the
+  /// strategy where Kubernetes allows that, and tells of the others; twice, where the namespace begins to be extended.
+  /// Answers when to look again.
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> see_to_earlier_pods(kube::Object offloading);
+  asio::awaitable<kube::Result<void>> adjust_earlier_pods(kube::Object offloading, core::EarlierPods& left);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& offloading, const core::OffloadingFacts& facts);
-  /// What is known of every provider. `selector` null: what is asked for stays, because it is invalid or goes.
+  /// What is known of every provider. What is asked for counts as required, and so does what `selector` selects (null:
+  /// nothing, because it is invalid or goes).
   std::vector<core::TwinState> twin_states(const kube::Object& offloading, const core::NodeSelector* selector) const;
   void enqueue(const std::string& ns);
   void enqueue_all();
@@ -40,6 +48,8 @@ class NamespaceOffloadingController final : public Runnable {
   std::unordered_map<kube::ObjectKey, Entries> seen_maps_;        ///< what each map says of each namespace
   std::unordered_map<kube::ObjectKey, std::string> seen_labels_;  ///< of each Node
   std::unordered_map<kube::ObjectKey, std::string> seen_nodes_;   ///< cluster and labels of each VirtualNode
+  /// Namespaces whose earlier pods are to be seen to; the time of the second look, nothing before the first.
+  std::map<std::string, std::optional<kube::TimePoint>> looks_;
   kube::Controller controller_;
 };
 

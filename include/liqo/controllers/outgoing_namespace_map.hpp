@@ -25,6 +25,9 @@ class OutgoingNamespaceMapController final : public Runnable {
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   asio::awaitable<kube::Outcome> create(kube::ObjectKey key, std::string cluster, core::WantedTwins wanted);
+  /// Tells of the twins that stay for a while only, and looks again when the first of them goes.
+  kube::Outcome tell_leaving(std::string_view cluster, const core::TwinWish& wish,
+                             const core::WantedTwins& twins) const;
   void enqueue(std::string_view cluster);
   void enqueue_all();
 
@@ -33,6 +36,7 @@ class OutgoingNamespaceMapController final : public Runnable {
   std::unordered_map<kube::ObjectKey, std::string> clusters_;          ///< of each VirtualNode, also after its end
   std::unordered_map<kube::ObjectKey, std::string> node_labels_;       ///< of each Node, as text, when seen last
   std::unordered_map<kube::ObjectKey, std::string> seen_offloadings_;  ///< what counts here of each
+  std::unordered_map<std::string, core::TwinMemory> memory_;           ///< by cluster
   kube::Controller controller_;
 };
 

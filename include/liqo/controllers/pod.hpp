@@ -1,15 +1,19 @@
 // The pods of one virtual node: local Pod → ShadowPod → status back.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/context.hpp"
+#include "liqo/controllers/provider_budget.hpp"
 #include "liqo/core/forge/pod_status.hpp"
 #include "liqo/core/mapping/namespaces.hpp"
 #include "liqo/core/pod_plan.hpp"
+#include "liqo/core/refused_orders.hpp"
 #include "liqo/core/service_account_token.hpp"
 
 namespace liqo::controllers {
@@ -20,13 +24,24 @@ namespace liqo::controllers {
 class PodController {
  public:
   PodController(const asio::any_io_executor& executor, core::ForgingContext forging, kube::InformerSet& provider,
-                Context context);
+                WriteBudget& home_writes, Context context);
 
   /// Takes the namespaces that have a twin as of now, and starts and stops watching accordingly.
   void set_mapping(core::NamespaceMapping mapping);
-  /// Reconciles until cancelled.
-  asio::awaitable<void> run() { return controller_.run(); }
+  /// Takes what is declared about the provider's addresses as of now. Until the first call the addresses that pods show
+  /// at home stay as they are.
+  void set_addresses(core::PeerAddresses addresses);
+  /// Reconciles until cancelled: while this process leads.
+  asio::awaitable<void> run();
   bool is_busy() const { return controller_.is_busy(); }
+
+  /// Whether the smallest of the pods that wait has been refused for lack of room, or it has been so a moment ago.
+  bool has_no_room() const { return !without_room_.empty() || context_.clock.now() < refused_until_; }
+  /// Called when that begins or ends.
+  void on_room_change(std::function<void()> handler) { room_changed_ = std::move(handler); }
+  /// Whether the Node has the taint that keeps new pods away. Pods that ran and are refused then end, so that their
+  /// owners make others elsewhere; before, those would come here again. `is_told`: the provider itself says so.
+  void set_closed(bool closed, bool is_told);
 
   /// The pods of this node at home, whether their namespace is mapped or not.
   const kube::Informer& local_pods() const { return *local_pods_; }
@@ -37,6 +52,7 @@ class PodController {
   /// The watches of one twin namespace.
   struct Twin {
     std::string remote;
+    bool withdrawn = false;  ///< nothing is sent to it any more; it is watched until its pods are gone
     kube::InformerHandle shadows, pods, tokens;
     bool has_synced() const { return shadows->has_synced() && pods->has_synced() && (!tokens || tokens->has_synced()); }
   };
@@ -47,44 +63,115 @@ class PodController {
     kube::TimePoint shadow_created_at{};
     kube::TimePoint in_doubt_until{};               ///< for `PodMemory::order_in_doubt`
     std::optional<kube::TimePoint> remote_seen_at;  ///< when its remote pod was first seen
+    std::string ending;                             ///< UID of its remote pod that is being deleted
+    kube::TimePoint ending_since{};                 ///< for `PodMemory::remote_ending_for`
+    std::optional<std::int64_t> grace_told;         ///< what is waited for since `grace_told_at`
+    kube::TimePoint grace_told_at{};
+    std::optional<kube::TimePoint> without_rights_since;  ///< its orders are refused for lack of rights
+    /// Digest of what the server at home did not take of the last status, such as fields of a newer Kubernetes: while
+    /// neither side has changed, it is not sent again.
+    std::string not_taken;
+    bool seen = false;  ///< what is or was at the provider of it, since this process leads
     bool told_dropped_fields = false;
+    bool told_left_out = false;
+    bool looked_behind = false;  ///< the provider has been asked what is left of it in a withdrawn twin
+    bool freed = false;          ///< the end of its ShadowPod has been taken for room in the quota
+    /// When the provider last refused it, how often in a row, and the digest of what was refused. Not set: it may ask.
+    std::optional<kube::TimePoint> refused_at;
+    int refusals = 0;
+    std::string refused_order;
     core::IssuedTokens tokens;
   };
 
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   asio::awaitable<kube::Outcome> reconcile_unmapped(kube::ObjectKey key, kube::Object local);
   asio::awaitable<kube::Outcome> reconcile_mapped(kube::ObjectKey key, std::string remote_namespace);
+  /// An Event of what the provider has left out of its pod, when that is first seen.
+  void tell_left_out(const kube::Object& local, const kube::Object& remote);
   asio::awaitable<kube::Result<void>> create_shadow(const kube::Object& local, kube::ObjectKey remote_key);
   asio::awaitable<kube::Result<void>> update_shadow(const kube::Object& local, const kube::Object& shadow);
   asio::awaitable<kube::Result<void>> delete_shadow(kube::ObjectKey key, kube::ObjectKey remote_key,
                                                     core::pod_action::DeleteShadow action);
+  /// Whether the provider has of the pod what the caches say, by a live look; they are told where it has not.
+  asio::awaitable<kube::Result<bool>> confirm(kube::ObjectKey key, kube::ObjectKey remote_key, std::string shadow_uid,
+                                              std::string remote_uid);
+  /// Whether this process has offloaded the pod itself, if anybody has, and knows what it has sent.
+  bool is_ours_alone(const kube::Object& local) const;
+  /// Makes the ShadowPod say within how many seconds its pod is to end; not where the provider refuses that.
+  asio::awaitable<kube::Result<void>> tell_grace(kube::ObjectKey key, kube::Object shadow, std::int64_t seconds);
+  /// How long the provider may still take to end the pod so. After that it is given up.
+  kube::Duration await_ending(const kube::Object& local, std::int64_t seconds);
   /// Brings the Secret with the pod's tokens up to date; answers when to look again.
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> ensure_tokens(kube::ObjectKey key,
                                                                              const kube::Object* local,
                                                                              std::string remote_namespace);
+  /// How long a refused pod must not ask again, because it did a moment ago, or because another one of its demand asks
+  /// for it; nothing = it asks now.
+  std::optional<kube::Duration> wait_for_room(const kube::Object& local, std::string_view remote_namespace);
+  /// One Event on the pod as it was before it told of the refusal.
+  void tell_refusal(const kube::Object& local, const std::string& message);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& local, core::WantedStatus wanted);
+  /// Says so, once for what is declared: a provider that lies about each pod must not cost an Event for each.
+  void tell_address_left_out(const kube::Object& local, const std::string& address);
   asio::awaitable<kube::Result<void>> remove_local(kube::ObjectKey key, std::string uid);
+  /// Deletes a local pod whose remote pod does not end, unless the provider says that it has.
+  asio::awaitable<kube::Result<void>> evict_local(kube::Object local, kube::ObjectKey remote_key,
+                                                  core::pod_action::EvictLocal action);
+
+  /// Notes how an order of the pod was answered; null = it was taken.
+  void note_order(const kube::Object& local, const kube::Failure* refusal);
+  /// Notes whether the pod waits because there is no room for it.
+  void note_refusal(const kube::ObjectKey& key, bool refused);
 
   Twin* find_twin(const std::string& local_namespace);
+  /// One of the caches of the namespace's twin, for what that twin has just been asked; null where the namespace has
+  /// another twin by now, or none.
+  kube::InformerHandle* cache_of(const std::string& local_namespace, std::string_view remote_namespace,
+                                 kube::InformerHandle Twin::* which);
   Memory& memory_of(const kube::ObjectKey& key, std::string_view uid);
+  /// Notes since when the remote pod has been seen to be deleted.
+  void see_ending(Memory& memory, const kube::Object* remote) const;
   void enqueue(const kube::ObjectKey& local_key);
   void enqueue_all();
+  /// Makes pods ask again that were refused.
+  void wake(const std::vector<kube::ObjectKey>& refused, kube::Duration delay = {});
+  /// Something has changed by which the provider may now take what it refused: who asks for the refused asks soon.
+  void ask_again();
   /// Every key that local and remote objects of a mapped namespace have.
   void enqueue_twin(const std::string& local_namespace);
   void enqueue_token_pod(const std::string& local, const kube::ObjectKey& secret);
-  void start_twin(const std::string& local, const std::string& remote);
+  Twin& start_twin(const std::string& local, const std::string& remote);
+  /// Watches the twin that a namespace had, where pods of this node may be left in it.
+  void watch_withdrawn(const std::string& local);
+  /// Does so where something of this pod, which was there before this process, is left in the twin. One that does not
+  /// show a remote pod may have been placed in the last moments before: the provider is asked, once.
+  asio::awaitable<kube::Result<void>> look_behind(kube::Object local);
+  /// Ends the watch of a withdrawn twin in which nothing of this node is left.
+  void leave_withdrawn(const std::string& local);
 
   core::ForgingContext forging_;
   kube::InformerSet& provider_;
+  WriteBudget& home_writes_;
   Context context_;
-  core::StatusContext status_context_;
+  kube::WallTime begun_;  ///< since then nobody but this process has offloaded pods
+  std::optional<core::PeerAddresses> addresses_;
+  bool told_address_left_out_ = false;
   core::NamespaceMapping mapping_;
   bool mapping_known_ = false;
   std::map<std::string, Twin, std::less<>> twins_;  ///< by local namespace
+  std::map<std::string, std::string> left_;         ///< withdrawn twins that are known to hold nothing, likewise
   std::unordered_map<kube::ObjectKey, Memory> memory_;
+  core::RefusedOrders refused_;
+  kube::TimePoint asking_at_{};             ///< when `ask_again` makes pods ask
+  std::set<kube::ObjectKey> without_room_;  ///< pods whose last order was refused for lack of room
+  kube::TimePoint refused_until_{};         ///< so long it counts when none of them waits any more
+  bool closed_ = false, closed_is_told_ = false;
+  std::function<void()> room_changed_;
   kube::InformerHandle local_pods_;
+  kube::InformerHandle virtual_nodes_, slices_;  ///< what is granted, for `ask_again`
   kube::Controller controller_;
   kube::Counter reflected_, failed_;
+  kube::Log log_;
 };
 
 }  // namespace liqo::controllers

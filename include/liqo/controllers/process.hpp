@@ -30,7 +30,8 @@ class Process {
  public:
   Process(const asio::any_io_executor& executor, ProcessContext context);
 
-  /// Runs until cancelled. Reconciles under way get their grace, then everything is joined.
+  /// Runs until cancelled, or until a part of it ends by an exception, which is thrown. Reconciles under way get their
+  /// grace, then everything is joined.
   asio::awaitable<void> run();
   /// True once every cache that reconciling needs is complete.
   bool has_synced() const;

@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "kube/k8s/object.hpp"
 #include "kube/net/transport.hpp"
@@ -19,6 +20,9 @@ class ProviderLink {
   virtual kube::net::Transport& transport() = 0;
   /// For exec; null where the link has none.
   virtual kube::net::Upgrader* upgrader() = 0;
+  /// What is wrong with the credentials at that time, as the rest of a sentence; "" where nothing shows. The server
+  /// decides; this tells people why it may refuse.
+  virtual std::string credentials_trouble(kube::WallTime) const { return {}; }
   /// Closes every connection. Await before destroying.
   virtual asio::awaitable<void> stop() = 0;
 };

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
-#include "kube/async/task_group.hpp"
 #include "liqo/controllers/pod.hpp"
 #include "liqo/controllers/provider_link.hpp"
+#include "liqo/controllers/session_workers.hpp"
 #include "liqo/core/forge/node.hpp"
 #include "liqo/reflector/reflector.hpp"
 
@@ -17,7 +18,7 @@ namespace liqo::controllers {
 class ProviderSession {
  public:
   ProviderSession(const asio::any_io_executor& executor, std::string tenant_namespace, core::ForgingContext forging,
-                  std::unique_ptr<ProviderLink> link, Context context);
+                  std::unique_ptr<ProviderLink> link, std::shared_ptr<ProviderBudget> budget, Context context);
 
   /// Starts watching and reconciling. Call stop() before destroying.
   void start();
@@ -27,25 +28,47 @@ class ProviderSession {
   const core::ProviderHealth& health() const { return health_; }
   /// Called when the health changes in a way that the Node shows.
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
+  /// Why the session cannot go on, a sentence: the provider shows more than is held of it. "" = it can.
+  std::string overflow() const;
+  /// Called when overflow() has something to say.
+  void on_overflow(std::function<void()> handler) { overflown_ = std::move(handler); }
+  /// By what a worker of it has ended, so that the session has to be made anew. "" = all run.
+  const std::string& loss() const { return workers_.loss(); }
+  /// Called when loss() has something to say.
+  void on_loss(std::function<void()> handler) { workers_.on_loss(std::move(handler)); }
   PodController& pods() { return pods_; }
-  ProviderLink& link() { return *link_; }
+  /// The connection, to be shared by whoever uses it over an await: the session may be gone by then.
+  std::shared_ptr<ProviderLink> link() const { return link_; }
   bool is_busy() const { return pods_.is_busy() || config_maps_.is_busy(); }
 
  private:
   asio::awaitable<void> probe();
   void read_mapping();
+  /// Notes a VirtualNode of this provider; false where it is of another one.
+  bool take_sibling(const kube::ObjectKey& key);
+  /// Copies are shared by all virtual nodes of the provider, and one of them decides what is left out of them.
+  void read_filters();
+  /// Tells the pods which addresses are declared, once what says so is known. Answers whether it is.
+  bool read_addresses();
+  asio::awaitable<void> read_addresses_first();
 
   Context context_;
-  std::unique_ptr<ProviderLink> link_;
+  std::shared_ptr<ProviderLink> link_;
   kube::Api api_;
+  std::shared_ptr<ProviderBudget> budget_;
+  kube::StoreBudget stores_;
   kube::InformerSet provider_;
-  kube::InformerHandle namespace_maps_;
+  kube::InformerHandle namespace_maps_, virtual_nodes_;
+  kube::InformerHandle foreign_clusters_, configurations_, ips_;  ///< what is declared about the provider's addresses
+  std::string tenant_namespace_;
   PodController pods_;
   reflector::Reflector config_maps_;
-  std::map<std::string, std::string> reflected_;  ///< namespaces given to the reflector, local to remote
+  std::map<std::string, std::string> reflected_;      ///< namespaces given to the reflector, local to remote
+  std::map<kube::ObjectKey, kube::Object> siblings_;  ///< the VirtualNodes of this provider
+  std::optional<core::ReflectionFilters> filters_;    ///< that hold for copies
   core::ProviderHealth health_;
-  std::function<void()> health_changed_;
-  kube::async::TaskGroup group_;
+  std::function<void()> health_changed_, overflown_;
+  SessionWorkers workers_;
   kube::Log log_;
 };
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "kube/runtime/controller.hpp"
+#include "liqo/controllers/node_platforms.hpp"
 #include "liqo/controllers/shared_capacity.hpp"
 #include "liqo/controllers/tenant_namespace.hpp"
 #include "liqo/core/slice/grant.hpp"
@@ -30,7 +31,8 @@ class QuotaController final : public Runnable {
   struct Memory {
     std::string uid;
     std::optional<core::PendingShare> pending;
-    bool drain_told = false;  ///< of a custom class: our denial was written, its controller may have its own view
+    core::Resources granting;  ///< by the last decision; its Quota may not be written yet
+    bool drain_told = false;   ///< of a custom class: our denial was written, its controller may have its own view
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Result<void>> write_quota(kube::Object slice, std::optional<kube::Object> quota,
@@ -41,6 +43,8 @@ class QuotaController final : public Runnable {
   core::GrantDecision decide(const kube::Object& slice, const kube::Object& tenant, const core::SliceRecord* record,
                              std::string_view peer);
   std::optional<core::SliceRecord> foreign_record(const kube::Object& slice);
+  /// What the policy of a consumer bounds, and what its other slices have.
+  core::GrantLimits limits_of(const kube::ObjectKey& slice) const;
   kube::json::array storage_classes();
   void read_policy();
   void see_slice(const kube::ObjectKey& key);
@@ -54,7 +58,9 @@ class QuotaController final : public Runnable {
   kube::InformerHandle slices_, tenants_, quotas_, config_, storage_classes_;
   core::SlicePolicy policy_;
   SharedCapacity capacity_;
-  std::set<kube::ObjectKey> share_slices_;
+  NodePlatforms platforms_;
+  std::set<kube::ObjectKey> incoming_;      ///< slices of consumers
+  std::set<kube::ObjectKey> share_slices_;  ///< those of them that are of class "share"
   std::unordered_map<kube::ObjectKey, Memory> memory_;
   kube::Controller controller_;
   kube::Log log_{"quota"};

@@ -7,10 +7,12 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
 
 #include "kube/async/task_group.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/controllers/stored_pods.hpp"
+#include "liqo/core/quota/claimant.hpp"
 #include "liqo/core/quota/demand.hpp"
 #include "liqo/core/quota/ledger.hpp"
 #include "liqo/core/slice/quota.hpp"
@@ -22,16 +24,17 @@ struct LedgerSettings {
   /// seen stored is dropped this long and 10 s later, if a quorum read says that there is no such ShadowPod.
   kube::Duration request_timeout = std::chrono::seconds(60);
   /// Between two writes of one record: admissions that arrive meanwhile are recorded by one. Who comes after a pause
-  /// does not wait.
+  /// does not wait. Longer where the record is large, because each write is all of it.
   kube::Duration gather = std::chrono::milliseconds(20);
-  /// The webhook's caller waits 10 s.
-  kube::Duration patience = std::chrono::seconds(8);
+  /// The webhook's caller waits 10 s, and the server of the webhooks 8.
+  kube::Duration patience = std::chrono::seconds(7);
   core::Counting counting = core::Counting::exact;
 };
 
 /// What the ledger says to a ShadowPod.
 struct Judgement {
-  enum class Ruling { admitted, refused, unavailable };
+  /// `held_back`: nothing is reserved for a caller that is not proven; were it, the answer might be another one.
+  enum class Ruling { admitted, refused, unavailable, held_back };
   Ruling ruling = Ruling::admitted;
   std::string text;  ///< of a refusal, or why there is no decision yet
 };
@@ -54,8 +57,16 @@ class QuotaLedger {
 
   /// Decides on the creation of a ShadowPod that carries its UID and the labels of its creator and origin, both
   /// checked; it must outlive the call. Admitted means recorded, unless it is a dry run. The same UID may be asked
-  /// about again. Cancellable.
-  asio::awaitable<Judgement> admit(const kube::Object& shadow_pod, bool dry_run);
+  /// about again. A dry run of a caller that is not proven is held back: it would be a question that costs nothing.
+  /// Cancellable: what is not on its way to be written down then is not written any more.
+  asio::awaitable<Judgement> admit(const kube::Object& shadow_pod, bool dry_run, core::Claimant claimant = {});
+
+  /// Called with the address that asked first for a ShadowPod which has been stored since: only an API server knows the
+  /// UID of what is not stored yet. Must not suspend. One reader.
+  void on_confirmed(std::function<void(const std::string& address)> handler) { confirmed_ = std::move(handler); }
+
+  /// What is stored of the ShadowPods of a consumer; those that are on their way are not in it.
+  StoredAmount stored(const std::string& origin) const { return stored_.amount_of(origin); }
 
   /// What the pods of a Quota hold, for people to see: stored ones, and those that any replica has admitted.
   core::QuotaUsage usage(const kube::ObjectKey& quota) const;
@@ -69,10 +80,12 @@ class QuotaLedger {
   struct Asked {
     std::string uid;
     core::Reservation reservation;
-    core::PodNeeds needs;  ///< settled where counting is exact
+    std::size_t bytes = 0;  ///< of the reservation, in the record
+    core::PodNeeds needs;   ///< settled where counting is exact
+    std::string user;       ///< as the ShadowPod names it
+    core::Claimant claimant;
     bool dry_run = false;
-    bool abandoned = false;  ///< nobody waits any more
-    std::optional<Judgement> judgement;
+    std::optional<Judgement> judgement;  ///< also where nobody waits any more
     kube::async::Event answered;
     explicit Asked(const asio::any_io_executor& executor) : answered(executor) {}
   };
@@ -80,15 +93,28 @@ class QuotaLedger {
   struct Desk {
     kube::ObjectKey quota;
     core::LedgerRecord record;
+    std::size_t bytes = 0;                         ///< of the record, as it was read or written last
     std::string version;                           ///< resourceVersion of the ConfigMap, "" = it does not exist
     bool known = false;                            ///< record and version are what was read or written last
     std::map<std::string, kube::TimePoint> since;  ///< when a reservation was first known here
     /// Written down by a quota that was another one meanwhile, and checked again whenever they are asked about. They
     /// stay in the record, because another replica may have been asked too; who is refused leaves one that expires.
     std::set<std::string> doubtful;
+    /// Old reservations of which a look at the pod told nothing, and the version of the server at that time: a cache
+    /// that is as new tells.
+    std::map<std::string, std::uint64_t> unclear;
+    core::LargeClaims large;
+    std::size_t unproven = 0;  ///< reservations of the record that callers asked for whom nothing had proven
     std::deque<std::shared_ptr<Asked>> queue;
     kube::async::Event wake;
     explicit Desk(const asio::any_io_executor& executor) : wake(executor) {}
+  };
+
+  /// A reservation of ours that nobody has seen stored yet.
+  struct Unconfirmed {
+    kube::ObjectKey quota, pod;
+    std::string user, address;
+    bool large = false;  ///< more than the share of unproven callers
   };
 
   /// Ends, and takes the desk away, where neither its Quota nor the record is there any more.
@@ -105,8 +131,16 @@ class QuotaLedger {
   asio::awaitable<void> read_quota(kube::ObjectKey key, std::optional<kube::Result<kube::Object>>& quota);
   /// Waits until the cache has reached the floor of the record, which may be taken over meanwhile.
   asio::awaitable<bool> catch_up(const Desk& desk);
+  /// For a cache that does not reach the floor: reads the record, and computes a floor anew that lies in the future of
+  /// the server itself, as one does after its database was restored. Whether the cache has reached it now.
+  asio::awaitable<bool> believe_server(Desk& desk);
   /// Drops reservations that nobody has stored in time. False: there are more to look at.
   asio::awaitable<bool> expire(Desk& desk);
+  /// Which of these, too old to be stored any more, are known to be gone by a cache that is as new as the server was
+  /// when they were too old.
+  asio::awaitable<void> settle(Desk& desk, std::set<std::string> unclear, std::set<std::string>& gone);
+  /// Drops what is seen stored from a record, and has the floor say so. How many there were.
+  std::size_t drop_stored(core::LedgerRecord& record) const;
   asio::awaitable<void> sweep();
   /// Opens the desks of all records: what a replica that is gone has left in them must expire.
   asio::awaitable<void> open_desks();
@@ -120,7 +154,11 @@ class QuotaLedger {
   void tell_usage() const {
     if (usage_changed_) usage_changed_();
   }
-  void adopt(Desk& desk, core::LedgerRecord record, std::string version);
+  /// The record as it is stored now, with so many bytes.
+  void adopt(Desk& desk, core::LedgerRecord record, std::string version, std::size_t bytes);
+  /// Remembers who asked for what was written down just now.
+  void watch_for(const Desk& desk, const Asked& asked, bool large);
+  void confirm(const kube::ObjectKey& pod, const core::HeldShadow& shadow);
   static void answer(Asked& asked, Judgement judgement);
 
   asio::any_io_executor executor_;
@@ -128,14 +166,19 @@ class QuotaLedger {
   kube::Api& api_;
   LedgerSettings settings_;
   std::function<void()> usage_changed_;
+  std::function<void(const std::string&)> confirmed_;
   StoredPods stored_;
   kube::InformerHandle quotas_, namespaces_, records_;
   std::map<kube::ObjectKey, std::unique_ptr<Desk>> desks_;
-  std::map<std::string, kube::ObjectKey> quota_of_record_;  ///< by the name of the ConfigMap, which is made from it
+  std::map<std::string, kube::ObjectKey> quota_of_record_;    ///< by the name of the ConfigMap, which is made from it
+  std::unordered_map<std::string, Unconfirmed> unconfirmed_;  ///< by UID
+  std::deque<std::pair<kube::TimePoint, std::string>> unconfirmed_since_;  ///< the oldest first
+  std::map<std::string, kube::TimePoint> watched_for_;                     ///< proven addresses, and when last
   kube::async::Event quota_gone_;
   kube::async::TaskGroup group_;
   bool running_ = false;
-  kube::Counter admitted_, refused_, unavailable_, commits_, conflicts_;
+  kube::Counter admitted_, refused_, unavailable_, held_back_, commits_, conflicts_;
+  kube::Gauge unproven_;
   kube::Log log_;
 };
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "kube/async/task_group.hpp"
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/controllers/provider_link.hpp"
+#include "liqo/controllers/session_workers.hpp"
 #include "liqo/core/replication.hpp"
 
 namespace liqo::controllers {
@@ -34,8 +34,14 @@ class ReplicationSession {
   void set_peer_lost(bool lost);
   /// Whether the provider's API server answers; nothing before the first probe.
   const std::optional<bool>& answers() const { return answers_; }
-  /// Called when answers() changes.
+  /// How far its clock is said to be ahead of ours (`core::settle_clock`); 0 = nothing to say.
+  std::chrono::seconds clock_ahead() const { return clock_ahead_; }
+  /// Called when answers() or clock_ahead() changes.
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
+  /// By what a worker of it has ended, so that the session has to be made anew. "" = all run.
+  const std::string& loss() const { return workers_.loss(); }
+  /// Called when loss() has something to say.
+  void on_loss(std::function<void()> handler) { workers_.on_loss(std::move(handler)); }
   /// Asks the provider itself whether replicas of ours are left there.
   asio::awaitable<kube::Result<bool>> has_replicas();
   bool is_busy() const { return controller_.is_busy(); }
@@ -59,6 +65,9 @@ class ReplicationSession {
   asio::awaitable<kube::Result<void>> update(const Kind& kind, kube::WorkKey work, kube::json::object patch);
   asio::awaitable<kube::Result<void>> write_status(const Kind& kind, kube::WorkKey work, kube::json::object patch);
   asio::awaitable<void> probe();
+  void look_at_clock();
+  /// Says to the provider, from time to time, that this cluster is there.
+  asio::awaitable<void> beat();
   kube::Outcome failed(const Kind& kind, const kube::Object& local, kube::Failure failure);
   Kind& kind_of(const kube::WorkKey& work);
   void enqueue(const Kind& kind, const std::string& name);
@@ -74,9 +83,10 @@ class ReplicationSession {
   std::map<kube::WorkKey, Memory> memory_;
   bool peer_lost_ = false;
   std::optional<bool> answers_;
+  std::chrono::seconds clock_ahead_{0};
   std::function<void()> health_changed_;
   kube::Controller controller_;
-  kube::async::TaskGroup group_;
+  SessionWorkers workers_;
   kube::Log log_;
 };
 

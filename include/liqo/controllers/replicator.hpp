@@ -38,17 +38,21 @@ class Replicator final : public Runnable {
   /// Whether the provider's API server answers with those credentials: false also where they cannot be used; nothing
   /// while it is not known.
   std::optional<bool> answers(std::string_view cluster) const;
-  /// Called with a cluster ID when find_secret() or answers() may have changed for it. One reader.
+  /// How far the clock of the provider's API server is said to be ahead of ours; 0 = nothing to say.
+  std::chrono::seconds clock_ahead(std::string_view cluster) const;
+  /// Called with a cluster ID when find_secret(), answers() or clock_ahead() may have changed for it. One reader.
   void on_change(std::function<void(const std::string& cluster)> handler) { changed_ = std::move(handler); }
 
  private:
   /// Local namespace and the provider's cluster ID, in the form of a key.
   using PeerKey = kube::ObjectKey;
   struct Peer {
-    std::string digest;  ///< of everything the session was made from
-    std::unique_ptr<ReplicationSession> session;
+    std::string digest;                            ///< of everything the session was made from
+    std::shared_ptr<ReplicationSession> session;   ///< shared by what waits for its provider
     std::optional<std::string> trouble;            ///< why there is no session
     std::optional<kube::TimePoint> refused_since;  ///< when the provider began to refuse the last look
+    kube::TimePoint not_before{};                  ///< of the next session, where one was lost
+    SessionRestarts restarts;
   };
   asio::awaitable<kube::Outcome> reconcile_peer(kube::WorkKey work);
   asio::awaitable<kube::Outcome> reconcile_orphan(kube::WorkKey work);
@@ -56,6 +60,8 @@ class Replicator final : public Runnable {
   kube::Result<core::ReplicationPeer> check(const PeerKey& key, const kube::Object& secret) const;
   kube::Result<void> open(const PeerKey& key, const kube::Object& secret);
   asio::awaitable<void> stop_session(PeerKey key);
+  /// Stops a session that has lost a worker; there is none before the time that it notes.
+  asio::awaitable<void> end_lost_session(PeerKey key);
   asio::awaitable<kube::Result<void>> set_finalizer(const kube::Object& secret, bool wanted);
 
   void read_namespaces();

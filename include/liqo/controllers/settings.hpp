@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "kube/base/time.hpp"
 #include "liqo/core/forge/context.hpp"
@@ -14,16 +16,23 @@ namespace liqo::controllers {
 struct Settings {
   std::string cluster_id;  ///< of the cluster that this process serves
   std::string liqo_namespace = "liqo";
-  std::string node_ip;  ///< InternalIP of every virtual node; where the kubelet API is served
+  std::string pod_cidrs;  ///< ranges of this cluster's pods, as peers are told; "" = they are not told
+  std::string node_ip;    ///< InternalIP of every virtual node; where the kubelet API is served
   std::uint16_t kubelet_port = 10250;
   std::string kubelet_version;  ///< of virtual nodes: that of the home API server
   std::map<std::string, std::string> node_extra_labels, node_extra_annotations;  ///< on every virtual node
+
+  /// Labels that a provider's word does not set on its virtual nodes: keys, or "domain/*".
+  std::vector<std::string> refused_node_labels;
 
   kube::Duration probe_interval = std::chrono::seconds(10);
   kube::Duration probe_timeout = std::chrono::seconds(5);
   int probe_failures = 3;  ///< in a row, until a node is no longer Ready
   kube::Duration lease_interval = std::chrono::seconds(10);
   std::int64_t lease_seconds = 40;
+
+  /// How long the twin of a namespace stays when no virtual node matches its selector since labels have changed.
+  kube::Duration withdrawal_grace = std::chrono::minutes(10);
 
   kube::Duration foreign_cluster_ping_interval = std::chrono::seconds(15);  ///< 0: peers count as reachable
   kube::Duration foreign_cluster_ping_timeout = std::chrono::seconds(5);
@@ -37,10 +46,22 @@ struct Settings {
   kube::Duration certificate_validity = std::chrono::hours(24 * 90);  ///< asked of the signer; 0 = its default
   bool rsa_keys = false;  ///< a new key of the cluster is RSA-2048, not Ed25519
 
+  /// Patterns of the names that new twins may have, for consumers whose policy has none; unset: `-<consumer>` ends
+  /// them.
+  std::optional<std::vector<std::string>> twin_names;
+
   core::SlicePolicy slices;  ///< what consumers get; a ConfigMap changes it while the process runs
 
   /// Consumers get no more than their Quotas: ShadowPods are counted when they are created, and ended with their Quota.
   bool enforce_resources = true;
+  /// A tenant that has ever said that it is there, and has been silent for so long, is cordoned; 0 = never.
+  kube::Duration silent_tenant_limit{0};
+  /// Pods of consumers that do not end on a node that is not Ready are deleted by force.
+  bool node_failures = false;
+  /// What is held of one provider at most, over all its virtual nodes: MiB of JSON, and objects.
+  int provider_cache_mib = 128, provider_cache_objects = 100'000;
+  /// Writes in this cluster that one provider may cause, in a row and at a pace: statuses and ends of pods.
+  int provider_write_burst = 5'000, provider_writes_per_second = 100;
   bool reflect_ips = true;  ///< false: pods at home show no addresses
   int pod_workers = 64;     ///< pods reconciled at a time, per provider
 };

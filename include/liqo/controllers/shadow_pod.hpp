@@ -1,6 +1,7 @@
 // The provider's half of offloading: ShadowPod → Pod, recreated when it is lost, never when it has finished.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -18,7 +19,9 @@ class ShadowPodController final : public Runnable {
   ShadowPodController(const asio::any_io_executor& executor, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
-  bool has_synced() const override { return shadows_->has_synced() && pods_->has_synced(); }
+  bool has_synced() const override {
+    return shadows_->has_synced() && pods_->has_synced() && namespaces_->has_synced();
+  }
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:
@@ -26,20 +29,28 @@ class ShadowPodController final : public Runnable {
     std::string uid;
     core::ShadowMemory plan;
     kube::TimePoint created_at{};
-    kube::TimePoint in_doubt_until{};  ///< for `ShadowMemory::create_in_doubt`
-    std::string awaited;               ///< UID of the pod whose node is to say what became of it
-    kube::TimePoint awaited_since{};   ///< for `ShadowMemory::node_silent`
+    kube::TimePoint in_doubt_until{};        ///< for `ShadowMemory::create_in_doubt`
+    std::string awaited;                     ///< UID of the pod whose node is to say what became of it
+    kube::TimePoint awaited_since{};         ///< for `ShadowMemory::node_silent`
+    std::optional<kube::TimePoint> told_at;  ///< when its ShadowPod was last told of a refusal
   };
   /// What is to be done about a pod whose ShadowPod is gone. `last`: the UID of the last ShadowPod that was seen there.
   asio::awaitable<kube::Outcome> release_orphan(kube::ObjectKey key, std::string last);
   /// Takes our finalizer off, if it is there. `confirm_first`: not if the live ShadowPod is the pod's controller.
   asio::awaitable<kube::Result<void>> release(kube::Object pod, bool confirm_first);
+  /// Writes on the ShadowPod why its pod is not made; nothing where it says so already, or was told a moment ago.
+  asio::awaitable<kube::Result<void>> tell(const kube::Object& shadow, std::string words);
+  asio::awaitable<kube::Result<void>> write_told(kube::ObjectKey key, kube::json::object patch);
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   void enqueue(const kube::ObjectKey& key);
   void enqueue_all();
+  /// The policy of the consumer that a twin namespace belongs to. One that cannot be understood is the strict one here:
+  /// admission lets nothing new in by it.
+  const core::admission::PodPolicy& policy_of(const std::string& twin);
 
   Context context_;
-  kube::InformerHandle shadows_, pods_;
+  kube::InformerHandle shadows_, pods_, namespaces_;
+  std::unordered_map<std::string, core::admission::PodPolicy> policies_;  ///< by twin, until a namespace changes
   std::unordered_map<kube::ObjectKey, Memory> memory_;
   std::unordered_map<kube::ObjectKey, std::string> released_;  ///< UIDs of pods that the cache has not let go yet
   kube::Controller controller_;

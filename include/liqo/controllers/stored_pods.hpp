@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "kube/async/event.hpp"
@@ -14,6 +15,11 @@
 #include "liqo/core/quota/pod_requests.hpp"
 
 namespace liqo::controllers {
+
+/// ShadowPods of one consumer that are stored, finished or not.
+struct StoredAmount {
+  std::size_t objects = 0, bytes = 0;
+};
 
 /// Counts from the caches, change by change, with what LimitRanges and RuntimeClasses add to a pod. What the caches
 /// cannot say is read live: a ShadowPod that vanished goes on counting until it is known that it has left no Pod. One
@@ -29,7 +35,14 @@ class StoredPods {
   /// Everything that is stored has been counted.
   bool has_synced() const;
 
+  /// Called with each ShadowPod that is seen stored, and again when it changes; must not suspend. One reader.
+  void on_stored(std::function<void(const kube::ObjectKey&, const core::HeldShadow&)> handler) {
+    seen_ = std::move(handler);
+  }
+
   const core::QuotaAccount& account() const { return account_; }
+  /// What is stored of the consumer with that ID.
+  StoredAmount amount_of(const std::string& origin) const;
   /// What the pod of a ShadowPod asks for, as it is counted: settled by what is around it where counting is exact.
   /// Errors: those of core::read_pod_needs.
   kube::Result<core::PodNeeds> needs_of(const kube::Object& shadow_pod) const;
@@ -42,6 +55,7 @@ class StoredPods {
  private:
   core::PodSurroundings surroundings(std::string_view ns, const kube::json::object& pod_spec) const;
   void recount(const kube::ObjectKey& key);
+  void weigh(const kube::ObjectKey& key, const kube::Object* shadow);
   void recount_namespace(const std::string& ns);
   void recount_runtime_class(const std::string& name);
   /// Reads live whether there are Pods under these keys of one namespace. False: it could not be read.
@@ -53,9 +67,16 @@ class StoredPods {
   kube::Api& api_;
   core::Counting counting_;
   std::function<void()> changed_;
+  std::function<void(const kube::ObjectKey&, const core::HeldShadow&)> seen_;
   kube::InformerHandle shadows_, pods_, limit_ranges_, runtime_classes_;
   core::QuotaAccount account_;
-  std::set<kube::ObjectKey> unconfirmed_;  ///< keys whose Pod has to be read live
+  struct Weight {
+    std::string origin;
+    std::size_t bytes = 0;
+  };
+  std::unordered_map<kube::ObjectKey, Weight> weights_;
+  std::unordered_map<std::string, StoredAmount> amounts_;  ///< by the consumer's ID
+  std::set<kube::ObjectKey> unconfirmed_;                  ///< keys whose Pod has to be read live
   kube::async::Event progress_, unconfirmed_more_;
 };
 

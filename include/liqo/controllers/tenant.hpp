@@ -14,9 +14,9 @@ namespace liqo::controllers {
 
 /// For each Tenant in the tenant namespace of its consumer (one per namespace, the oldest): checks the handshake, has
 /// the ControlPlane certificate issued and renewed, keeps status, role bindings and the cordon marks of the consumer's
-/// slices. A drained Tenant loses its ShadowPods (unless annotated `liqo.io/keep-pods: "true"`), and keeps its slices,
-/// namespaces and rights, so that it sees why and resumes when it is activated. A deleted Tenant loses its rights
-/// first, then its replicas. One thread.
+/// slices. A drained Tenant loses its ShadowPods, and their pods in a bounded time (unless annotated
+/// `liqo.io/keep-pods: "true"`), and keeps its slices, namespaces and rights, so that it sees why and resumes when it
+/// is activated. A deleted Tenant loses its rights first, then its replicas. One thread.
 class TenantController final : public Runnable {
  public:
   TenantController(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context);
@@ -40,6 +40,12 @@ class TenantController final : public Runnable {
   asio::awaitable<kube::Result<void>> mark_slices(std::string ns, std::string peer, bool cordoned);
   /// Answers whether some are left.
   asio::awaitable<kube::Result<bool>> delete_shadow_pods(std::string peer);
+  /// Ends pods of a drained tenant that take longer to end than its policy allows them then.
+  asio::awaitable<kube::Result<void>> shorten_grace(std::string ns, std::string peer);
+  std::int64_t drain_grace(std::string_view tenant_namespace) const;
+  static bool outlives_drain(const kube::Object& pod, std::int64_t most);
+  /// Cordons a tenant that has been silent for too long, where that is asked for; answers when to look again.
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> watch_heartbeat(kube::Object tenant);
   asio::awaitable<kube::Result<void>> remove_replicas(std::string ns, std::string peer);
 
   /// The Tenants of a namespace, oldest first.
@@ -49,12 +55,13 @@ class TenantController final : public Runnable {
   void enqueue_namespace(std::string_view ns);
   void see_slice(const kube::ObjectKey& key);
   void see_shadow_pod(const kube::ObjectKey& key);
+  void see_pod(const kube::ObjectKey& key);
   void enqueue_all();
 
   Context context_;
   TenantNamespaces& namespaces_;
   CertificateIssuer issuer_;
-  kube::InformerHandle tenants_, slices_, shadow_pods_, consumer_namespaces_, cluster_bindings_;
+  kube::InformerHandle tenants_, slices_, shadow_pods_, pods_, consumer_namespaces_, cluster_bindings_;
   kube::Controller controller_;
 };
 

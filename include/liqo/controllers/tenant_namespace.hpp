@@ -30,6 +30,8 @@ class TenantNamespaces final : public Runnable {
 
   /// The peer's cluster ID, "" where `ns` is no tenant namespace or is being deleted.
   std::string peer_of(std::string_view ns) const;
+  /// An annotation of a tenant namespace, "" where there is none.
+  std::string annotation(std::string_view ns, std::string_view key) const;
   /// Whether `ns` has a tenant namespace's labels and is being deleted.
   bool is_ending(std::string_view ns) const;
   /// The Secrets of a tenant namespace, all of them; null until they may be read and the first list is complete.

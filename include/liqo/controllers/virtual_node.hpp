@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kube/runtime/controller.hpp"
+#include "liqo/controllers/node_leases.hpp"
 #include "liqo/controllers/provider_session.hpp"
 
 namespace liqo::controllers {
@@ -38,12 +39,22 @@ class VirtualNodeController {
     kube::InformerHandle secret;
     std::string secret_name;
     std::optional<kube::Failure> trouble;  ///< why there is no session
+    std::string foreign;                   ///< the Node is a machine's: why, a sentence; "" = it is not
+    kube::TimePoint not_before{};          ///< of the next session, where one had to be stopped
+    SessionRestarts restarts;
   };
   asio::awaitable<kube::Outcome> reconcile_session(kube::WorkKey key);
   asio::awaitable<kube::Outcome> reconcile_node(kube::WorkKey key);
   /// Deletes a Node of ours that has no VirtualNode: its creation was carried out late, and nobody else looks for it.
   asio::awaitable<kube::Outcome> remove_orphan(kube::ObjectKey node_key);
   asio::awaitable<kube::Outcome> tear_down(kube::Object virtual_node);
+  /// Drains and deletes the Node of a VirtualNode that does not want one any more.
+  asio::awaitable<kube::Outcome> withdraw_node(kube::Object virtual_node, kube::Object node);
+  static bool is_withdrawing(const kube::Object& virtual_node);
+  /// Drains the Node and deletes it; answers when to look again, zero = it is gone. `since` as for drain().
+  asio::awaitable<kube::Result<kube::Duration>> remove_node(kube::Object virtual_node, kube::Object node,
+                                                            std::string since);
+  asio::awaitable<kube::Result<void>> uncordon(const kube::ObjectKey& node);
   struct Drained {
     kube::Duration look_again{};          ///< zero: no pod is left that has to be waited for
     std::vector<kube::Object> leftovers;  ///< pods that go with the Node
@@ -54,19 +65,25 @@ class VirtualNodeController {
   asio::awaitable<kube::Result<void>> set_condition(const kube::ObjectKey& key, std::string_view type,
                                                     std::string_view status, std::string_view reason,
                                                     std::string message);
+  /// Notes whether the Node is a machine's, which ends the session.
+  void note_foreign(const kube::ObjectKey& key, const std::string& why);
   asio::awaitable<kube::Result<void>> write_node(const kube::Object& virtual_node);
   asio::awaitable<void> heartbeat();
-  asio::awaitable<void> renew_lease(std::string node);
   asio::awaitable<void> stop_session(kube::ObjectKey key);
-  core::ProviderHealth health_of(const kube::ObjectKey& key) const;
+  /// Stops a session that has lost a worker, and answers when there may be another one.
+  asio::awaitable<kube::Duration> end_lost_session(kube::ObjectKey key);
+  /// What all sessions with that cluster share.
+  std::shared_ptr<ProviderBudget> budget_of(const std::string& cluster);
+  core::ProviderHealth health_of(const kube::Object& virtual_node) const;
   void enqueue(const kube::ObjectKey& key);
 
   asio::any_io_executor executor_;
   ConnectProvider connect_;
   Context context_;
   std::map<kube::ObjectKey, Entry> entries_;
-  kube::InformerHandle virtual_nodes_, nodes_, foreign_clusters_;
-  std::map<std::string, kube::Object> leases_;  ///< as written last, by node
+  std::map<std::string, std::weak_ptr<ProviderBudget>> budgets_;  ///< by cluster
+  kube::InformerHandle virtual_nodes_, nodes_, foreign_clusters_, slices_;
+  NodeLeases leases_;
   kube::Controller sessions_, node_controller_;
   kube::Log log_;
 };

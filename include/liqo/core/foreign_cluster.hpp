@@ -12,14 +12,15 @@ namespace liqo::core {
 
 /// Everything of one peer that this cluster has. Null and empty: there is none.
 struct PeerState {
-  const kube::Object* tenant = nullptr;         ///< the peer is a consumer
-  const kube::Object* identity = nullptr;       ///< of type ControlPlane: the peer is a provider
-  const kube::Object* configuration = nullptr;  ///< of the network
+  const kube::Object* tenant = nullptr;      ///< the peer is a consumer
+  const kube::Object* identity = nullptr;    ///< of type ControlPlane: the peer is a provider
+  std::vector<kube::Object> configurations;  ///< of the network, in any namespace
   std::vector<kube::Object> virtual_nodes;
   std::vector<kube::Object> nodes;         ///< those of the virtual nodes
   bool has_credentials = false;            ///< there is a ControlPlane kubeconfig Secret
   std::string server;                      ///< the URL in that Secret
   std::optional<bool> api_server_answers;  ///< nothing: not known yet
+  std::chrono::seconds clock_ahead{0};     ///< of its API server, as it is told; 0 = nothing to tell
 };
 
 /// Whether anything of the peer is left; a ForeignCluster that Liqo made goes with the last of it.
@@ -30,6 +31,10 @@ bool has_anything(const PeerState& peer);
 /// program does not know of stays.
 kube::json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, const PeerState& peer,
                                                 kube::WallTime now);
+
+/// The warning that is due with this status: the peering is older than declarations of addresses, which the status that
+/// stands does not say yet. "" = none.
+std::string newly_unchecked(const kube::Object& standing, const kube::Object& next);
 
 /// The ForeignCluster to create for a cluster ID, marked as made by Liqo.
 kube::Object forge_foreign_cluster(const std::string& cluster_id);

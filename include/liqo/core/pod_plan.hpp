@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -19,6 +21,12 @@ struct PodMemory {
   /// A POST of the ShadowPod got no answer less than `order_doubt` ago: it may still be carried out.
   bool order_in_doubt = false;
   bool remote_started = false;  ///< a container of its remote pod was seen to run or end (`has_started`)
+  /// Time since its remote pod was first seen to be deleted, by our own clock; zero = it is not.
+  kube::Duration remote_ending_for{};
+  /// Its last order was refused for lack of room, and its node is closed to new pods.
+  bool shut_out = false;
+  /// The time that its remote pod was to have for its end, and that the provider does not give it.
+  std::optional<std::int64_t> grace_given_up;
 };
 
 namespace pod_action {
@@ -38,6 +46,15 @@ struct AwaitOrder {};
 struct CreateShadow {};
 /// The ShadowPod is ours and alive: `plan_shadow_pod_update` says whether it needs a patch.
 struct KeepShadow {};
+/// PATCH the ShadowPod (`grace_patch`): its pod is to end within other seconds than its own. Where the provider refuses
+/// that, or has not followed within `grace_patience`, the caller sets `PodMemory::grace_given_up`.
+struct TellGrace {
+  std::int64_t seconds;
+};
+/// The ShadowPod says within how many seconds its pod is to end, and the provider is about to delete it so.
+struct AwaitEnding {
+  std::int64_t seconds;
+};
 /// DELETE the ShadowPod with this UID as precondition.
 struct DeleteShadow {
   std::string uid;
@@ -45,20 +62,32 @@ struct DeleteShadow {
   /// is not `owner_uid` (the UID that the ShadowPod was made for; "" = unknown: only if it is absent).
   bool confirm_first = false;
   std::string owner_uid;
+  /// It is to stay until its pod is gone, which has long to end: it can be told meanwhile that the pod shall hurry.
+  bool foreground = false;
 };
 /// DELETE the local pod with grace period 0 and this UID as precondition: nothing of it is left remotely.
 struct RemoveLocal {
   std::string uid;
 };
+/// DELETE the local pod with its own grace time and this UID as precondition, after a look at the live remote pod: it
+/// must still be there, being deleted, with `remote_uid`. Whoever manages the pod can then replace it; one that keeps
+/// its name waits until the remote pod is gone, because the local one stays until then.
+struct EvictLocal {
+  std::string uid, remote_uid;
+};
+/// Nothing of the pod is left in the twin that its namespace had: `plan_unmapped_pod` decides.
+struct Reject {};
 /// Make the local pod Failed (`forge_rejection`): it ran, what ran is gone, and it must not run a second time.
 struct FailLocal {
   std::string reason, message;
 };
 }  // namespace pod_action
 
-using PodAction = std::variant<pod_action::Nothing, pod_action::RefuseForeign, pod_action::AwaitShadow,
-                               pod_action::AwaitOrder, pod_action::CreateShadow, pod_action::KeepShadow,
-                               pod_action::DeleteShadow, pod_action::RemoveLocal, pod_action::FailLocal>;
+using PodAction =
+    std::variant<pod_action::Nothing, pod_action::RefuseForeign, pod_action::AwaitShadow, pod_action::AwaitOrder,
+                 pod_action::CreateShadow, pod_action::KeepShadow, pod_action::TellGrace, pod_action::AwaitEnding,
+                 pod_action::DeleteShadow, pod_action::RemoveLocal, pod_action::EvictLocal, pod_action::Reject,
+                 pod_action::FailLocal>;
 
 struct PodPlan {
   PodAction action;
@@ -71,6 +100,11 @@ struct PodPlan {
 /// for, never adopted; one without a UID (Go version) is accepted.
 PodPlan plan_pod(const kube::Object* local, const kube::Object* shadow, const kube::Object* remote,
                  const PodMemory& memory, const ForgingContext& ctx);
+
+/// As `plan_pod`, for a namespace whose twin has been withdrawn and is still there. Nothing new is sent; a pod at home
+/// stays as long as something of it is at the provider, so that whoever replaces it elsewhere does so after its end.
+PodPlan plan_withdrawn_pod(const kube::Object* local, const kube::Object* shadow, const kube::Object* remote,
+                           const PodMemory& memory, const ForgingContext& ctx);
 
 /// What is to be done about a pod on the node whose namespace has no twin.
 enum class UnmappedPodAction {
@@ -93,6 +127,11 @@ bool is_over(const kube::Object& pod);
 /// Whether the provider makes another pod when this one, which is being deleted, is gone: it restarts always, has no
 /// node, or restarts on failure and none of its containers has ended.
 bool is_made_again(const kube::Object& pod);
+/// How much longer than its grace time a remote pod may take to end until its node counts as dead.
+inline constexpr kube::Duration ending_patience = std::chrono::seconds(60);
+/// How long the end of a remote pod that is being deleted may take in all; nothing where there is no end to wait for:
+/// it is not being deleted, or has ended and is only held for our own record.
+std::optional<kube::Duration> ending_may_take(const kube::Object& remote);
 /// Whether the remote pod is surely that of this local one, and has started.
 bool is_run_of(const kube::Object& remote, const kube::Object& local, const ClusterPair& clusters);
 /// Whether waiting for this pod is worth telling: it cannot be placed, or a container cannot be started.

@@ -6,6 +6,13 @@
 
 namespace liqo::core {
 
+/// The text, cut after `most` bytes where that does not cut a character of UTF-8 in two.
+inline std::string_view cut_text(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
 /// The text in double quotes, cut after `most` bytes: names and values of others are as long as others like.
 /// (Not `quoted`, which finds std::quoted by its argument.)
 inline std::string in_quotes(std::string_view text, std::size_t most = 100) {

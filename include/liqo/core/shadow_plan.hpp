@@ -2,11 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/mapping/ip.hpp"
 
 namespace liqo::core {
@@ -37,10 +39,12 @@ struct ShadowPlan {
   bool confirm_first = false;
   std::optional<kube::json::object> patch;   ///< strategic merge patch for the Pod, with its UID
   std::optional<kube::json::object> status;  ///< merge patch for shadowpods/<name>/status, with its UID
-  bool remove_pod = false;    ///< DELETE the Pod by its UID: somebody holds the ShadowPod, which is to go
-  std::string refusal;        ///< why nothing can be done, for a Warning Event; "" = none
-  bool await_create = false;  ///< nothing before the POST in doubt cannot come any more
-  bool await_pod = false;     ///< created and not in the cache yet: read it live after a time
+  std::optional<kube::json::object> told;    ///< merge patch for the ShadowPod (`refusal_patch`)
+  bool remove_pod = false;  ///< DELETE the Pod by its UID: somebody holds the ShadowPod, which is to go, or hurries
+  std::optional<std::int64_t> remove_grace;  ///< with `remove_pod`: within so many seconds; nothing = the Pod's own
+  std::string refusal;                       ///< why nothing can be done, for a Warning Event; "" = none
+  bool await_create = false;                 ///< nothing before the POST in doubt cannot come any more
+  bool await_pod = false;                    ///< created and not in the cache yet: read it live after a time
   /// Take our finalizer off the Pod (`release_patch`): nothing of it is left to be recorded, or nowhere to record it.
   bool release = false;
   /// The Pod was deleted by force, and nobody knows whether it has run: its node may still say.
@@ -55,12 +59,19 @@ bool is_tracked(const kube::Object& pod);
 /// The strategic merge patch that takes the finalizer off, with the Pod's UID.
 kube::json::object release_patch(const kube::Object& pod);
 
+/// The merge patch that makes the ShadowPod tell its consumer why the pod is not made, with its UID; "" = it is.
+/// Nothing where it tells that already.
+std::optional<kube::json::object> refusal_patch(const kube::Object& shadow, std::string_view words);
+
 /// Decides. `pod` is the Pod of the ShadowPod's name or null. A pod that is lost is created again, unless the phase is
 /// final. Where restartPolicy is not Always, and it had started (Never) or one of its containers had ended (OnFailure),
 /// the phase becomes Failed instead; OnFailure as well where a pod that had started has vanished without its finalizer.
 /// A pod that is not controlled by this ShadowPod is never touched. Nothing is created for a ShadowPod that came late
-/// (`core/order.hpp`) until its consumer confirms it. `api_server_ips` remaps the host aliases of `kubernetes.default`.
+/// (`core/order.hpp`) until its consumer confirms it, and for one that says how its pod is to end (`core/ending.hpp`).
+/// `api_server_ips` remaps the host aliases of `kubernetes.default`;
+/// `policy` is that of the consumer, the strict one by default, and says what of annotations and tolerations reaches
+/// the Pod.
 ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, const ShadowMemory& memory,
-                           const IpMapping* api_server_ips = nullptr);
+                           const IpMapping* api_server_ips = nullptr, const admission::PodPolicy& policy = {});
 
 }  // namespace liqo::core

@@ -12,7 +12,9 @@
 
 #include "kube/client/api.hpp"
 #include "kube/net/http_server.hpp"
+#include "kube/telemetry/metrics.hpp"
 #include "liqo/kubelet/routes.hpp"
+#include "liqo/kubelet/stranger_limit.hpp"
 
 namespace liqo::kubelet {
 
@@ -33,21 +35,25 @@ struct NodeAccess {
   std::string node;              ///< "" = every node
 };
 
-/// How long answers of the API server are believed, and how many are kept.
+/// How long answers of the API server are believed, how many of each kind are kept, and how many tokens that nobody
+/// knows it is asked about.
 struct AuthorizerSettings {
   kube::Duration allowed_for = std::chrono::seconds(10);
   kube::Duration denied_for = std::chrono::seconds(5);
   std::size_t entries = 1024;
+  StrangerLimit::Settings strangers;
 };
 
 /// Asks the API server at home and remembers its answers for a short time. Tokens are kept as digests only. Nobody is
-/// let in while the API server cannot be asked. One thread; must outlive its coroutines.
+/// let in while the API server cannot be asked. Refusals are kept apart, so that those who are refused push nobody out
+/// who was let in, and one address may only bring so many unknown tokens in a minute. One thread; must outlive its
+/// coroutines.
 class Authorizer {
  public:
-  explicit Authorizer(kube::Api& api, AuthorizerSettings settings = {}) : api_(api), settings_(settings) {}
+  Authorizer(kube::Api& api, kube::Metrics& metrics, AuthorizerSettings settings = {});
 
-  /// The caller by a verified client certificate, else by a bearer token. Refusals: 401, 503 (the API server cannot be
-  /// asked).
+  /// The caller by a verified client certificate, else by a bearer token. Refusals: 401, 429 (too many unknown tokens
+  /// came from there), 503 (the API server cannot be asked).
   asio::awaitable<std::expected<Caller, Refusal>> authenticate(const kube::net::ServerRequest& request);
   /// Refusals: 403, 503.
   asio::awaitable<std::expected<void, Refusal>> authorize(const Caller& caller, NodeAccess access);
@@ -67,12 +73,18 @@ class Authorizer {
   template <class Value>
   const Value* find(Cache<Value>& cache, const std::string& key);
   template <class Value>
-  void remember(Cache<Value>& cache, const std::string& key, Value value, bool allowed);
+  void forget(Cache<Value>& cache, const std::string& key);
+  template <class Value>
+  void remember(Cache<Value>& cache, const std::string& key, Value value, kube::Duration time);
 
   kube::Api& api_;
   AuthorizerSettings settings_;
-  Cache<std::expected<Caller, Refusal>> tokens_;
-  Cache<std::expected<void, Refusal>> decisions_;
+  StrangerLimit strangers_;
+  kube::Counter limited_;
+  Cache<Caller> callers_;  ///< by token; one that has run out still tells that the token was good
+  Cache<Refusal> unknown_tokens_;
+  Cache<bool> allowed_;
+  Cache<Refusal> denied_;
 };
 
 }  // namespace liqo::kubelet

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "kube/client/remote_command.hpp"
 #include "kube/net/http_server.hpp"
 #include "kube/telemetry/log.hpp"
 #include "liqo/kubelet/authorizer.hpp"
@@ -15,14 +16,15 @@
 
 namespace liqo::kubelet {
 
-/// Where a local pod runs. The pointers are used for one send() or upgrade(), which outlives its client; streams that
-/// are open already end by themselves when the client stops.
+/// Where a local pod runs. It has a share in the connection to the provider, whose session may be replaced while a
+/// request waits for somebody: what is asked of a connection that was stopped meanwhile fails, and streams that are
+/// open already end by themselves.
 struct PodRoute {
-  kube::net::Transport* transport = nullptr;  ///< to the provider's API server
-  kube::net::Upgrader* upgrader = nullptr;    ///< for exec; null where there is none
+  std::shared_ptr<kube::net::Transport> transport;  ///< to the provider's API server
+  std::shared_ptr<kube::net::Upgrader> upgrader;    ///< for exec; null where there is none
   std::string remote_namespace;
   std::string remote_pod;
-  std::string node;  ///< the virtual node, for authorisation
+  std::string node;  ///< the virtual node, for authorisation; "" = unknown, so the right on every node is needed
 };
 
 /// Finds the way to a local pod. Failures: one sentence, answered with 404.
@@ -32,6 +34,8 @@ struct KubeletServerSettings {
   std::string address;         ///< IP to listen on; "" = every address
   std::uint16_t port = 10250;  ///< 0 = the system picks one
   std::size_t max_connections = 1024;
+  std::size_t max_body = 16U << 10;                            ///< of a request: none that is served has a body
+  std::size_t max_held = 8U << 20;                             ///< bytes of all requests under way
   kube::Duration provider_timeout = std::chrono::seconds(30);  ///< until the provider answers a request for logs
 };
 
@@ -57,11 +61,17 @@ class KubeletServer {
 
  private:
   asio::awaitable<std::expected<void, Refusal>> admit(const kube::net::ServerRequest& request, const Route& route,
-                                                      const kube::Result<PodRoute>& pod);
+                                                      std::string node);
   void log_refusal(const kube::net::ServerRequest& request, const Refusal& refusal);
+  /// The way to the pod as it is now. Fails where the pod is on another node than the caller was admitted to ("" =
+  /// every node).
+  kube::Result<PodRoute> find_again(const Route& route, const std::string& admitted_node) const;
   asio::awaitable<void> serve_logs(const Route& route, PodRoute pod, kube::net::ServerResponse& response);
-  asio::awaitable<void> serve_exec_request(const kube::net::ServerRequest& request, const Route& route, PodRoute pod,
-                                           kube::net::ServerResponse& response);
+  asio::awaitable<void> serve_exec_request(const kube::net::ServerRequest& request, const Route& route,
+                                           std::string admitted_node, kube::net::ServerResponse& response);
+  asio::awaitable<kube::Result<std::unique_ptr<kube::RemoteCommand>>> connect_command(const Route& route,
+                                                                                      const std::string& admitted_node,
+                                                                                      const ExecOptions& options) const;
 
   kube::async::Clock& clock_;
   Authorizer& authorizer_;

@@ -9,6 +9,7 @@
 
 #include "kube/client/api.hpp"
 #include "kube/net/x509.hpp"
+#include "kube/runtime/leadership.hpp"
 #include "kube/telemetry/log.hpp"
 
 namespace liqo::kubelet {
@@ -29,6 +30,8 @@ kube::WallTime renewal_time(kube::WallTime received, kube::WallTime not_after);
 struct ServingCertificateSettings {
   std::string node_ip;
   bool self_signed = false;
+  /// Asks the cluster only while this process leads: the Nodes have the leader's address, and nobody approves another.
+  kube::Leadership* leadership = nullptr;  ///< null: always
   /// The name of one of our VirtualNodes, "" while there is none: one certificate serves them all, because API servers
   /// check its address only.
   std::function<std::string()> node;
@@ -36,7 +39,7 @@ struct ServingCertificateSettings {
   std::function<void(const kube::net::KeyAndCertificate&)> use;
 
   kube::Duration look_for_node = std::chrono::seconds(1);
-  kube::Duration retry = std::chrono::seconds(30);  ///< between two requests, at least
+  kube::Duration retry = std::chrono::seconds(30);  ///< between two requests of one lead, at least
   kube::Duration poll = std::chrono::seconds(1);    ///< between two looks at a pending request
   kube::Duration issuance_limit = std::chrono::minutes(15);
 };
@@ -45,7 +48,7 @@ struct ServingCertificateSettings {
 /// verify it are served from the start.
 kube::Result<kube::net::KeyAndCertificate> make_temporary_certificate(std::string_view node_ip, kube::WallTime now);
 
-/// Keeps the certificate fresh; on every replica. run() ends only by cancellation. One thread.
+/// Keeps the certificate fresh. run() ends only by cancellation. One thread.
 class ServingCertificate {
  public:
   ServingCertificate(kube::Api& api, ServingCertificateSettings settings)
@@ -56,10 +59,14 @@ class ServingCertificate {
   bool is_issued() const { return issued_; }
 
  private:
+  using Issued = std::optional<kube::net::KeyAndCertificate>;
+
   asio::awaitable<std::string> wait_for_node();
-  asio::awaitable<kube::Result<kube::net::KeyAndCertificate>> request(std::string node);
-  asio::awaitable<kube::Result<std::string>> wait_for_issuance(kube::ObjectKey key);
+  /// Nothing, here and below: this process leads no longer, and what it has asked for is nobody's.
+  asio::awaitable<kube::Result<Issued>> request(std::string node);
+  asio::awaitable<kube::Result<std::optional<std::string>>> wait_for_issuance(kube::ObjectKey key);
   asio::awaitable<void> wait_until(kube::WallTime time);
+  bool may_ask() const { return settings_.self_signed || !settings_.leadership || settings_.leadership->is_leader(); }
 
   kube::Api& api_;
   ServingCertificateSettings settings_;

@@ -7,6 +7,7 @@
 #include "kube/runtime/controller.hpp"
 #include "kube/runtime/event_recorder.hpp"
 #include "kube/runtime/informer_set.hpp"
+#include "liqo/core/reflection_filters.hpp"
 #include "liqo/reflection/kind.hpp"
 
 namespace liqo::reflector {
@@ -34,6 +35,8 @@ class Reflector {
   void start_namespace(const std::string& local, const std::string& remote);
   /// Stops; the copies stay as they are: the twin namespace is removed as a whole.
   void stop_namespace(const std::string& local);
+  /// Which labels and annotations copies leave out from now on; what is there already is brought in line.
+  void set_filters(core::ReflectionFilters filters);
   /// Reconciles until cancelled.
   asio::awaitable<void> run() { return controller_.run(); }
   bool is_busy() const { return controller_.is_busy(); }

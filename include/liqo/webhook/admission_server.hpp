@@ -31,6 +31,9 @@ struct AdmissionServerSettings {
   std::uint16_t port = 9443;
   kube::Duration limit = std::chrono::seconds(8);  ///< for one decision; API servers wait ten seconds
   std::size_t max_connections = 1024;
+  /// Bytes of all reviews at once, with the trees that are made of them: the largest one fits in, and a thousand usual
+  /// ones.
+  std::size_t max_held = 32U << 20;
   /// Whether somebody may ask; none = everybody may.
   std::function<bool(const std::optional<kube::net::PeerIdentity>& caller)> admits;
 };
@@ -48,6 +51,10 @@ class AdmissionServer {
   void route(std::string path, Rule rule);
   kube::Result<std::uint16_t> listen() { return server_.listen(); }
   asio::awaitable<void> run() { return server_.serve(); }
+  /// From now on each answer asks its caller to close the connection: the next review goes to another replica.
+  void send_away() { sends_away_ = true; }
+  /// No new reviews; those under way have `grace` to be answered.
+  asio::awaitable<void> stop(kube::Duration grace) { return server_.stop(grace); }
   kube::net::HttpServerCounters counters() const { return server_.counters(); }
   void replace_tls(kube::net::TlsContext tls) { server_.replace_tls(std::move(tls)); }
 
@@ -68,7 +75,8 @@ class AdmissionServer {
   AdmissionServerSettings settings_;
   kube::Log log_;
   kube::Counter unreadable_, unknown_;
-  std::map<std::string, Route, std::less<>> routes_;
+  std::map<std::string, Route, std::less<>> routes_;  // of one state once requests come
+  bool sends_away_ = false;
   kube::net::HttpServer server_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <optional>
 #include <string>
 
 #include "kube/runtime/controller.hpp"
@@ -19,24 +20,35 @@ inline constexpr kube::Resource mutating_configurations{
 inline constexpr kube::Resource validating_configurations{
     "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
 
+/// The ClusterRole of the chart to which both configurations belong, so that Kubernetes removes them with it, whatever
+/// way Liqo is uninstalled. It gives no rights, and belongs itself to the namespace of Liqo.
+inline constexpr std::string_view installation_role = "liqo-installation";
+inline constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
+
 /// How API servers reach this process.
 struct Reach {
   std::string url;  ///< https://host[:port] without a path; "" = by the Service
   std::string ns;   ///< of Liqo, and so of the Service
   std::string service = "liqo-webhook";
-  std::uint16_t port = 9443;  ///< of the Service
+  std::uint16_t port = 9443;            ///< of the Service
+  std::string failure_policy = "Fail";  ///< what becomes of requests while this process does not answer, or Ignore
 };
 
 /// The configuration of that kind, with every default written out, so that it can be compared with what is stored.
-/// Deletions are not asked about, so that nothing is ever stuck because this process is away; everything else fails
-/// while it is. Of pods, only those of offloaded namespaces are asked about, and none of kube-system and `reach.ns`.
-/// `ca_pem` is what the API server trusts.
+/// Deletions are not asked about, nor that what is being deleted loses its finalizers (unless by a consumer), so that
+/// nothing is ever stuck because this process is away; everything else fails while it is. Of pods, only those of
+/// offloaded namespaces are asked about, and none of kube-system and `reach.ns`. `ca_pem` is what the API server
+/// trusts.
 kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach, std::string_view ca_pem);
 
 /// True if the stored object says what `wanted` says; what others add to its metadata does not count.
 bool is_as_wanted(const kube::Object& stored, const kube::Object& wanted);
 
-/// Keeps both configurations; runs where this process leads. One thread.
+/// The same object, belonging to the role; nothing where it does already.
+std::optional<kube::Object> owned_by(const kube::Object& object, const kube::Object& owner, const kube::Resource& kind);
+
+/// Keeps both configurations; runs where this process leads. Makes none while the role is not there: nothing would
+/// remove it after an uninstallation, and it fails closed. One thread.
 class Configurations {
  public:
   /// `api` writes only while this process leads.
@@ -49,6 +61,8 @@ class Configurations {
 
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
+  /// The role, belonging to the namespace; nothing while it is not there.
+  asio::awaitable<kube::Result<std::optional<kube::Object>>> installation();
   void enqueue_all();
 
   kube::Api& api_;

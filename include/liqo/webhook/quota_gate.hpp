@@ -4,7 +4,9 @@
 #include <boost/asio/awaitable.hpp>
 #include <string>
 
+#include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/admission/review.hpp"
+#include "liqo/core/quota/claimant.hpp"
 
 namespace liqo::webhook {
 
@@ -15,6 +17,8 @@ struct GateQuestion {
   const core::admission::Request& request;  ///< CREATE or UPDATE; lives until the answer
   std::string user;                         ///< the creator label: the escaped user whose Quota is asked for
   std::string origin;                       ///< the consumer's cluster ID, equal to that of the twin namespace
+  core::admission::PodPolicy policy;        ///< of that consumer
+  core::Claimant claimant;                  ///< who asks to reserve
 };
 
 /// One of them decides for a process. One thread.

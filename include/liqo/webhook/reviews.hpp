@@ -4,7 +4,9 @@
 #include "kube/runtime/informer_set.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/webhook/admission_server.hpp"
+#include "liqo/webhook/callers.hpp"
 #include "liqo/webhook/quota_gate.hpp"
+#include "liqo/webhook/twin_holdings.hpp"
 
 namespace liqo::webhook {
 
@@ -14,6 +16,9 @@ struct ReviewContext {
   kube::Api& api;  ///< only reads
   QuotaGate& gate;
   bool enforce_quotas = true;  ///< false: the gate is not asked
+  Callers* callers = nullptr;  ///< who asks; null = only API servers do
+  /// Patterns of names of new twins where a consumer's policy has none; unset: `-<consumer>` ends them.
+  std::optional<std::vector<std::string>> twin_names{};
 };
 
 /// Every rule of this program by its path. What is asked about often (pods, ShadowPods) is decided from caches, and a
@@ -34,6 +39,8 @@ class Reviews {
 
   asio::awaitable<Answer> mutate_pod(const Request& request);
   asio::awaitable<Answer> validate_shadow_pod(const Request& request);
+  /// Asks the gate. Whoever is not proven, and gets nothing, is answered once it is known who that is.
+  asio::awaitable<Answer> ask_gate(GateQuestion question);
   asio::awaitable<Answer> mutate_virtual_node(const Request& request);
   asio::awaitable<Answer> validate_resource_slice(const Request& request);
   asio::awaitable<Answer> validate_namespace_map(const Request& request);
@@ -43,24 +50,34 @@ class Reviews {
   asio::awaitable<Answer> validate_secret(const Request& request);
   asio::awaitable<Answer> validate_service(const Request& request);
   asio::awaitable<Answer> validate_ingress(const Request& request);
+  asio::awaitable<Answer> validate_claim(const Request& request);
   asio::awaitable<Answer> validate_quota(const Request& request);
+  /// Objects of a consumer of which nothing but their size is looked at.
+  asio::awaitable<Answer> validate_twin_object(const Request& request);
 
   /// A namespace, read from the server where the cache has none; nullopt where there is none.
   asio::awaitable<kube::Result<std::optional<kube::Object>>> read_namespace(std::string name, bool afresh);
   struct Consumer {
-    std::string id;  ///< "" where the namespace is nobody's
+    std::string id;     ///< "" where the namespace is nobody's
+    bool asks = false;  ///< the request is the consumer's, and changes what is looked at
     core::admission::PodPolicy policy;
     std::string mistake;  ///< why the policy cannot be understood, which is a refusal of all that is new
   };
   /// Whose namespace is written into, and its policy where that matters for the request.
   asio::awaitable<kube::Result<Consumer>> consumer_of(const Request& request);
+  /// The storage classes that were granted to the slices of a consumer.
+  asio::awaitable<kube::Result<std::vector<std::string>>> read_offered_classes(std::string consumer);
   /// Whether a consumer may have one more of a kind in its tenant namespace. Requests at the same time do not know of
   /// each other, so that it can be a few more.
   asio::awaitable<Answer> check_amount(const Request& request, kube::Resource kind);
+  /// Whether an object of a consumer is small enough for how many there are, from the caches.
+  Answer check_size(const Request& request, std::string_view consumer) const;
   /// The policy of a consumer's tenant namespace, from the cache.
   void read_policy(Consumer& consumer) const;
   /// The tenant namespace of a consumer, from the cache.
   std::optional<kube::Object> tenant_namespace(std::string_view cluster) const;
+  /// The namespace of somebody else that would look like a twin of this consumer, "" if there is none.
+  std::string namespace_of_id(std::string_view consumer, const kube::Object& tenant_namespace) const;
   /// All objects of a kind.
   asio::awaitable<kube::Result<std::vector<kube::Object>>> read_all(kube::Resource kind, std::string ns,
                                                                     std::string label_selector);
@@ -68,6 +85,7 @@ class Reviews {
   ReviewContext context_;
   kube::Log log_;
   kube::InformerHandle namespaces_, offloadings_;
+  TwinHoldings holdings_;
 };
 
 }  // namespace liqo::webhook

@@ -17,7 +17,9 @@ struct WebhookSettings {
   std::uint16_t port = 9443;  ///< 0 in tests only: the system picks one
   std::string url;            ///< https://host[:port] by which API servers reach this process; "" = by the Service
   std::string ns = "liqo";    ///< of the Service and the Secret
+  std::string failure_policy = "Fail";  ///< of the configurations: Fail, or Ignore
   bool enforce_quotas = true;
+  std::optional<std::vector<std::string>> twin_names{};  ///< see ReviewContext
   kube::Duration certificate_lifetime = std::chrono::hours(24 * 90);
   std::string client_ca_file;             ///< CA of the API servers that may ask, read again every 30 s; "" = everybody
   std::vector<std::string> client_names;  ///< their common names; none = every certificate of that CA
@@ -33,6 +35,7 @@ struct WebhookContext {
   kube::Random& random;
   kube::Metrics& metrics;
   QuotaGate& gate;
+  Callers* callers = nullptr;  ///< where the gate reserves
 };
 
 /// Every replica serves; only the leader writes the configurations. Order of use: listen(), then run(), which ends only
@@ -45,6 +48,9 @@ class Webhook {
   /// Errc::invalid_input (a URL that is none), and those of WatchedFile::read() for the CA.
   kube::Result<std::uint16_t> listen();
   asio::awaitable<void> run();
+  /// Ends in order: reviews are answered for `delay` more, each with the request to go elsewhere, then those that are
+  /// under way. run() is to be cancelled behind it.
+  asio::awaitable<void> stop(kube::Duration delay);
   /// Why reviews cannot be answered yet, for /readyz; "" once they can.
   std::string waiting_for() const;
   /// What the server has done; nothing before listen().

@@ -1,4 +1,5 @@
 // liqoctl authenticate|unauthenticate: credentials of a consumer at a provider, without asking for any resources.
+#include "addresses.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "handshake.hpp"
@@ -8,18 +9,23 @@ namespace liqoctl {
 namespace {
 
 struct AuthenticateFlags {
-  bool in_band = false;
-  std::string proxy_url;
+  bool in_band = false, replace = false;
+  AddressFlags addresses;
 };
 
 Answer run_authenticate(Session& session, const AuthenticateFlags& flags) {
-  if (flags.in_band && flags.proxy_url.empty())
+  if (flags.in_band)
     session.output().warn("",
                           "--in-band has no effect without the network module; the API servers must reach each other");
   auto pair = co_await session.both();
   if (!pair) co_return std::unexpected(std::move(pair.error()));
-  auto done = co_await authenticate(session, *pair, flags.proxy_url);
+  auto ranges =
+      co_await choose_pod_ranges(session, *pair->consumer, pair->provider, pair->provider_id, flags.addresses);
+  if (!ranges) co_return std::unexpected(std::move(ranges.error()));
+  auto done = co_await authenticate(session, *pair, flags.replace);
   if (!done) co_return kube::fail(std::move(done.error()), "authentication");
+  done = co_await declare_pod_ranges(session, *pair->consumer, pair->provider_id, std::move(*ranges));
+  if (!done) co_return kube::fail(std::move(done.error()), "addresses");
   if (!session.flags().dry_run)
     session.output().success("", pair->consumer_id + " is authenticated at " + pair->provider_id);
   co_return done;
@@ -49,7 +55,8 @@ void add_authenticate(CommandLine& line) {
                     .examples = "  liqoctl authenticate --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml"},
                    [flags](Session& session) { return run_authenticate(session, *flags); });
   app.flag("--in-band", flags->in_band, "Accepted, without effect: needs the network module");
-  app.option("--proxy-url", flags->proxy_url, "Proxy by which the provider's API server is reached").type_name("URL");
+  add_replace(app, flags->replace);
+  add_address_flags(app, flags->addresses);
 
   auto wait = std::make_shared<bool>(true);
   const Command undo = line.command(line.root(), "unauthenticate", "Withdraw the credentials at a provider",

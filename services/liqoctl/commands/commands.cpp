@@ -11,9 +11,11 @@ void add_commands(CommandLine& line) {
   add_manual(line);
   add_peering_user(line);
   add_control(line);
+  add_force(line);
   add_get(line);
   add_info(line);
   add_install(line);
+  add_uninstall(line);
   add_version(line);
   add_completion(line);
 }

@@ -8,6 +8,7 @@ class CommandLine;
 void add_authenticate(CommandLine& line);
 void add_completion(CommandLine& line);
 void add_control(CommandLine& line);
+void add_force(CommandLine& line);
 void add_get(CommandLine& line);
 void add_info(CommandLine& line);
 void add_install(CommandLine& line);
@@ -16,6 +17,7 @@ void add_namespace(CommandLine& line);
 void add_peer(CommandLine& line);
 void add_peering_user(CommandLine& line);
 void add_resource_slice(CommandLine& line);
+void add_uninstall(CommandLine& line);
 void add_version(CommandLine& line);
 void add_virtual_node(CommandLine& line);
 

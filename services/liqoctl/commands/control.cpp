@@ -72,7 +72,13 @@ struct SliceFlags {
   std::string name, consumer;
 };
 
-Answer change_slice(Session& session, const SliceFlags& flags, bool cordon) {
+/// What a verb does to a slice: the marks that it sets, and those that it takes away.
+struct SliceChange {
+  std::vector<std::string_view> marks, unmarks;
+  std::string_view question, done, already;
+};
+
+Answer change_slice(Session& session, const SliceFlags& flags, const SliceChange& change) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
@@ -88,29 +94,28 @@ Answer change_slice(Session& session, const SliceFlags& flags, bool cordon) {
     co_return kube::fail(Errc::invalid_input, "ResourceSlice " + flags.name + " is one that this cluster consumes: " +
                                                   "slices are cordoned in the cluster that provides them");
   const std::string what = "ResourceSlice " + flags.name + " of " + flags.consumer;
-  const std::string question =
-      cordon ? what + ": new pods will be refused; those that run stay." : what + ": pods will be admitted again.";
-  if (auto yes = co_await session.confirm(question); !yes) co_return yes;
-  // The first key is what the Go version knows, the second what its documents say.
-  const std::function<bool(Object&)> apply = [cordon](Object& slice) {
+  if (!change.question.empty())
+    if (auto yes = co_await session.confirm(what + ": " + std::string(change.question)); !yes) co_return yes;
+  const std::function<bool(Object&)> apply = [&change](Object& slice) {
     bool changed = false;
-    for (const std::string_view annotation : {annotations::cordon, annotations::cordoned_resource}) {
-      if (cordon == (slice.annotation(annotation) == "true") && (cordon || !slice.has_annotation(annotation))) continue;
+    for (const std::string_view mark : change.marks) {
+      if (slice.annotation(mark) == "true") continue;
+      slice.set_annotation(mark, "true");
       changed = true;
-      if (cordon) {
-        slice.set_annotation(annotation, "true");
-      } else {
-        kube::ensure_object(slice.mutable_metadata(), "annotations").erase(annotation);
-      }
+    }
+    for (const std::string_view mark : change.unmarks) {
+      if (!slice.has_annotation(mark)) continue;
+      kube::ensure_object(slice.mutable_metadata(), "annotations").erase(mark);
+      changed = true;
     }
     return changed;
   };
   auto done = co_await update(cluster, kinds::resource_slices, key, apply);
   if (!done) co_return std::unexpected(std::move(done.error()));
   if (*done == Ensured::unchanged) {
-    session.output().warn(cluster.scope(), what + (cordon ? " is cordoned already" : " is not cordoned"));
+    session.output().warn(cluster.scope(), what + " " + std::string(change.already));
   } else {
-    session.output().success(cluster.scope(), what + (cordon ? " cordoned" : " uncordoned"));
+    session.output().success(cluster.scope(), what + " " + std::string(change.done));
   }
   co_return Result<void>();
 }
@@ -129,16 +134,15 @@ void add_tenant_verb(CommandLine& line, const std::string& verb, const std::stri
   if (verb == "drain") app.flag("--keep-pods", flags->keep_pods, "Leave the pods that run; only new ones are refused");
 }
 
-void add_slice_verb(CommandLine& line, const std::string& verb, const std::string& what) {
+void add_slice_verb(CommandLine& line, const std::string& verb, const std::string& what, const SliceChange& change) {
   auto flags = std::make_shared<SliceFlags>();
-  const bool cordon = verb == "cordon";
   const Command app = line.command(line.verb(verb), "resourceslice", what,
                                    {.writes = true,
-                                    .asks = true,
+                                    .asks = !change.question.empty(),
                                     .timeout = std::chrono::minutes(2),
                                     .argument = Candidates::slices,
                                     .aliases = {"rs", "resourceslices"}},
-                                   [flags, cordon](Session& session) { return change_slice(session, *flags, cordon); });
+                                   [flags, change](Session& session) { return change_slice(session, *flags, change); });
   app.option("name", flags->name, "Name of the slice").required().type_name("NAME");
   add_remote_cluster_id(app, flags->consumer, "ID of the consumer");
 }
@@ -160,8 +164,25 @@ void add_control(CommandLine& line) {
                    .done = "drained"});
   add_tenant_verb(line, "activate", "Put a tenant back to work from any state",
                   {.to = "Active", .from = {}, .question = {}, .done = "is Active"});
-  add_slice_verb(line, "cordon", "Refuse new pods of one slice; pods that run stay");
-  add_slice_verb(line, "uncordon", "Admit pods of a slice again");
+  // The first key is what the Go version knows, the second what its documents say.
+  add_slice_verb(line, "cordon", "Refuse new pods of one slice; pods that run stay",
+                 {.marks = {annotations::cordon, annotations::cordoned_resource},
+                  .unmarks = {},
+                  .question = "new pods will be refused; those that run stay.",
+                  .done = "cordoned",
+                  .already = "is cordoned already"});
+  add_slice_verb(line, "drain", "Take back what was granted to one slice; its pods here end",
+                 {.marks = {annotations::drain},
+                  .unmarks = {},
+                  .question = "it will be denied, new pods refused, and pods that run removed.",
+                  .done = "drained",
+                  .already = "is drained already"});
+  add_slice_verb(line, "uncordon", "Admit pods of a slice again that was cordoned or drained",
+                 {.marks = {},
+                  .unmarks = {annotations::cordon, annotations::cordoned_resource, annotations::drain},
+                  .question = "pods will be admitted again.",
+                  .done = "uncordoned",
+                  .already = "is neither cordoned nor drained"});
 }
 
 }  // namespace liqoctl

@@ -1,13 +1,15 @@
-// liqoctl install: the manifests that a cluster needs for liqod. They are in this program, so it needs no chart.
+// liqoctl install: puts liqod, its rights and its kinds into a cluster. The chart is in this program.
 #include <fstream>
 #include <sstream>
 
 #include "chart.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "installation.hpp"
 #include "kube/wire/yaml.hpp"
 #include "model/install.hpp"
 #include "shared.hpp"
+#include "template/values.hpp"
 #include "text/yaml.hpp"
 
 namespace liqoctl {
@@ -17,9 +19,9 @@ namespace json = kube::json;
 using kube::Errc;
 
 struct Flags {
-  bool print = false, deployment = true;
+  bool print = false, deployment = true, wait = true;
   std::string cluster_id, api_server;
-  std::vector<std::string> values, set, set_string, cluster_labels;
+  std::vector<std::string> values, set, set_string, cluster_labels, pod_cidrs;
 };
 
 Result<json::object> read_values(const Flags& flags) {
@@ -33,34 +35,36 @@ Result<json::object> read_values(const Flags& flags) {
     if (!documents) return kube::fail(std::move(documents.error()), path);
     for (const json::value& document : *documents) {
       if (!document.is_object()) return kube::fail(Errc::parse, path + " is no file of values");
-      model::overlay(values, document.get_object());
+      chart::overlay(values, document.get_object());
     }
   }
   for (const auto& [list, as_string] : {std::pair{&flags.set, false}, std::pair{&flags.set_string, true}})
     for (const std::string& assignment : *list)
-      if (auto set = model::set_value(values, assignment, as_string); !set)
+      if (auto set = chart::set_value(values, assignment, as_string); !set)
         return kube::fail(std::move(set.error()), as_string ? "--set-string" : "--set");
   if (!flags.cluster_id.empty()) values["clusterID"] = flags.cluster_id;
+  if (!flags.pod_cidrs.empty())
+    kube::ensure_object(values, "ipam")["podCIDRs"] = json::array(flags.pod_cidrs.begin(), flags.pod_cidrs.end());
+  if (!flags.deployment) values["deployment"] = false;
   if (!flags.api_server.empty()) kube::ensure_object(values, "apiServer")["address"] = flags.api_server;
   return values;
 }
 
-Answer install(Session& session, const Flags& flags) {
-  if (!flags.print)
-    co_return kube::fail(Errc::invalid_input,
-                         "liqoctl only prints what is to be installed: liqoctl install --print ... | kubectl apply "
-                         "--server-side -f -");
-  auto values = read_values(flags);
-  if (!values) co_return std::unexpected(std::move(values.error()));
-  std::vector<json::value> chart;
-  for (const std::string_view file : chart_files()) {
-    auto documents = kube::wire::read_yaml(file);
-    if (!documents) co_return std::unexpected(std::move(documents.error()));
-    chart.insert(chart.end(), documents->begin(), documents->end());
-  }
-  auto made = model::installation(chart, *values, session.flags().liqo(), flags.deployment);
+/// The ID that the values say; "" where they say none.
+std::string id_of(const json::object& values) {
+  const std::string_view long_one = kube::string_at(values, {"discovery", "config", "clusterID"});
+  return std::string(long_one.empty() ? kube::string_at(values, {"clusterID"}) : long_one);
+}
+
+void tell_without_effect(Session& session, const model::Installation& made) {
+  for (const std::string& key : made.without_effect)
+    session.output().warn("", "value " + key + " has no effect here: the part that it is for does not exist");
+}
+
+Answer print(Session& session, const json::object& values) {
+  auto made = model::installation(chart_files(), values, session.flags().liqo());
   if (!made) co_return std::unexpected(std::move(made.error()));
-  for (const std::string& key : made->unknown) session.output().warn("", "value " + key + " has no effect here");
+  tell_without_effect(session, *made);
   if (session.flags().output == Format::json) {
     json::array items(made->manifests.begin(), made->manifests.end());
     session.output().print(
@@ -73,31 +77,91 @@ Answer install(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
+/// The cluster keeps the ID that it has: peers know it by that.
+asio::awaitable<Result<void>> settle_id(Cluster& cluster, json::object& values) {
+  auto map =
+      co_await cluster.find(kube::resources::config_maps, {cluster.liqo_namespace(), "liqo-clusterid-configmap"});
+  if (!map) co_return std::unexpected(std::move(map.error()));
+  const std::string there(*map ? kube::string_at((*map)->tree(), {"data", "CLUSTER_ID"}) : "");
+  const std::string wanted = id_of(values);
+  if (!there.empty() && !wanted.empty() && there != wanted)
+    co_return kube::fail(Errc::invalid_input, "this cluster is installed as " + there +
+                                                  ", by which its peers know it, not as " + wanted +
+                                                  ": liqoctl uninstall comes before another ID");
+  if (wanted.empty() && !there.empty()) values["clusterID"] = there;
+  co_return Result<void>();
+}
+
+/// On a namespace that is made for Liqo, and so goes with it.
+asio::awaitable<Result<void>> mark_namespace(Cluster& cluster, json::value& manifest) {
+  auto space = co_await cluster.find(kube::resources::namespaces, {"", cluster.liqo_namespace()});
+  if (!space) co_return std::unexpected(std::move(space.error()));
+  if (*space && (*space)->annotation(made_by) != made_by_liqoctl) co_return Result<void>();
+  kube::ensure_object(kube::ensure_object(manifest.as_object(), "metadata"), "annotations")[made_by] = made_by_liqoctl;
+  co_return Result<void>();
+}
+
+Answer install(Session& session, const Flags& flags) {
+  auto values = read_values(flags);
+  if (!values) co_return std::unexpected(std::move(values.error()));
+  if (flags.print) co_return co_await print(session, *values);
+  if (session.flags().output != Format::none)
+    co_return kube::fail(Errc::invalid_input, "-o says how --print prints: give both, or neither");
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  const std::string ns = session.flags().liqo();
+  auto there = co_await look_for_installation(cluster);
+  if (!there) co_return std::unexpected(std::move(there.error()));
+  if (auto good = check_installers(*there, ns, "upgrade"); !good) co_return good;
+  if (auto settled = co_await settle_id(cluster, *values); !settled) co_return settled;
+  auto made = model::installation(chart_files(), *values, ns);
+  if (!made) co_return std::unexpected(std::move(made.error()));
+  tell_without_effect(session, *made);
+  if (auto good = co_await check_cluster(cluster, made->manifests); !good) co_return good;
+  if (auto marked = co_await mark_namespace(cluster, made->manifests.front()); !marked) co_return marked;
+  if (auto done = co_await apply_installation(session, cluster, made->manifests); !done) co_return done;
+  const std::string id = id_of(*values);
+  const bool has_daemon = kube::string_at(made->manifests.back(), {"kind"}) == "Deployment";
+  if (!has_daemon || !flags.wait) {
+    session.output().success("", std::to_string(made->manifests.size()) + " objects applied");
+    co_return Result<void>();
+  }
+  if (auto done = co_await wait_for_daemon(session, cluster); !done) co_return done;
+  session.output().success("", "Liqo runs as cluster " + id + "; next: liqoctl peer");
+  co_return Result<void>();
+}
+
 }  // namespace
 
 void add_install(CommandLine& line) {
   auto flags = std::make_shared<Flags>();
   const Command app = line.command(
-      line.root(), "install", "Print the manifests that a cluster needs for liqod",
+      line.root(), "install", "Install Liqo, or bring it up to date",
       {.namespaces = Namespaces::liqo,
        .prints = true,
+       .timeout = std::chrono::minutes(10),
        .aliases = {"upgrade"},
        .examples =
+           "  liqoctl install --cluster-id rome\n"
            "  liqoctl install --print --cluster-id rome | kubectl apply --server-side -f -\n"
            "  liqoctl install --print --cluster-id rome \\\n"
            "    --set offloading.defaultNodeResources.cpu=2 --set offloading.defaultNodeResources.memory=4Gi \\\n"
            "    --set controllerManager.config.defaultLimitsEnforcement=Hard\n"
-           "Printed are kinds, roles, bindings, the sharing policy and the Deployment. The configurations of the\n"
-           "webhooks and their certificates are liqod's own work."},
+           "Values are those of this command line and of its files: those that it does not name are the defaults,\n"
+           "also where it was installed with others. A cluster keeps its ID."},
       [flags](Session& session) { return install(session, *flags); });
   app.flag("--print,--dry-run", flags->print, "Print the manifests (nothing is sent to any cluster)");
+  app.flag("--wait", flags->wait, "Wait until every replica runs (default true)");
   app.option("--cluster-id", flags->cluster_id, "ID of the cluster, by which peers know it").type_name("ID");
   app.option("--api-server-url", flags->api_server, "URL by which consumers reach the API server").type_name("URL");
+  app.list("--pod-cidr", flags->pod_cidrs, "Range of the addresses of this cluster's pods, as peers are told")
+      .type_name("RANGE");
   app.list("-f,--values", flags->values, "File of values; later ones win").type_name("FILE");
   app.list("--set", flags->set, "A value, e.g. controllerManager.config.defaultLimitsEnforcement=Hard")
       .type_name("KEY=VALUE");
   app.list("--set-string", flags->set_string, "Likewise, and always a string").type_name("KEY=VALUE");
-  app.flag("--deployment", flags->deployment, "Print the Deployment of liqod and its Service too (default true)");
+  app.flag("--deployment", flags->deployment, "Install the daemon, too (default true)");
 }
 
 }  // namespace liqoctl

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "addresses.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "handshake.hpp"
@@ -13,6 +14,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/authentication/forge.hpp"
 #include "liqo/core/authentication/names.hpp"
+#include "model/handed_over.hpp"
 #include "shared.hpp"
 
 namespace liqoctl {
@@ -23,8 +25,18 @@ namespace kinds = liqo::api::kinds;
 using kube::Errc;
 
 struct Flags {
-  std::string peer, nonce, proxy_url, remote_namespace, file, name;
+  std::string peer, nonce, remote_namespace, file, name;
+  bool replace = false;
+  AddressFlags addresses;
 };
+
+void tell_left_out(Session& session, const Flags& flags, const std::vector<std::string>& fields) {
+  if (fields.empty()) return;
+  std::string list;
+  for (const std::string& field : fields) list += (list.empty() ? "" : ", ") + field;
+  session.output().warn(
+      "", "left out of what " + flags.file + " says, because it is not for the other cluster to set: " + list);
+}
 
 /// The first object of that kind in a file ("-" = standard input).
 Result<Object> read_object(const std::string& path, const kube::Resource& resource) {
@@ -56,7 +68,7 @@ Answer create_nonce(Session& session, const Flags& flags) {
                   {core::forge_tenant_namespace(flags.peer, ns->name), core::forge_nonce_secret(ns->name, flags.peer)});
     co_return Result<void>();
   }
-  auto ns = co_await ensure_tenant_namespace(**cluster, flags.peer);
+  auto ns = co_await ensure_tenant_namespace(session, **cluster, flags.peer);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   auto nonce = co_await obtain_nonce(session, **cluster, *ns, flags.peer);
   if (!nonce) co_return std::unexpected(std::move(nonce.error()));
@@ -104,7 +116,7 @@ Answer generate_tenant(Session& session, const Flags& flags) {
   if (!id) co_return std::unexpected(std::move(id.error()));
   auto key = co_await read_key(cluster);
   if (!key) co_return std::unexpected(std::move(key.error()));
-  auto ns = co_await ensure_tenant_namespace(cluster, flags.peer);
+  auto ns = co_await ensure_tenant_namespace(session, cluster, flags.peer);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   std::string nonce = flags.nonce;
   if (nonce.empty()) {
@@ -118,10 +130,7 @@ Answer generate_tenant(Session& session, const Flags& flags) {
   }
   auto signature = co_await obtain_signature(session, cluster, *ns, flags.peer, nonce);
   if (!signature) co_return std::unexpected(std::move(signature.error()));
-  const core::TenantOrder order{.tenant_namespace = flags.remote_namespace,
-                                .consumer = *id,
-                                .signature = *signature,
-                                .proxy_url = flags.proxy_url};
+  const core::TenantOrder order{.tenant_namespace = flags.remote_namespace, .consumer = *id, .signature = *signature};
   auto tenant = core::forge_tenant(order, *key);
   if (!tenant) co_return std::unexpected(std::move(tenant.error()));
   print_object(session, *tenant);
@@ -138,10 +147,12 @@ Answer create_tenant(Session& session, const Flags& flags) {
   if (!core::is_cluster_id(consumer) || (!flags.peer.empty() && flags.peer != consumer))
     co_return kube::fail(Errc::invalid_input, "the Tenant in " + flags.file + " is of cluster '" + consumer + "'" +
                                                   (flags.peer.empty() ? "" : ", not of " + flags.peer));
-  auto ns = co_await ensure_tenant_namespace(cluster, consumer);
+  auto ns = co_await ensure_tenant_namespace(session, cluster, consumer);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
-  tenant->mutable_metadata()["namespace"] = *ns;
-  auto done = co_await admit_tenant(session, cluster, std::move(*tenant));
+  auto taken = model::tenant_to_admit(*tenant, *ns);
+  if (!taken) co_return kube::fail(std::move(taken.error()), flags.file);
+  tell_left_out(session, flags, taken->left_out);
+  auto done = co_await admit_tenant(session, cluster, std::move(taken->object));
   if (!done) co_return std::unexpected(std::move(done.error()));
   co_return Result<void>();
 }
@@ -204,10 +215,16 @@ Answer create_identity(Session& session, const Flags& flags) {
   if (!core::is_cluster_id(provider) || (!flags.peer.empty() && flags.peer != provider))
     co_return kube::fail(Errc::invalid_input, "the Identity in " + flags.file + " is of cluster '" + provider + "'" +
                                                   (flags.peer.empty() ? "" : ", not of " + flags.peer));
-  auto ns = co_await ensure_tenant_namespace(**opened, provider);
+  auto ranges = co_await choose_pod_ranges(session, **opened, nullptr, provider, flags.addresses);
+  if (!ranges) co_return std::unexpected(std::move(ranges.error()));
+  auto ns = co_await ensure_tenant_namespace(session, **opened, provider);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
-  identity->mutable_metadata()["namespace"] = *ns;
-  co_return co_await adopt_identity(session, **opened, std::move(*identity));
+  auto taken = model::identity_to_adopt(*identity, *ns);
+  if (!taken) co_return kube::fail(std::move(taken.error()), flags.file);
+  tell_left_out(session, flags, taken->left_out);
+  auto adopted = co_await adopt_identity(session, **opened, std::move(taken->object), flags.replace);
+  if (!adopted) co_return adopted;
+  co_return co_await declare_pod_ranges(session, **opened, provider, std::move(*ranges));
 }
 
 Answer delete_identity(Session& session, const Flags& flags) {
@@ -288,7 +305,6 @@ void add_manual(CommandLine& line) {
       .type_name("TEXT");
   app.option("--remote-tenant-namespace", flags->remote_namespace, "Our tenant namespace at the provider")
       .type_name("NAME");
-  app.option("--proxy-url", flags->proxy_url, "Proxy by which the provider's API server is reached").type_name("URL");
   flags = std::make_shared<Flags>();
   add_file(add(line, "create", "tenant", "Provider: admit the consumer whose Tenant is in a file",
                {.writes = true, .timeout = minutes, .aliases = {"tenants"}}, flags, create_tenant),
@@ -307,9 +323,11 @@ void add_manual(CommandLine& line) {
   app.option("--remote-tenant-namespace", flags->remote_namespace, "Our tenant namespace at the consumer")
       .type_name("NAME");
   flags = std::make_shared<Flags>();
-  add_file(add(line, "create", "identity", "Consumer: take the credentials that are in a file",
-               {.writes = true, .timeout = minutes, .aliases = {"identities"}}, flags, create_identity),
-           *flags, "What generate identity printed; - is standard input");
+  app = add(line, "create", "identity", "Consumer: take the credentials that are in a file",
+            {.writes = true, .timeout = minutes, .aliases = {"identities"}}, flags, create_identity);
+  add_file(app, *flags, "What generate identity printed; - is standard input");
+  add_replace(app, flags->replace);
+  add_address_flags(app, flags->addresses);
   flags = std::make_shared<Flags>();
   app = add(line, "delete", "identity", "Consumer: forget credentials",
             {.writes = true, .argument = Candidates::identities, .aliases = {"identities"}}, flags, delete_identity);

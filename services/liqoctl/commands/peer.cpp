@@ -1,10 +1,12 @@
 // liqoctl peer and unpeer: from two clusters to a Ready node, and back.
+#include "addresses.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "handshake.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
+#include "removal.hpp"
 #include "shared.hpp"
 #include "slices.hpp"
 #include "unauthenticate.hpp"
@@ -19,10 +21,12 @@ using kube::Errc;
 
 struct PeerFlags {
   std::string wait = "node";  ///< slice, node, none
-  bool in_band = false, create_slice = true, create_node = true;
+  bool in_band = false, replace = false, create_slice = true, create_node = true;
   std::optional<Option> create_node_flag;
-  std::string proxy_url, slice_class;  ///< "" = as it is, "default" for a new slice
+  std::string slice_class;  ///< "" = as it is, "default" for a new slice
   model::ResourceFlags resources;
+  std::vector<std::string> twin_names;
+  AddressFlags addresses;
   // Of the network module: known, and without effect.
   bool networking_disabled = false, skip_validation = false;
   std::string server_location, server_type, server_port, server_node_port, server_ip, client_address, client_port, mtu;
@@ -31,7 +35,7 @@ struct PeerFlags {
     for (const std::string* flag : {&server_location, &server_type, &server_port, &server_node_port, &server_ip,
                                     &client_address, &client_port, &mtu})
       if (!flag->empty()) return true;
-    return skip_validation || (in_band && proxy_url.empty());
+    return skip_validation || in_band;
   }
 };
 
@@ -72,6 +76,32 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
   co_return co_await wait_for_node(session, consumer, *node);
 }
 
+/// Writes the names into the consumer's policy at the provider, before the Tenant, which is held against them. What
+/// else the policy says stays.
+asio::awaitable<Result<void>> allow_twin_names(Session& session, Session::Pair pair, std::vector<std::string> names) {
+  Cluster& provider = *pair.provider;
+  auto ns = co_await ensure_tenant_namespace(session, provider, pair.consumer_id);
+  if (!ns) co_return kube::fail(std::move(ns.error()), provider.scope());
+  // Without --dry-run it is there now.
+  if (provider.would_be_new(kube::resources::namespaces, {"", *ns})) co_return Result<void>();
+  std::string unreadable;
+  auto done = co_await update(provider, kube::resources::namespaces, {"", *ns}, [&](Object& object) {
+    auto policy =
+        model::with_twin_names(object.annotation(liqo::api::annotations::pod_policy), pair.consumer_id, names);
+    unreadable = policy ? "" : policy.error().text();
+    if (!policy || *policy == object.annotation(liqo::api::annotations::pod_policy)) return false;
+    object.set_annotation(liqo::api::annotations::pod_policy, *policy);
+    return true;
+  });
+  if (!done) co_return kube::fail(std::move(done.error()), provider.scope() + ": allowing names of twins");
+  if (!unreadable.empty())
+    co_return kube::fail(Errc::invalid_input, provider.scope() + ": the annotation liqo.io/pod-policy of namespace " +
+                                                  *ns + " cannot be understood: " + unreadable);
+  if (*done == Ensured::changed)
+    session.output().success(provider.scope(), "names of twins allowed in the policy of tenant namespace " + *ns);
+  co_return Result<void>();
+}
+
 Answer peer(Session& session, const PeerFlags& flags) {
   if (auto resources = model::resource_list(flags.resources); !resources)
     co_return std::unexpected(std::move(resources.error()));
@@ -81,8 +111,17 @@ Answer peer(Session& session, const PeerFlags& flags) {
                           "by other means");
   auto pair = co_await session.both();
   if (!pair) co_return std::unexpected(std::move(pair.error()));
-  auto authenticated = co_await authenticate(session, *pair, flags.proxy_url);
+  if (!flags.twin_names.empty()) {
+    auto allowed = co_await allow_twin_names(session, *pair, flags.twin_names);
+    if (!allowed) co_return std::unexpected(std::move(allowed.error()));
+  }
+  auto ranges =
+      co_await choose_pod_ranges(session, *pair->consumer, pair->provider, pair->provider_id, flags.addresses);
+  if (!ranges) co_return std::unexpected(std::move(ranges.error()));
+  auto authenticated = co_await authenticate(session, *pair, flags.replace);
   if (!authenticated) co_return kube::fail(std::move(authenticated.error()), "authentication");
+  auto declared = co_await declare_pod_ranges(session, *pair->consumer, pair->provider_id, std::move(*ranges));
+  if (!declared) co_return kube::fail(std::move(declared.error()), "addresses");
   if (flags.create_slice) {
     auto offloaded = co_await offload(session, flags, *pair);
     if (!offloaded) co_return kube::fail(std::move(offloaded.error()), "offloading");
@@ -98,67 +137,8 @@ Answer peer(Session& session, const PeerFlags& flags) {
 
 struct UnpeerFlags {
   bool wait = true;
-  std::optional<bool> delete_namespaces;  ///< not given: those that liqoctl made
+  DeleteNamespaces delete_namespaces;
 };
-
-/// Deletes all of one kind that the selector picks, and waits for it.
-asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, const kube::Resource& resource,
-                                         std::string selector, bool wait) {
-  auto found = co_await cluster.list(resource, "", selector);
-  if (!found) co_return kube::fail(std::move(found.error()), cluster.scope());
-  for (const Object& object : *found) {
-    auto removed = co_await cluster.remove(resource, object.key());
-    if (!removed) co_return kube::fail(std::move(removed.error()), cluster.scope());
-  }
-  if (session.flags().dry_run || !wait) co_return Result<void>();
-  const std::string what = std::string(resource.kind) + "s";
-  auto gone = co_await wait_for_absence(cluster, session.deadline(), resource, "", selector, what + " to go");
-  if (!gone) co_return kube::fail(std::move(gone.error()), cluster.scope());
-  if (!found->empty())
-    session.output().success(
-        cluster.scope(),
-        std::to_string(found->size()) + " " + (found->size() == 1 ? std::string(resource.kind) : what) + " deleted");
-  co_return Result<void>();
-}
-
-/// Deletes the tenant namespace, where it may go: asked for, or made by liqoctl and of no use to the other direction.
-/// Answers its name, "" where it stays or is not there.
-asio::awaitable<Result<std::string>> delete_namespace(Session& session, const UnpeerFlags& flags, Cluster& cluster,
-                                                      std::string peer) {
-  auto found = co_await cluster.tenant_namespace(peer);
-  if (!found) co_return kube::fail(std::move(found.error()), cluster.scope());
-  if (!found->exists || (flags.delete_namespaces && !*flags.delete_namespaces)) co_return std::string();
-  auto ns = co_await cluster.find(kube::resources::namespaces, {"", found->name});
-  if (!ns) co_return kube::fail(std::move(ns.error()), cluster.scope());
-  if (!*ns) co_return std::string();
-  if (!flags.delete_namespaces && (*ns)->annotation(made_by) != made_by_liqoctl) {
-    session.output().info(cluster.scope(), "tenant namespace " + found->name +
-                                               " was not made by liqoctl and stays (--delete-namespaces deletes it)");
-    co_return std::string();
-  }
-  auto removed = co_await cluster.remove(kube::resources::namespaces, {"", found->name});
-  if (!removed && removed.error().is_forbidden()) {
-    session.output().info(cluster.scope(), "tenant namespace " + found->name + " stays: this user may not delete it");
-    co_return std::string();
-  }
-  if (!removed) co_return kube::fail(std::move(removed.error()), cluster.scope());
-  co_return found->name;
-}
-
-asio::awaitable<Result<void>> wait_for_namespace_to_go(Session& session, Cluster& cluster, std::string name) {
-  const std::function<Look(const Object*)> gone = [](const Object* there) -> Look {
-    if (!there) return {.done = true};
-    for (const auto& condition : kube::array_at(there->status(), {"conditions"}))
-      if (kube::string_at(condition, {"status"}) == "True")
-        return {.seen = std::string(kube::string_at(condition, {"message"}).substr(0, 512))};
-    return {.seen = "it is ending"};
-  };
-  auto done = co_await wait_for_object(cluster, session.deadline(), kube::resources::namespaces, {"", name},
-                                       "tenant namespace " + name + " to go", gone);
-  if (!done) co_return kube::fail(std::move(done.error()), cluster.scope());
-  session.output().success(cluster.scope(), "tenant namespace " + name + " deleted");
-  co_return Result<void>();
-}
 
 Answer unpeer(Session& session, const UnpeerFlags& flags) {
   auto pair = co_await session.both();
@@ -170,9 +150,7 @@ Answer unpeer(Session& session, const UnpeerFlags& flags) {
   if (both_ways && flags.delete_namespaces && *flags.delete_namespaces)
     co_return kube::fail(Errc::invalid_input, pair->provider_id + " also consumes from " + pair->consumer_id +
                                                   ": end that peering first, it uses the same tenant namespaces");
-  const std::string towards = std::string(labels::replication) + "=true," +
-                              std::string(labels::replication_destination) + "=" + pair->provider_id;
-  auto done = co_await remove_all(session, consumer, kinds::resource_slices, towards, flags.wait);
+  auto done = co_await remove_all(session, consumer, kinds::resource_slices, towards(pair->provider_id), flags.wait);
   if (!done) co_return kube::fail(std::move(done.error()), "offloading");
   done = co_await remove_all(session, consumer, kinds::virtual_nodes,
                              std::string(labels::remote_cluster_id) + "=" + pair->provider_id, flags.wait);
@@ -181,9 +159,9 @@ Answer unpeer(Session& session, const UnpeerFlags& flags) {
   if (!done) co_return kube::fail(std::move(done.error()), "authentication");
   if (!both_ways) {
     // Kubernetes looks at a deleted namespace five seconds later: both clusters wait at the same time.
-    auto home = co_await delete_namespace(session, flags, *pair->consumer, pair->provider_id);
+    auto home = co_await delete_namespace(session, flags.delete_namespaces, *pair->consumer, pair->provider_id);
     if (!home) co_return std::unexpected(std::move(home.error()));
-    auto away = co_await delete_namespace(session, flags, *pair->provider, pair->consumer_id);
+    auto away = co_await delete_namespace(session, flags.delete_namespaces, *pair->provider, pair->consumer_id);
     if (!away) co_return std::unexpected(std::move(away.error()));
     const bool waits = flags.wait && !session.flags().dry_run;
     for (const auto& [cluster, name] : {std::pair{pair->consumer, *home}, std::pair{pair->provider, *away}}) {
@@ -221,8 +199,12 @@ void add_peer(CommandLine& line) {
       .type_name("NAME");
   flags->create_node_flag =
       app.flag("--create-virtual-node", flags->create_node, "Make a virtual node of the slice (default true)");
-  app.option("--proxy-url", flags->proxy_url, "Proxy by which the provider's API server is reached").type_name("URL");
+  add_replace(app, flags->replace);
+  app.list("--allow-twin-names", flags->twin_names,
+           "Names that twins may have beside *-<consumer>; * is any text; may be repeated")
+      .type_name("PATTERN");
   add_resource_flags(app, flags->resources);
+  add_address_flags(app, flags->addresses);
   const std::string group = "Network module (accepted, without effect)";
   app.flag("--networking-disabled,--disable-networking", flags->networking_disabled, "No network module").group(group);
   app.flag("--in-band", flags->in_band, "API servers through the tunnel").group(group);
@@ -246,9 +228,7 @@ void add_peer(CommandLine& line) {
                     .examples = "  liqoctl unpeer --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml"},
                    [undo](Session& session) { return unpeer(session, *undo); });
   back.flag("--wait", undo->wait, "Wait until everything is gone (default true)");
-  back.flag("--delete-namespaces", undo->delete_namespaces, true,
-            "Delete the tenant namespaces whoever made them; by default those that liqoctl made");
-  back.flag("--keep-namespaces", undo->delete_namespaces, false, "Delete no tenant namespace");
+  add_delete_namespaces(back, undo->delete_namespaces);
 }
 
 }  // namespace liqoctl

@@ -110,7 +110,7 @@ Answer generate(Session& session, const Flags& flags) {
   auto ca = authority(cluster.config());
   if (!ca) co_return std::unexpected(std::move(ca.error()));
 
-  auto ns = co_await ensure_tenant_namespace(cluster, flags.consumer);
+  auto ns = co_await ensure_tenant_namespace(session, cluster, flags.consumer);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   auto certificate =
       session.flags().dry_run ? Result<std::string>(std::string()) : co_await issue(session, cluster, flags, *csr);

@@ -1,28 +1,23 @@
-// What `liqoctl install --print` prints: the chart's kinds and roles, and the objects around them, for one cluster.
-// Pure.
+// What `liqoctl install` puts into a cluster: what `helm template` makes of the chart, and the namespace. Pure.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
-#include "kube/k8s/object.hpp"
+#include "template/engine.hpp"
 
 namespace liqoctl::model {
 
-/// Puts "a.b.c=value" into a tree of values, as Helm's --set does: null, booleans and whole numbers are such, `\.` is a
-/// dot inside a name, several are separated by commas. Errors: Errc::invalid_input.
-kube::Result<void> set_value(kube::json::object& values, std::string_view assignment, bool as_string = false);
-/// Puts one tree of values over another: objects are merged, all else is replaced.
-void overlay(kube::json::object& values, const kube::json::object& over);
-
-/// The manifests, in the order in which they can be applied.
+/// The objects, in the order in which they can be applied.
 struct Installation {
   std::vector<kube::json::value> manifests;
-  std::vector<std::string> unknown;  ///< keys of the values that have no effect
+  std::vector<std::string> without_effect;  ///< values for parts that do not exist here
 };
-/// `chart` are the documents of the chart's crds/ and files/. Errors: Errc::invalid_input: a value that cannot be used,
-/// or a cluster ID that is missing.
-kube::Result<Installation> installation(const std::vector<kube::json::value>& chart, const kube::json::object& values,
-                                        const std::string& ns, bool deployment);
+
+/// `files` are all files of the chart, `values` what the user gives. Errors: Errc::invalid_input: values that cannot be
+/// used, in words for the user; others for a chart that cannot be read.
+kube::Result<Installation> installation(std::span<const chart::File> files, const kube::json::object& values,
+                                        const std::string& ns);
 
 }  // namespace liqoctl::model

@@ -75,7 +75,7 @@ std::vector<Column> columns(const kube::Resource& resource) {
             {"CORDONED",
              [](const Object& o) { return std::string(kube::bool_at(o.tree(), {"spec", "cordoned"}) ? "true" : ""); }},
             {"GRANTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }},
-            {"USED", [](const Object& o) { return in_words(object_at(o.status(), {"used"})); }}};
+            {"USED", [](const Object& o) { return in_words(counted_use(o.status())); }}};
   if (resource == kinds::namespace_offloadings)
     return {{"STRATEGY", [](const Object& o) { return shown(string_at(o.spec(), {"podOffloadingStrategy"})); }},
             {"MAPPING", [](const Object& o) { return shown(string_at(o.spec(), {"namespaceMappingStrategy"})); }},
@@ -103,7 +103,7 @@ void flatten(const json::value& value, const std::string& path, std::string_view
     }
     for (const auto& [name, inner] : *object) {
       if (path.empty() && name == "conditions") continue;
-      flatten(inner, path.empty() ? std::string(name) : path + "." + std::string(name), name, out);
+      flatten(inner, path.empty() ? shown(name) : path + "." + shown(name), name, out);
     }
     if (object->empty() && !path.empty()) out.emplace_back(path, "{}");
   } else if (const auto* list = value.if_array()) {

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
 #include "model/peer_info.hpp"
 #include "text/box.hpp"
 #include "text/table.hpp"
@@ -22,7 +23,7 @@ using text::Section;
 
 /// A pod that is not as it should be, or nothing.
 std::optional<json::object> trouble(const kube::Object& pod) {
-  const std::string_view phase = string_at(pod.status(), {"phase"});
+  const std::string_view phase = liqo::api::phase_of(pod);
   const json::array& containers = array_at(pod.status(), {"containerStatuses"});
   std::int64_t ready = 0, restarts = 0;
   for (const json::value& container : containers) {
@@ -43,9 +44,9 @@ std::string health_word(std::string_view status, const text::Palette& palette) {
 
 Section local_section(const json::value& local) {
   return {.title = "Local installation info",
-          .fields = {{"Cluster ID", std::string(string_at(local, {"clusterID"}))},
-                     {"Version", std::string(string_at(local, {"version"}))},
-                     {"API server", std::string(string_at(local, {"APIServerAddr"}))}}};
+          .fields = {{"Cluster ID", text::printable(string_at(local, {"clusterID"}))},
+                     {"Version", text::printable(string_at(local, {"version"}))},
+                     {"API server", text::printable(string_at(local, {"APIServerAddr"}))}}};
 }
 
 Section health_section(const json::value& health, const text::Palette& palette) {
@@ -58,7 +59,7 @@ Section health_section(const json::value& health, const text::Palette& palette) 
   } else {
     out.lines.push_back(palette.bad("✖") + "  pods of Liqo that are not up:");
     for (const auto& [name, pod] : bad)
-      out.fields.emplace_back(name, std::string(string_at(pod, {"status"})) + ", " +
+      out.fields.emplace_back(name, text::printable(string_at(pod, {"status"})) + ", " +
                                         std::to_string(int_at(pod, {"readyContainers"})) + " of " +
                                         std::to_string(int_at(pod, {"totalContainers"})) + " containers ready, " +
                                         std::to_string(int_at(pod, {"restarts"})) + " restarts");
@@ -69,8 +70,11 @@ Section health_section(const json::value& health, const text::Palette& palette) 
 Section peerings_section(const json::value& peerings, const text::Palette& palette) {
   Section out{.title = "Active peerings"};
   for (const json::value& peer : array_at(peerings, {"peers"})) {
-    Section one{.title = std::string(string_at(peer, {"clusterID"}))};
-    one.fields = {{"Role", std::string(string_at(peer, {"role"}))},
+    Section one{.title = text::printable(string_at(peer, {"clusterID"}))};
+    for (const json::value& alert : array_at(peer, {"alerts"}))
+      if (const auto* words = alert.if_string())
+        one.lines.push_back(palette.warn("!") + "  " + text::printable(*words));
+    one.fields = {{"Role", text::printable(string_at(peer, {"role"}))},
                   {"Networking status", health_word(string_at(peer, {"networkingStatus"}), palette)},
                   {"Authentication status", health_word(string_at(peer, {"authenticationStatus"}), palette)},
                   {"Offloading status", health_word(string_at(peer, {"offloadingStatus"}), palette)}};
@@ -98,6 +102,7 @@ json::object local_info(const LocalObjects& objects) {
                  {"networkingStatus", string_at(info, {"network", "status"})},
                  {"authenticationStatus", string_at(info, {"authentication", "status"})},
                  {"offloadingStatus", string_at(info, {"offloading", "status"})}};
+    if (std::string alert = clock_alert(peer); !alert.empty()) peers[id]["alerts"] = json::array{json::string(alert)};
   }
   json::array list;
   for (auto& [id, peer] : peers) list.push_back(std::move(peer));
@@ -125,7 +130,7 @@ std::string render_local(const json::value& part, std::string_view path, const t
   if (wanted == "local") return text::render(local_section(part));
   if (wanted == "health") return text::render(health_section(part, palette));
   if (wanted == "peerings") return text::render(peerings_section(part, palette));
-  if (const auto* words = part.if_string()) return std::string(*words) + "\n";
+  if (const auto* words = part.if_string()) return text::printable(*words) + "\n";
   return text::yaml(part);
 }
 

@@ -1,5 +1,7 @@
 #include "model/objects.hpp"
 
+#include <algorithm>
+
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "text/selector.hpp"
@@ -100,6 +102,21 @@ kube::Result<Object> namespace_offloading(const OffloadingRequest& request) {
   spec["podOffloadingStrategy"] = request.pod_strategy;
   if (!request.remote_name.empty()) spec["remoteNamespaceName"] = request.remote_name;
   return out;
+}
+
+kube::Result<std::string> with_twin_names(std::string_view policy, std::string_view consumer,
+                                          const std::vector<std::string>& names) {
+  auto parsed = kube::parse_json(policy.empty() ? "{}" : policy);
+  if (!parsed) return std::unexpected(std::move(parsed.error()));
+  json::object* keys = parsed->if_object();
+  json::value* listed = keys ? &(*keys)["twinNames"] : nullptr;
+  if (listed && listed->is_null()) *listed = json::array{"*-" + std::string(consumer)};
+  if (!listed || !listed->is_array())
+    return kube::fail(kube::Errc::invalid_input, "it must be a JSON object, and twinNames in it a list");
+  json::array& allowed = listed->get_array();
+  for (const std::string& name : names)
+    if (std::ranges::find(allowed, json::value(name)) == allowed.end()) allowed.emplace_back(name);
+  return json::serialize(*parsed);
 }
 
 kube::Result<json::object> pairs(const std::vector<std::string>& given, const std::string& flag) {

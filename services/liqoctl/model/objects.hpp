@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/k8s/object.hpp"
@@ -44,6 +45,11 @@ struct OffloadingRequest {
 };
 /// The NamespaceOffloading `offloading`. Errors: Errc::invalid_input for a selector.
 kube::Result<Object> namespace_offloading(const OffloadingRequest& request);
+
+/// A consumer's policy at its provider (annotation `liqo.io/pod-policy`) with these names of twins allowed besides the
+/// usual ones, those that end in `-<consumer>`. Errors: those of a text that is no JSON object.
+kube::Result<std::string> with_twin_names(std::string_view policy, std::string_view consumer,
+                                          const std::vector<std::string>& names);
 
 /// "k=v" pairs, as `--labels` and `--global-labels` take them, several also separated by commas. Errors:
 /// Errc::invalid_input.

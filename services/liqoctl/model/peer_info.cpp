@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "liqo/api/labels.hpp"
+#include "liqo/core/clock_skew.hpp"
 #include "model/resources.hpp"
 #include "text/box.hpp"
 #include "text/width.hpp"
@@ -93,7 +94,7 @@ json::object quota_info(const kube::Object& quota) {
                    {"enforcement", string_at(quota.spec(), {"limitsEnforcement"})},
                    {"cordoned", bool_at(quota.tree(), {"spec", "cordoned"})},
                    {"resources", ordered(object_at(quota.spec(), {"resources"}))}};
-  if (const auto& used = object_at(quota.status(), {"used"}); !used.empty()) out["used"] = ordered(used);
+  if (const auto used = counted_use(quota.status()); !used.empty()) out["used"] = ordered(used);
   return out;
 }
 
@@ -114,21 +115,22 @@ json::array each(const std::vector<kube::Object>& objects, Describe describe) {
 std::string health(std::string_view status, const text::Palette& palette) {
   if (status == "Healthy") return palette.good(status);
   if (status == "Unhealthy") return palette.bad(status);
-  return palette.faint(status);
+  return palette.faint(shown(status));
 }
 
 Section resources_section(const json::object& resources, std::string title = "Resources") {
-  Section out{.title = std::move(title), .fields = in_order(resources)};
+  Section out{.title = std::move(title)};
+  for (const auto& [key, amount] : in_order(resources)) out.fields.emplace_back(shown(key), shown(amount));
   return out;
 }
 
 void add_alerts(Section& section, const json::value& of, const text::Palette& palette) {
   for (const json::value& alert : array_at(of, {"alerts"}))
-    if (const auto* words = alert.if_string()) section.lines.push_back(palette.warn("!") + "  " + std::string(*words));
+    if (const auto* words = alert.if_string()) section.lines.push_back(palette.warn("!") + "  " + shown(*words));
 }
 
 Section slice_section(const json::value& slice, const text::Palette& palette) {
-  Section out{.title = std::string(string_at(slice, {"name"}))};
+  Section out{.title = shown(string_at(slice, {"name"}))};
   if (bool_at(slice, {"accepted"})) {
     out.lines.push_back(palette.good("✔") + "  Resource slice accepted");
   } else if (bool_at(slice, {"answered"})) {
@@ -144,19 +146,19 @@ Section slice_section(const json::value& slice, const text::Palette& palette) {
 }
 
 Section node_section(const json::value& node, const text::Palette& palette) {
-  Section out{.title = std::string(string_at(node, {"name"}))};
+  Section out{.title = shown(string_at(node, {"name"}))};
   add_alerts(out, node, palette);
   out.fields = {{"Status", health(string_at(node, {"status"}), palette)},
-                {"Secret", std::string(string_at(node, {"secret"}))},
-                {"Resource slice", std::string(string_at(node, {"resourceSlice"}))}};
+                {"Secret", shown(string_at(node, {"secret"}))},
+                {"Resource slice", shown(string_at(node, {"resourceSlice"}))}};
   out.sections.push_back(resources_section(object_at(node, {"resources"})));
   return out;
 }
 
 Section quota_section(const json::value& quota, const text::Palette& palette) {
-  Section out{.title = std::string(string_at(quota, {"name"}))};
+  Section out{.title = shown(string_at(quota, {"name"}))};
   if (bool_at(quota, {"cordoned"})) out.lines.push_back(palette.warn("!") + "  Cordoned: new pods are refused");
-  out.fields = {{"Enforcement", std::string(string_at(quota, {"enforcement"}))}};
+  out.fields = {{"Enforcement", shown(string_at(quota, {"enforcement"}))}};
   out.sections.push_back(resources_section(object_at(quota, {"resources"}), "Granted"));
   if (const auto& used = object_at(quota, {"used"}); !used.empty())
     out.sections.push_back(resources_section(used, "Used"));
@@ -190,9 +192,9 @@ Section module_section(std::string title, const json::value& module, const text:
 }
 
 Section info_section(const json::value& info, const text::Palette&) {
-  return {.title = "Peer cluster info",
-          .fields = {{"Cluster ID", std::string(string_at(info, {"clusterID"}))},
-                     {"Role", std::string(string_at(info, {"role"}))}}};
+  return {
+      .title = "Peer cluster info",
+      .fields = {{"Cluster ID", shown(string_at(info, {"clusterID"}))}, {"Role", shown(string_at(info, {"role"}))}}};
 }
 
 Section network_section(const json::value& network, const text::Palette& palette) {
@@ -202,9 +204,9 @@ Section network_section(const json::value& network, const text::Palette& palette
 Section authentication_section(const json::value& authentication, const text::Palette& palette) {
   Section out = module_section("Authentication", authentication, palette);
   if (const auto address = string_at(authentication, {"APIServerAddr"}); !address.empty())
-    out.fields.emplace_back("API server", std::string(address));
+    out.fields.emplace_back("API server", shown(address));
   if (const auto condition = string_at(authentication, {"tenantCondition"}); !condition.empty())
-    out.fields.emplace_back("Tenant", std::string(condition));
+    out.fields.emplace_back("Tenant", shown(condition));
   out.sections.push_back(slices_section(array_at(authentication, {"resourceSlices"}), palette));
   return out;
 }
@@ -242,6 +244,13 @@ std::string module_status(const kube::Object& foreign_cluster, std::string_view 
   return alerts(conditions, is_well).empty() ? "Healthy" : "Unhealthy";
 }
 
+std::string clock_alert(const kube::Object& foreign_cluster) {
+  for (const json::value& condition : array_at(foreign_cluster.status(), {"conditions"}))
+    if (const auto note = liqo::core::clock_note(string_at(condition, {"message"})); !note.empty())
+      return "API server: " + shown(note);
+  return {};
+}
+
 json::object peer_info(const PeerObjects& objects) {
   const kube::Object& peer = objects.foreign_cluster;
   const auto module_alerts = [&](std::string_view module) {
@@ -250,6 +259,8 @@ json::object peer_info(const PeerObjects& objects) {
   const std::string_view role = string_at(peer.status(), {"role"});
   json::object authentication{{"status", module_status(peer, "authentication")},
                               {"alerts", module_alerts("authentication")}};
+  if (const std::string note = clock_alert(peer); !note.empty())
+    authentication["alerts"].get_array().emplace_back(note);
   const std::string_view proxy = string_at(peer.status(), {"foreignProxyUrl"});
   const std::string_view server = string_at(peer.status(), {"apiServerUrl"});
   if (!proxy.empty() || !server.empty()) authentication["APIServerAddr"] = proxy.empty() ? server : proxy;
@@ -289,7 +300,7 @@ std::string render_peer(const json::value& part, std::string_view path, const te
   if (wanted.starts_with('.')) wanted.erase(0, 1);
   for (const Known& known : known_sections)
     if (known.path == wanted) return text::render(known.section(part, palette));
-  if (const auto* words = part.if_string()) return std::string(*words) + "\n";
+  if (const auto* words = part.if_string()) return text::printable(*words) + "\n";
   return text::yaml(part);
 }
 

@@ -29,4 +29,7 @@ std::string render_peer(const kube::json::value& part, std::string_view path, co
 /// "Healthy", "Unhealthy" or "Disabled": a module of a ForeignCluster by its conditions; "Pending" while it has none.
 std::string module_status(const kube::Object& foreign_cluster, std::string_view module);
 
+/// What a ForeignCluster says of the clock of its API server, where that is off; "" otherwise.
+std::string clock_alert(const kube::Object& foreign_cluster);
+
 }  // namespace liqoctl::model

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kube/base/quantity.hpp"
+#include "text/width.hpp"
 
 namespace liqoctl::model {
 namespace {
@@ -17,6 +18,12 @@ std::size_t rank(std::string_view key) {
 std::string amount_text(const json::value& value) {
   if (const auto* text = value.if_string()) return std::string(*text);
   return json::serialize(value);
+}
+
+/// An amount as people write it, where it is one.
+std::string readable(const std::string& amount) {
+  const auto quantity = kube::Quantity::parse(amount);
+  return quantity && amount.ends_with('k') ? quantity->readable() : text::printable(amount);
 }
 
 }  // namespace
@@ -33,7 +40,7 @@ kube::Result<json::object> resource_list(const ResourceFlags& flags) {
           flag + (key.empty() ? " has no resource name" : " names '" + std::string(key) + "' a second time"));
     } else if (!quantity || quantity->sign() < 0) {
       mistake.emplace(kube::Errc::invalid_input,
-                      flag + ": '" + std::string(amount) + "' is no amount of a resource such as 4, 500m or 8Gi");
+                      flag + ": '" + std::string(amount) + "' is not a valid quantity (examples: 4, 500m, 8Gi)");
     } else {
       out[key] = amount;
     }
@@ -63,8 +70,20 @@ std::vector<std::pair<std::string, std::string>> in_order(const json::object& re
 
 std::string in_words(const json::object& resources) {
   std::string out;
-  for (const auto& [key, amount] : in_order(resources)) out += (out.empty() ? "" : ", ") + key + " " + amount;
+  for (const auto& [key, amount] : in_order(resources))
+    out += (out.empty() ? "" : ", ") + text::printable(key) + " " + readable(amount);
   return out.empty() ? "nothing" : out;
+}
+
+json::object counted_use(const json::object& quota_status) {
+  json::object out = kube::object_at(quota_status, {"used"});
+  for (const auto& [key, amount] : kube::object_at(quota_status, {"reserved"})) {
+    const json::value* there = out.if_contains(key);
+    const auto used = there ? kube::Quantity::from_json(*there) : kube::Quantity();
+    const auto reserved = kube::Quantity::from_json(amount);
+    if (used && reserved) out[key] = (*used + *reserved).text();
+  }
+  return out;
 }
 
 bool same_amounts(const json::object& left, const json::object& right) {

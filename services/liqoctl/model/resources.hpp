@@ -27,6 +27,9 @@ std::vector<std::pair<std::string, std::string>> in_order(const json::object& re
 /// "cpu 4, memory 8Gi": for one line of progress; "nothing" for an empty list.
 std::string in_words(const json::object& resources);
 
+/// What a refusal of a Quota counts as used: what pods have, and what is set aside for those just admitted.
+json::object counted_use(const json::object& quota_status);
+
 /// Whether both lists hold the same keys with equal amounts, however they are written.
 bool same_amounts(const json::object& left, const json::object& right);
 

@@ -1,28 +1,30 @@
 #include "text/suggest.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <vector>
 
 namespace liqoctl::text {
 namespace {
 
+/// Two neighbours that have changed places are one edit.
 std::size_t edits(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
+  std::vector<std::vector<std::size_t>> needed(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) needed[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) needed[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i)
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+      const std::size_t replaced = needed[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      needed[i][j] = std::min({needed[i - 1][j] + 1, needed[i][j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        needed[i][j] = std::min(needed[i][j], needed[i - 2][j - 2] + 1);
     }
-  }
-  return row.back();
+  return needed[a.size()][b.size()];
 }
 
 }  // namespace
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+  if (word.size() > 100) return {};
   std::string best;
   std::size_t fewest = word.size() + 100;
   for (const std::string& candidate : known) {

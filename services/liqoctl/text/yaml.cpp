@@ -2,13 +2,24 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <set>
 #include <vector>
+
+#include "text/width.hpp"
 
 namespace liqoctl::text {
 namespace {
 
 namespace json = kube::json;
+
+/// A scalar that is no string. Fractions are written as people write them: 0.5 and not 5E-1.
+std::string plain_scalar(const json::value& value) {
+  const double* number = value.if_double();
+  if (!number) return json::serialize(value);
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, *number).ptr};
+}
 
 /// Words and forms that a YAML reader takes for something other than a string.
 bool reads_as_other(std::string_view text) {
@@ -30,20 +41,16 @@ bool is_plain(std::string_view text) {
   if (std::string_view("-?:,[]{}#&*!|>'\"%@`= ").contains(text.front())) return false;
   if (text.back() == ' ' || text.back() == ':') return false;
   if (text.contains(": ") || text.contains(" #")) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x20 && byte != 0x7F;
-  });
+  return !acts_on_terminals(text);
 }
 
 bool fits_literal_block(std::string_view text) {
   if (!text.contains('\n') || text.front() == ' ' || text.front() == '\n') return false;
   if (text.contains(" \n") || text.back() == ' ') return false;
   if (text.size() > 1 && text.ends_with("\n\n")) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x20 ? byte != 0x7F : c == '\n';
-  });
+  std::string lines(text);
+  std::ranges::replace(lines, '\n', ' ');
+  return !acts_on_terminals(lines);
 }
 
 class Writer {
@@ -99,14 +106,14 @@ class Writer {
     if (text) {
       string(*text);
     } else {
-      out += json::serialize(value);
+      out += plain_scalar(value);
     }
     out += "\n";
   }
 
  private:
   void string(std::string_view text) {
-    out += is_plain(text) ? std::string(text) : json::serialize(json::string(text));
+    out += is_plain(text) ? std::string(text) : in_double_quotes(text, Quotes::yaml);
   }
 
   void block(std::string_view text, std::size_t indent) {
@@ -127,7 +134,7 @@ void pretty(const json::value& value, std::size_t indent, std::string& out) {
     bool first = true;
     for (const auto& [key, item] : *object) {
       if (!std::exchange(first, false)) out += ",\n";
-      out += inner + json::serialize(json::string(key)) + ": ";
+      out += inner + in_double_quotes(key, Quotes::json) + ": ";
       pretty(item, indent + 2, out);
     }
     out += "\n" + std::string(indent, ' ') + "}";
@@ -140,8 +147,10 @@ void pretty(const json::value& value, std::size_t indent, std::string& out) {
       pretty(item, indent + 2, out);
     }
     out += "\n" + std::string(indent, ' ') + "]";
+  } else if (const auto* text = value.if_string()) {
+    out += in_double_quotes(*text, Quotes::json);
   } else {
-    out += json::serialize(value);
+    out += plain_scalar(value);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "liqo/core/admission/key_table.hpp"
 #include "liqo/core/admission/pod_firewall.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/quoted.hpp"
@@ -9,6 +10,8 @@
 namespace liqo::core::admission {
 namespace {
 
+constexpr std::string_view carried =
+    "would have an Ingress carry traffic to where the name leads; externalNameBackends in the policy allows it";
 constexpr std::string_view address_of_others =
     "would take traffic that is not the consumer's; externalIPs in the policy allows it";
 
@@ -16,9 +19,29 @@ bool applies(const Request& request, std::string_view consumer) {
   return request.writes_object() && is_of_consumer(request.user, consumer);
 }
 
-/// Four groups of digits, or anything with a colon: no name of DNS looks so.
+std::size_t findings_wanted(const Request& request) {
+  return request.operation == Operation::update ? all_findings : max_findings;
+}
+
+/// Hosts that Kubernetes takes are no longer; two that are not the same make two findings.
+constexpr std::size_t longest_name = 253;
+
+constexpr std::string_view changes_exposure = "makes controllers of this cluster expose the object in another way; ";
+
+/// Zones that are no public ones: what answers there is in the network of this cluster.
+constexpr std::string_view private_zones[] = {"internal",    "intranet", "lan",  "local",
+                                              "localdomain", "private",  "corp", "home.arpa"};
+
+std::string_view last_label(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? name : name.substr(dot + 1);
+}
+
+/// Resolvers take numbers for addresses in all of the old forms ("127.1", "0x7f000001"); no public zone ends in one.
 bool looks_like_address(std::string_view name) {
-  return name.contains(':') || (name.find_first_not_of("0123456789.") == std::string_view::npos);
+  if (name.contains(':')) return true;
+  const std::string_view last = last_label(name);
+  return last.starts_with("0x") || (!last.empty() && last.find_first_not_of("0123456789") == std::string_view::npos);
 }
 
 /// Names are compared as DNS does: without regard to case and to a dot at the end.
@@ -30,31 +53,67 @@ std::string canonical(std::string_view name) {
   return made;
 }
 
-/// Why an ExternalName leads to where it should not, "" if it does not.
-std::string_view refuse_name(std::string_view name, const PodPolicy& policy, const IsOwnNamespace& is_own) {
-  if (name.empty()) return "";
-  if (name == "localhost" || name.ends_with(".localhost") || looks_like_address(name))
-    return policy.external_ips ? "" : "is an address; externalIPs in the policy allows it";
-  std::string_view rest = name;
-  if (rest.ends_with(".cluster.local")) rest.remove_suffix(std::string_view(".cluster.local").size());
-  const bool is_inside = rest.size() < name.size() || rest.ends_with(".svc");
-  if (!is_inside || policy.other_namespaces) return "";
-  // service.namespace.svc, and pod.service.namespace.svc; the namespace is what is before the last part.
-  const std::size_t kind = rest.rfind('.');
-  if (kind != std::string_view::npos) {
-    const std::string_view before = rest.substr(0, kind);
-    const std::size_t dot = before.rfind('.');
-    if (is_own(before.substr(dot == std::string_view::npos ? 0 : dot + 1))) return "";
+/// The namespace of a name of the form that a cluster's DNS serves, whatever the cluster's domain is: service.NS.svc
+/// and below, and pod.NS.pod; "" where it has no such form.
+std::string_view namespace_in(std::string_view name) {
+  for (std::string_view kind : {".svc", ".pod"}) {
+    for (std::size_t at = name.find(kind); at != std::string_view::npos; at = name.find(kind, at + 1)) {
+      const std::size_t end = at + kind.size();
+      if (end < name.size() && name[end] != '.') continue;
+      const std::string_view before = name.substr(0, at);
+      const std::size_t dot = before.rfind('.');
+      if (dot != std::string_view::npos) return before.substr(dot + 1);
+      // "ns.svc" names nothing, and "api.svc.example.com" is a host of somebody's.
+      if (end == name.size()) return before;
+    }
   }
-  return "leads to what others have in this cluster; otherNamespaces in the policy allows it";
+  return "";
 }
 
-std::vector<Finding> look_at_service(const kube::Object& service, const PodPolicy& policy,
-                                     const IsOwnNamespace& is_own) {
+/// Why an ExternalName leads to where it should not, "" if it does not.
+std::string_view refuse_name(std::string_view name, const PodPolicy& policy, const OwnerOf& owner_of) {
+  if (name.empty()) return "";
+  if (is_below(name, "localhost") || looks_like_address(name))
+    return policy.external_ips ? "" : "is an address; externalIPs in the policy allows it";
+  if (policy.other_namespaces) return "";
+  if (!name.contains('.'))
+    return "is no full name, and leads to what is in this cluster; otherNamespaces in the policy allows it";
+  if (const std::string_view ns = namespace_in(name); !ns.empty()) {
+    if (owner_of(ns) == NamespaceOwner::consumer) return "";
+    return "leads to what others have in this cluster; otherNamespaces in the policy allows it";
+  }
+  // The short form, "service.namespace", which resolvers complete.
+  const std::string_view last = last_label(name);
+  const NamespaceOwner owner = owner_of(last);
+  if (owner == NamespaceOwner::consumer) return "";
+  const bool is_public =
+      last.starts_with("xn--") || last.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string_view::npos;
+  if (owner == NamespaceOwner::others || !is_public)
+    return "leads to what others have in this cluster; otherNamespaces in the policy allows it";
+  if (std::ranges::any_of(private_zones, [name](std::string_view zone) { return is_below(name, zone); }))
+    return "leads into the network of this cluster; otherNamespaces in the policy allows it";
+  return "";
+}
+
+/// Annotations that `exposes` knows, but for those that the policy lists or that are stored as they are.
+void look_at_annotations(const kube::Object& object, const kube::Object& stored, bool (*exposes)(std::string_view),
+                         const std::vector<std::string>& listed, std::string_view policy_key, std::size_t most,
+                         std::vector<Finding>& found) {
+  for (const auto& [key, value] : object.annotations()) {
+    if (found.size() >= most) return;
+    const json::value* had = stored.annotations().if_contains(key);
+    if ((had && *had == value) || !exposes(key) || lists_key(listed, key)) continue;
+    found.push_back({"annotation " + std::string(std::string_view(key).substr(0, 100)),
+                     std::string(changes_exposure) + std::string(policy_key) + " in the policy allows it"});
+  }
+}
+
+std::vector<Finding> look_at_service(const kube::Object& service, const PodPolicy& policy, const OwnerOf& owner_of,
+                                     std::span<const std::string> backends, std::size_t most) {
   std::vector<Finding> found;
   const json::object& spec = service.spec();
-  const auto report = [&found](std::string path, std::string_view reason) {
-    if (found.size() < max_findings) found.push_back({std::move(path), std::string(reason)});
+  const auto report = [&found, most](std::string path, std::string_view reason) {
+    if (found.size() < most) found.push_back({std::move(path), std::string(reason)});
   };
   if (!policy.external_ips) {
     // The API server has checked that they are texts.
@@ -67,22 +126,29 @@ std::vector<Finding> look_at_service(const kube::Object& service, const PodPolic
   const std::string_view type = kube::string_at(spec, {"type"});
   if (!type.empty() && lists(policy.refused_service_types, type) && type != "ClusterIP")
     report("spec.type " + in_quotes(type), "is among refusedServiceTypes of the policy");
-  if (type == "ExternalName") {
+  if (is_external_name(service)) {
     const std::string_view name = kube::string_at(spec, {"externalName"});
-    if (const std::string_view why = refuse_name(canonical(name), policy, is_own); !why.empty())
-      report("spec.externalName " + in_quotes(name), why);
+    if (const std::string_view why = refuse_name(canonical(name), policy, owner_of); !why.empty())
+      report("spec.externalName " + in_quotes(name, longest_name), why);
+    if (!policy.external_name_backends && std::ranges::find(backends, service.name()) != backends.end())
+      report("spec.type \"ExternalName\"", carried);
   }
   return found;
 }
 
-std::vector<Finding> look_at_ingress(const kube::Object& ingress, const PodPolicy& policy) {
+std::vector<Finding> look_at_ingress(const kube::Object& ingress, const PodPolicy& policy,
+                                     std::span<const std::string> external_names, std::size_t most) {
   std::vector<Finding> found;
+  if (!policy.external_name_backends)
+    for (const std::string& name : backends_of(ingress))
+      if (found.size() < most && std::ranges::find(external_names, name) != external_names.end())
+        found.push_back({"backend " + in_quotes(name, longest_name), std::string(carried)});
   if (!policy.ingress_hosts) return found;
   constexpr std::string_view why = "is not among ingressHosts of the policy";
   const json::object& spec = ingress.spec();
   const auto check = [&](std::string path, std::string_view host) {
-    if (found.size() < max_findings && !is_listed_host(canonical(host), *policy.ingress_hosts))
-      found.push_back({std::move(path) + " " + in_quotes(host), std::string(why)});
+    if (found.size() < most && !is_listed_host(canonical(host), *policy.ingress_hosts))
+      found.push_back({std::move(path) + " " + in_quotes(host, longest_name), std::string(why)});
   };
   // It answers for every host that no rule names.
   if (!kube::object_at(spec, {"defaultBackend"}).empty()) check("spec.defaultBackend of host", "");
@@ -94,9 +160,8 @@ std::vector<Finding> look_at_ingress(const kube::Object& ingress, const PodPolic
   return found;
 }
 
-Answer answer(const Request& request, std::string_view kind, std::vector<Finding> found,
-              const std::vector<Finding>& known) {
-  std::erase_if(found, [&known](const Finding& finding) { return std::ranges::find(known, finding) != known.end(); });
+Answer answer(const Request& request, std::string_view kind, std::vector<Finding> found, std::vector<Finding> known) {
+  keep_new(found, std::move(known));
   if (found.empty()) return Answer::allow();
   return Answer::deny(std::string(kind) + " " + request.name + " may not be in this cluster: " + describe(found));
 }
@@ -111,17 +176,44 @@ bool is_listed_host(std::string_view host, const std::vector<std::string>& list)
   });
 }
 
-Answer check_service(const Request& request, std::string_view consumer, const PodPolicy& policy,
-                     const IsOwnNamespace& is_own) {
-  if (!applies(request, consumer)) return Answer::allow();
-  return answer(request, "Service", look_at_service(request.object, policy, is_own),
-                look_at_service(request.old_object, policy, is_own));
+std::vector<std::string> backends_of(const kube::Object& ingress) {
+  std::vector<std::string> names;
+  const auto add = [&names](std::string_view name) {
+    if (!name.empty()) names.emplace_back(name);
+  };
+  add(kube::string_at(ingress.spec(), {"defaultBackend", "service", "name"}));
+  for (const json::value& rule : kube::array_at(ingress.spec(), {"rules"}))
+    for (const json::value& path : kube::array_at(rule, {"http", "paths"}))
+      add(kube::string_at(path, {"backend", "service", "name"}));
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  return names;
 }
 
-Answer check_ingress(const Request& request, std::string_view consumer, const PodPolicy& policy) {
+bool is_external_name(const kube::Object& service) {
+  return kube::string_at(service.spec(), {"type"}) == "ExternalName";
+}
+
+Answer check_service(const Request& request, std::string_view consumer, const PodPolicy& policy,
+                     const OwnerOf& owner_of, std::span<const std::string> backends) {
   if (!applies(request, consumer)) return Answer::allow();
-  return answer(request, "Ingress", look_at_ingress(request.object, policy),
-                look_at_ingress(request.old_object, policy));
+  const std::size_t most = findings_wanted(request);
+  std::vector<Finding> found = look_at_service(request.object, policy, owner_of, backends, most);
+  look_at_annotations(request.object, request.old_object, exposes_service, policy.service_annotations,
+                      "serviceAnnotations", most, found);
+  return answer(request, "Service", std::move(found),
+                look_at_service(request.old_object, policy, owner_of, backends, most));
+}
+
+Answer check_ingress(const Request& request, std::string_view consumer, const PodPolicy& policy,
+                     std::span<const std::string> external_names) {
+  if (!applies(request, consumer)) return Answer::allow();
+  const std::size_t most = findings_wanted(request);
+  std::vector<Finding> found = look_at_ingress(request.object, policy, external_names, most);
+  look_at_annotations(request.object, request.old_object, exposes_ingress, policy.ingress_annotations,
+                      "ingressAnnotations", most, found);
+  return answer(request, "Ingress", std::move(found),
+                look_at_ingress(request.old_object, policy, external_names, most));
 }
 
 }  // namespace liqo::core::admission

@@ -111,17 +111,6 @@ bool default_keyring(const json::value& value, const PodPolicy& policy) {
   return policy.host_path || is_unset(value) || text_of(value) == "/etc/ceph/keyring";
 }
 
-/// A toleration without a key matches every taint, those of the control plane among them.
-bool tolerable(const json::value& value, const PodPolicy& policy) {
-  if (is_unset(value)) return true;
-  const json::array* entries = value.if_array();
-  return entries && std::ranges::all_of(*entries, [&](const json::value& entry) {
-           const std::string_view key = kube::string_at(entry, {"key"});
-           const bool reaches = key.empty() || key.starts_with("node-role.kubernetes.io/");
-           return !reaches || lists(policy.tolerations, key);
-         });
-}
-
 // -- the table --------------------------------------------------------------------------------------------------------
 
 struct Row {
@@ -142,7 +131,7 @@ constexpr std::string_view mounted_by_node =
 constexpr Row table[] = {
     {"PodSpec", "activeDeadlineSeconds automountServiceAccountToken dnsPolicy enableServiceLinks hostUsers "
      "hostname hostnameOverride nodeSelector overhead preemptionPolicy restartPolicy "
-     "runtimeClassName setHostnameAsFQDN shareProcessNamespace subdomain", "", pass, ""},
+     "setHostnameAsFQDN shareProcessNamespace subdomain", "", pass, ""},
     {"PodSpec", "terminationGracePeriodSeconds", "", ends_in_time, holds_up},
     {"PodSpec", "hostIPC hostNetwork hostPID", "", unless<&PodPolicy::host_namespaces>,
      "opens the namespaces of the node; hostNamespaces in the policy allows it"},
@@ -175,8 +164,10 @@ constexpr Row table[] = {
      "takes devices that no quota counts; resourceClaims in the policy allows it"},
     {"PodSpec", "resources", "ResourceRequirements", pass, ""},
     {"PodSpec", "securityContext", "PodSecurityContext", pass, ""},
-    {"PodSpec", "tolerations", "Toleration", tolerable,
-     "reaches nodes of the control plane; the keys that may be tolerated are those of tolerations in the policy"},
+    {"PodSpec", "runtimeClassName", "", named<&PodPolicy::runtime_classes>,
+     "is not among the runtime classes that the tenant may use, which are those of runtimeClasses in the policy; the "
+     "annotation liqo.io/remote-runtime-class-name of the pod at home names another one for here"},
+    {"PodSpec", "tolerations", "Toleration", pass, ""},
     {"PodSpec", "topologySpreadConstraints", "TopologySpreadConstraint", pass, ""},
     {"PodSpec", "volumes", "Volume", pass, ""},
     {"PodReadinessGate", "conditionType", "", pass, ""},
@@ -363,13 +354,18 @@ constexpr Row table[] = {
     {"ObjectMeta", "creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName "
      "generation managedFields name namespace ownerReferences resourceVersion selfLink uid", "", refused,
      "is not for templates of volume claims"},
-    {"PersistentVolumeClaimSpec", "accessModes storageClassName volumeAttributesClassName volumeMode volumeName", "", pass, ""},
+    {"PersistentVolumeClaimSpec", "accessModes storageClassName volumeAttributesClassName volumeMode", "", pass, ""},
+    {"PersistentVolumeClaimSpec", "volumeName", "", refused,
+     "takes a volume that may be anybody's; a claim of a tenant gets one of its own, by a storage class"},
     {"PersistentVolumeClaimSpec", "dataSource", "TypedLocalObjectReference", pass, ""},
     {"PersistentVolumeClaimSpec", "dataSourceRef", "TypedObjectReference", pass, ""},
     {"PersistentVolumeClaimSpec", "resources", "VolumeResourceRequirements", pass, ""},
-    {"PersistentVolumeClaimSpec", "selector", "LabelSelector", pass, ""},
+    {"PersistentVolumeClaimSpec", "selector", "LabelSelector", refused,
+     "takes a volume that may be anybody's; a claim of a tenant gets one of its own, by a storage class"},
     {"TypedLocalObjectReference", "apiGroup kind name", "", pass, ""},
-    {"TypedObjectReference", "apiGroup kind name namespace", "", pass, ""},
+    {"TypedObjectReference", "apiGroup kind name", "", pass, ""},
+    {"TypedObjectReference", "namespace", "", refused,
+     "takes what others have stored; a claim can only be made of what is in its own namespace"},
     {"VolumeResourceRequirements", "limits requests", "", pass, ""},
     {"FcVolumeSource", "fsType lun readOnly targetWWNs wwids", "", pass, ""},
     {"FlexVolumeVolumeSource", "driver fsType options readOnly", "", pass, ""},
@@ -471,11 +467,11 @@ bool is_flat(const json::value& value) {
 
 class Walk {
  public:
-  explicit Walk(const PodPolicy& policy) : policy_(policy) {}
+  Walk(const PodPolicy& policy, std::size_t most) : policy_(policy), most_(most) {}
 
   void object(const json::object& object, const Type& type, const std::string& path) {
     for (const auto& [key, value] : object) {
-      if (findings.size() >= max_findings) return;
+      if (findings.size() >= most_) return;
       const std::string_view name = key;
       const Field* field = type.find(name);
       if (field)
@@ -498,7 +494,7 @@ class Walk {
     if (const json::object* nested = value.if_object()) return object(*nested, *field.of, path);
     const json::array* list = value.if_array();
     if (!list) return report(path, malformed);
-    for (std::size_t i = 0; i < list->size() && findings.size() < max_findings; ++i) {
+    for (std::size_t i = 0; i < list->size() && findings.size() < most_; ++i) {
       const std::string entry = path + "[" + std::to_string(i) + "]";
       if (const json::object* nested = (*list)[i].if_object())
         object(*nested, *field.of, entry);
@@ -508,60 +504,37 @@ class Walk {
   }
 
   void report(std::string path, std::string_view reason) {
-    if (findings.size() < max_findings) findings.push_back({std::move(path), std::string(reason)});
+    if (findings.size() < most_) findings.push_back({std::move(path), std::string(reason)});
   }
 
   static constexpr std::string_view malformed = "has not the form that Kubernetes gives it";
   const PodPolicy& policy_;
+  std::size_t most_;
 };
 
 }  // namespace
 
-std::vector<Finding> check_pod(const json::object& pod_spec, const PodPolicy& policy) {
-  Walk walk(policy);
+std::vector<Finding> check_pod(const json::object& pod_spec, const PodPolicy& policy, std::size_t most) {
+  Walk walk(policy, most);
   walk.object(pod_spec, schema().types.at("PodSpec"), "spec.pod");
   return std::move(walk.findings);
 }
 
-namespace {
-
-/// Annotations by which pods are attached to other networks, take addresses, or are run in another way: read by network
-/// plugins and container runtimes, which ask nobody.
-bool is_for_the_node(std::string_view key) {
-  static constexpr std::string_view domains[] = {"cni.cncf.io", "projectcalico.org", "cilium.io",  "k8s.ovn.org",
-                                                 "kubevirt.io", "antrea.io",         "kube-ovn.io"};
-  if (key.starts_with("io.kubernetes.cri-o.") || key.starts_with("io.katacontainers.")) return true;
-  const std::string_view domain = key.substr(0, std::min(key.find('/'), key.size()));
-  return std::ranges::any_of(domains, [domain](std::string_view known) {
-    return domain == known || (domain.ends_with(known) && domain[domain.size() - known.size() - 1] == '.');
-  });
+std::vector<Finding> check_claim_fields(const json::object& claim_spec, const PodPolicy& policy,
+                                        const std::string& path, std::size_t most) {
+  Walk walk(policy, most);
+  walk.object(claim_spec, schema().types.at("PersistentVolumeClaimSpec"), path);
+  return std::move(walk.findings);
 }
 
-}  // namespace
-
-std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPolicy& policy) {
-  std::vector<Finding> findings;
-  for (const auto& [key, value] : shadow.annotations()) {
-    const std::string_view name = key;
-    if (findings.size() >= max_findings) break;
-    if (name.starts_with("kubernetes.io/config."))
-      findings.push_back({"annotation " + std::string(name.substr(0, 100)), "makes a pod one of the node itself"});
-    if (is_for_the_node(name) && !lists(policy.annotations, name))
-      findings.push_back(
-          {"annotation " + std::string(name.substr(0, 100)),
-           "changes how the network or the runtime of the node treats the pod; annotations in the policy "
-           "allows it"});
-    if (name.starts_with("container.apparmor.security.beta.kubernetes.io/") && text_of(value) == "unconfined" &&
-        !policy.unconfined)
-      findings.push_back({"annotation " + std::string(name.substr(0, 100)),
-                          "takes the confinement away; unconfined in the policy allows it"});
-  }
-  return findings;
+void keep_new(std::vector<Finding>& found, std::vector<Finding> known) {
+  std::ranges::sort(known);
+  std::erase_if(found, [&known](const Finding& finding) { return std::ranges::binary_search(known, finding); });
 }
 
 std::string describe(std::span<const Finding> findings) {
   std::string text;
-  for (const Finding& finding : findings) {
+  for (const Finding& finding : findings.first(std::min(findings.size(), max_findings))) {
     if (!text.empty()) text += "; ";
     text += finding.path + " " + finding.reason;
   }

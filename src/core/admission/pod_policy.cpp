@@ -1,7 +1,8 @@
 #include "liqo/core/admission/pod_policy.hpp"
-#include "liqo/core/quoted.hpp"
 
 #include <algorithm>
+
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
 namespace json = kube::json;
@@ -24,29 +25,59 @@ struct Bound {
   std::string_view key;
   std::int64_t PodPolicy::* member;
 };
+/// Names of resources and quantities.
+struct Amounts {
+  std::string_view key;
+  Resources PodPolicy::* member;
+};
 
 constexpr Switch switches[] = {
-    {"hostNamespaces", &PodPolicy::host_namespaces}, {"hostPath", &PodPolicy::host_path},
-    {"hostPorts", &PodPolicy::host_ports},           {"privileged", &PodPolicy::privileged},
-    {"unconfined", &PodPolicy::unconfined},          {"nodeName", &PodPolicy::node_name},
-    {"probeHosts", &PodPolicy::probe_hosts},         {"otherNamespaces", &PodPolicy::other_namespaces},
-    {"resourceClaims", &PodPolicy::resource_claims}, {"nodeVolumes", &PodPolicy::node_volumes},
+    {"hostNamespaces", &PodPolicy::host_namespaces},
+    {"hostPath", &PodPolicy::host_path},
+    {"hostPorts", &PodPolicy::host_ports},
+    {"privileged", &PodPolicy::privileged},
+    {"unconfined", &PodPolicy::unconfined},
+    {"nodeName", &PodPolicy::node_name},
+    {"probeHosts", &PodPolicy::probe_hosts},
+    {"otherNamespaces", &PodPolicy::other_namespaces},
+    {"resourceClaims", &PodPolicy::resource_claims},
+    {"nodeVolumes", &PodPolicy::node_volumes},
     {"externalIPs", &PodPolicy::external_ips},
+    {"externalNameBackends", &PodPolicy::external_name_backends},
+    {"alwaysPullImages", &PodPolicy::always_pull_images},
 };
 constexpr List list_members[] = {
     {"annotations", &PodPolicy::annotations},
+    {"labels", &PodPolicy::labels},
+    {"serviceAnnotations", &PodPolicy::service_annotations},
+    {"ingressAnnotations", &PodPolicy::ingress_annotations},
     {"capabilities", &PodPolicy::capabilities},
     {"sysctls", &PodPolicy::sysctls},
     {"serviceAccounts", &PodPolicy::service_accounts},
     {"priorityClasses", &PodPolicy::priority_classes},
     {"schedulers", &PodPolicy::schedulers},
+    {"runtimeClasses", &PodPolicy::runtime_classes},
     {"tolerations", &PodPolicy::tolerations},
     {"refusedServiceTypes", &PodPolicy::refused_service_types},
 };
-constexpr Choice choices[] = {{"ingressHosts", &PodPolicy::ingress_hosts}};
+constexpr Choice choices[] = {
+    {"ingressHosts", &PodPolicy::ingress_hosts},
+    {"storageClasses", &PodPolicy::storage_classes},
+    {"twinNames", &PodPolicy::twin_names},
+};
+constexpr Amounts amounts[] = {
+    {"maxSliceResources", &PodPolicy::max_slice},
+    {"maxResources", &PodPolicy::max_resources},
+    {"twinQuota", &PodPolicy::twin_quota},
+    {"tenantQuota", &PodPolicy::tenant_quota},
+};
 constexpr Bound bounds[] = {
     {"maxObjects", &PodPolicy::max_objects},
     {"maxTerminationGracePeriodSeconds", &PodPolicy::max_termination_grace_seconds},
+    {"maxDrainGracePeriodSeconds", &PodPolicy::max_drain_grace_seconds},
+    {"maxShadowPods", &PodPolicy::max_shadow_pods},
+    {"maxShadowPodBytes", &PodPolicy::max_shadow_pod_bytes},
+    {"maxTwinBytes", &PodPolicy::max_twin_bytes},
 };
 
 constexpr std::size_t max_annotation = 16 * 1024;
@@ -90,6 +121,16 @@ bool read_entry(PodPolicy& policy, std::string_view key, const json::value& valu
     if (!(policy.*known.member)) mistake = "\"" + std::string(key) + "\" must be a list of names";
     return (policy.*known.member).has_value();
   }
+  for (const Amounts& known : amounts) {
+    if (key != known.key) continue;
+    const json::object* listed = value.if_object();
+    auto read = listed ? read_resources(*listed)
+                       : kube::Result<Resources>(kube::fail(kube::Errc::parse, "it is not an object"));
+    if (!read)
+      return mistake = "\"" + std::string(key) + "\" must map resources to quantities: " + read.error().text(), false;
+    policy.*known.member = std::move(*read);
+    return true;
+  }
   mistake = in_quotes(key, 80) + " is not a key of it";
   return false;
 }
@@ -112,6 +153,13 @@ kube::Result<PodPolicy> read_pod_policy(std::string_view annotation) {
 
 bool lists(const std::vector<std::string>& list, std::string_view value) {
   return std::ranges::any_of(list, [value](const std::string& entry) { return entry == "*" || entry == value; });
+}
+
+bool lists_key(const std::vector<std::string>& list, std::string_view key) {
+  return std::ranges::any_of(list, [key](std::string_view entry) {
+    if (entry == "*" || entry == key) return true;
+    return entry.ends_with("/*") && key.starts_with(entry.substr(0, entry.size() - 1));
+  });
 }
 
 }  // namespace liqo::core::admission

@@ -12,6 +12,8 @@ namespace {
 constexpr std::string_view review_version = "admission.k8s.io/v1";
 // A certificate has a handful of groups; this is only there so that there is a bound.
 constexpr std::size_t max_groups = 1'000;
+// In the tree and, while it grows, on the parser's stack.
+constexpr std::size_t bytes_per_value = 80;
 
 std::unexpected<kube::Failure> malformed(std::string text) {
   return kube::fail(kube::Errc::parse, "the AdmissionReview cannot be read: " + std::move(text));
@@ -60,6 +62,14 @@ std::string_view to_string(Operation operation) {
 }
 
 bool User::is_in(std::string_view group) const { return std::ranges::find(groups, group) != groups.end(); }
+
+kube::Result<std::size_t> review_size(std::string_view body) {
+  const std::size_t values = kube::count_values(body, max_values);
+  if (values > max_values)
+    return kube::fail(kube::Errc::too_large,
+                      "the AdmissionReview cannot be read: it has more than " + std::to_string(max_values) + " values");
+  return body.size() + values * bytes_per_value;
+}
 
 kube::Result<Request> decode_review(std::string_view body) {
   auto document = kube::parse_json_arena(body, max_depth);

@@ -1,10 +1,13 @@
 #include "liqo/core/admission/shadow_pod.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "liqo/api/labels.hpp"
+#include "liqo/core/admission/claims.hpp"
 #include "liqo/core/admission/patch.hpp"
-#include "liqo/core/admission/pod_firewall.hpp"
+#include "liqo/core/admission/pod_metadata.hpp"
+#include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/mapping/names.hpp"
 #include "liqo/core/quoted.hpp"
 
@@ -57,6 +60,17 @@ std::optional<std::string> difference(const json::value& before, const json::val
   return path;
 }
 
+/// A pod of a real application has some kilobytes.
+constexpr std::size_t most_spec_bytes = 128 * 1024;
+
+std::size_t spec_bytes(const kube::Object& shadow) { return json::serialize(shadow.spec()).size(); }
+
+Answer refuse_size(std::size_t bytes) {
+  return Answer::deny("the spec of a ShadowPod can have " + std::to_string(most_spec_bytes) +
+                      " bytes, and this one has " + std::to_string(bytes) +
+                      ": put large texts of the pod into a ConfigMap");
+}
+
 const json::object& pod_of(const kube::Object& shadow) { return kube::object_at(shadow.spec(), {"pod"}); }
 
 /// True for the identities of that consumer's slices: their certificates name it as their organisation.
@@ -64,6 +78,23 @@ bool is_slice_user(const User& user, std::string_view origin) { return !origin.e
 
 Answer refuse_pod(const kube::Object& shadow, const std::vector<Finding>& findings) {
   return Answer::deny("pod " + std::string(shadow.name()) + " may not run in this cluster: " + describe(findings));
+}
+
+constexpr std::size_t most_uid_bytes = 64;
+
+/// What is wrong with that by which the ShadowPod is known, "" if nothing: its reservation is written down with it, and
+/// looked up by it again. API servers have filled in all of it before they ask.
+std::string check_identity(const Request& request) {
+  const kube::Object& shadow = request.object;
+  if (shadow.ns() != request.ns || !is_dns_label(request.ns))
+    return "metadata.namespace must be the namespace that it is created in, " + in_quotes(request.ns) + "; it is " +
+           in_quotes(shadow.ns());
+  if (!is_dns_subdomain(shadow.name()))
+    return "metadata.name must be a DNS subdomain of at most 253 characters; it is " + in_quotes(shadow.name());
+  if (shadow.uid().empty() || shadow.uid().size() > most_uid_bytes)
+    return "metadata.uid must have 1 to " + std::to_string(most_uid_bytes) + " characters; it has " +
+           std::to_string(shadow.uid().size());
+  return {};
 }
 
 Answer validate_create(const Request& request, const TwinNamespace& twin) {
@@ -85,9 +116,13 @@ Answer validate_create(const Request& request, const TwinNamespace& twin) {
     return Answer::deny(
         "user " + in_quotes(request.user.name) +
         " cannot create ShadowPods: the name does not fit into a label, so no quota can be found by it");
+  if (std::string problem = check_identity(request); !problem.empty()) return Answer::invalid(std::move(problem));
+  if (const std::size_t bytes = spec_bytes(shadow); bytes > most_spec_bytes) return refuse_size(bytes);
   if (kube::array_at(pod_of(shadow), {"containers"}).empty())
     return Answer::invalid("spec.pod.containers is empty: a ShadowPod has to describe a pod");
   std::vector<Finding> findings = check_pod(pod_of(shadow), twin.policy);
+  for (Finding& finding : check_claim_templates(pod_of(shadow), twin.policy, twin.offered_classes))
+    findings.push_back(std::move(finding));
   for (Finding& finding : check_pod_metadata(shadow, twin.policy)) findings.push_back(std::move(finding));
   if (!findings.empty()) return refuse_pod(shadow, findings);
   return Answer::allow();
@@ -110,23 +145,23 @@ Answer validate_update(const Request& request, const TwinNamespace& twin) {
   if (by_consumer && !had.empty() && had != creator)
     return Answer::deny("the ShadowPod belongs to the identity " + in_quotes(had) + ", not to " + in_quotes(creator) +
                         ": each virtual node only writes its own");
+  if (const std::size_t bytes = spec_bytes(after); bytes > most_spec_bytes && bytes > spec_bytes(before))
+    return refuse_size(bytes);
   if (auto path = frozen_difference(pod_of(before), pod_of(after)))
     return Answer::deny("spec.pod." + *path +
                         " cannot be changed: of a ShadowPod only images, activeDeadlineSeconds and tolerations can");
-  // Of what the firewall looks at only tolerations and annotations can be new here, and what was stored before there
-  // was a rule against it can still be updated.
+  // Of what the firewall looks at only the form of tolerations, labels and annotations can be new here, and what was
+  // stored before there was a rule against it can still be updated.
   const auto found_in = [&twin](const kube::Object& shadow) {
     json::object changeable;
     if (const json::value* tolerations = pod_of(shadow).if_contains("tolerations"))
       changeable["tolerations"] = *tolerations;
-    std::vector<Finding> found = check_pod(changeable, twin.policy);
-    for (Finding& finding : check_pod_metadata(shadow, twin.policy)) found.push_back(std::move(finding));
+    std::vector<Finding> found = check_pod(changeable, twin.policy, all_findings);
+    for (Finding& finding : check_pod_metadata(shadow, twin.policy, all_findings)) found.push_back(std::move(finding));
     return found;
   };
-  const std::vector<Finding> known = found_in(before);
   std::vector<Finding> findings = found_in(after);
-  std::erase_if(findings,
-                [&known](const Finding& finding) { return std::ranges::find(known, finding) != known.end(); });
+  keep_new(findings, found_in(before));
   if (!findings.empty()) return refuse_pod(after, findings);
   return Answer::allow();
 }
@@ -163,6 +198,31 @@ Answer validate_shadow_pod(const Request& request, const TwinNamespace& twin) {
   if (request.operation == Operation::create) return validate_create(request, twin);
   if (request.operation == Operation::update) return validate_update(request, twin);
   return Answer::allow();
+}
+
+std::string refuse_stored(std::size_t objects, std::size_t bytes, const PodPolicy& policy, bool figures) {
+  if (!figures)
+    return std::cmp_greater_equal(objects, policy.max_shadow_pods) ||
+                   std::cmp_greater_equal(bytes, policy.max_shadow_pod_bytes)
+               ? "this cluster stores as many pods of the consumer as it may have"
+               : "";
+  const std::string way_out = ": delete some, finished pods among them, or ask the provider for more (";
+  if (std::cmp_greater_equal(objects, policy.max_shadow_pods))
+    return "this cluster stores " + std::to_string(objects) + " pods of the consumer already, and " +
+           std::to_string(policy.max_shadow_pods) + " is what it may have" + way_out + "maxShadowPods in the policy)";
+  if (std::cmp_greater_equal(bytes, policy.max_shadow_pod_bytes))
+    return "the pods of the consumer that this cluster stores have " + std::to_string(bytes) + " bytes already, and " +
+           std::to_string(policy.max_shadow_pod_bytes) + " is what they may have" + way_out +
+           "maxShadowPodBytes in the policy)";
+  return {};
+}
+
+std::string refuse_growth(const Request& request, std::string_view consumer, std::size_t objects, std::size_t bytes,
+                          const PodPolicy& policy, bool figures) {
+  if (request.operation == Operation::create) return refuse_stored(objects, bytes, policy, figures);
+  const bool grows = request.operation == Operation::update && is_of_consumer(request.user, consumer) &&
+                     request.object.text().size() > request.old_object.text().size();
+  return grows ? refuse_stored(0, bytes, policy, figures) : std::string();
 }
 
 std::optional<std::string> frozen_difference(const json::object& before, const json::object& after) {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view pinned_labels[] = {labels::remote_cluster_id, labels::replication, labels::replicated,
                                               labels::replication_origin, labels::replication_destination};
 constexpr std::string_view marks[] = {api::annotations::cordon, api::annotations::cordon_tenant,
-                                      api::annotations::cordoned_resource};
+                                      api::annotations::cordoned_resource, api::annotations::drain};
 
 constexpr std::string_view token_type = "kubernetes.io/service-account-token";
 
@@ -163,6 +163,12 @@ Answer check_secret(const Request& request, std::string_view consumer) {
   if (!kube::object_at(request.object.tree(), {"data"}).empty())
     return Answer::deny("the Secret " + std::string(nonce_secret) + " of " + who +
                         " must be empty: this cluster chooses the nonce");
+  if (kube::bool_at(request.object.tree(), {"immutable"}))
+    return Answer::deny("the Secret " + std::string(nonce_secret) + " of " + who +
+                        " cannot be immutable: this cluster puts the nonce into it");
+  if (!kube::array_at(request.object.tree(), {"metadata", "finalizers"}).empty())
+    return Answer::deny("the Secret " + std::string(nonce_secret) + " of " + who +
+                        " cannot have finalizers: they would hold its namespace when the peering ends");
   return Answer::allow();
 }
 

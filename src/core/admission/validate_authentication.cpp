@@ -3,11 +3,13 @@
 
 #include "kube/base/quantity.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/admission/callers.hpp"
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/validations.hpp"
 #include "liqo/core/authentication/decisions.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
 namespace labels = api::labels;
@@ -107,10 +109,18 @@ Answer validate_tenant(const Request& request, const TenantSurroundings& around)
     return Answer::deny("namespace " + request.ns + " has a Tenant already, " + around.in_namespace.front());
   if (is_new && !around.namesakes.empty())
     return Answer::deny("there is a Tenant of that name already, in namespace " + around.namesakes.front());
+  if (is_new && !around.owned_namespace.empty())
+    return Answer::deny("cluster ID " + in_quotes(id) +
+                        " cannot be let in: twins of a consumer have names that end in " +
+                        "its ID, and so has namespace " + around.owned_namespace + ", which is not a twin: give the " +
+                        "consumer another ID, or say which names its twins may have (twinNames in the annotation " +
+                        std::string(api::annotations::pod_policy) + " of namespace " + request.ns +
+                        ", which liqoctl peer --allow-twin-names sets)");
   return Answer::allow();
 }
 
 Answer mutate_foreign_cluster(const Request& request) {
+  if (auto probe = answer_probe(request)) return std::move(*probe);
   Answer answer;
   if (!request.writes()) return answer;
   if (const std::string_view id = cluster_id(request.object); !id.empty())

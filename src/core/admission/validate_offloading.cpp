@@ -1,5 +1,6 @@
 // Admission of the kinds that say what is offloaded and how much of it: NamespaceOffloading, NamespaceMap, VirtualNode,
 // Quota.
+#include <algorithm>
 #include <map>
 
 #include "liqo/api/labels.hpp"
@@ -7,6 +8,7 @@
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/validations.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/namespace/desired_mapping.hpp"
 #include "liqo/core/node_selector.hpp"
 #include "liqo/core/quoted.hpp"
 
@@ -14,8 +16,6 @@ namespace liqo::core::admission {
 namespace {
 
 constexpr std::string_view offloading_name = "offloading";
-// What one consumer can ask for; a cluster with so many namespaces has other troubles.
-constexpr std::size_t max_mappings = 10'000;
 
 /// Why a namespace cannot have that name, "" if it can.
 std::string refuse_twin(std::string_view name) {
@@ -76,7 +76,10 @@ Answer validate_namespace_map(const Request& request) {
   if (!wanted || wanted->is_null() || (before && *wanted == *before)) return Answer::allow();
   const json::object* entries = wanted->if_object();
   if (!entries) return Answer::invalid("spec.desiredMapping must map names of namespaces to names of their twins");
-  if (entries->size() > max_mappings) return Answer::invalid("spec.desiredMapping has more than 10000 entries");
+  const json::object* had = before ? before->if_object() : nullptr;
+  if (entries->size() > std::max(max_mappings, had ? had->size() : 0))
+    return Answer::invalid("spec.desiredMapping has more than 2000 entries, and a provider makes 1000 namespaces for " +
+                           std::string("one cluster: offload fewer namespaces"));
   std::map<std::string_view, std::string_view> taken;
   for (const auto& [key, value] : *entries) {
     const std::string_view local = key;

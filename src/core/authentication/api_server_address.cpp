@@ -1,7 +1,8 @@
 #include "liqo/core/authentication/api_server_address.hpp"
-#include "liqo/core/quoted.hpp"
 
 #include <algorithm>
+
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 

@@ -73,7 +73,6 @@ kube::Result<kube::Object> forge_tenant(const TenantOrder& order, const PrivateK
   spec["publicKey"] = kube::encode_base64(key.public_key().pem());
   spec["csr"] = kube::encode_base64(*csr);
   spec["signature"] = kube::encode_base64(order.signature);
-  if (!order.proxy_url.empty()) spec["proxyURL"] = order.proxy_url;
   return tenant;
 }
 
@@ -172,11 +171,14 @@ kube::Result<PrivateKey> read_cluster_keys(const kube::Object& secret) {
   return key;
 }
 
-kube::Object forge_cluster_id(std::string_view liqo_namespace, std::string_view cluster_id) {
+kube::Object forge_cluster_id(std::string_view liqo_namespace, std::string_view cluster_id,
+                              std::string_view pod_cidrs) {
   kube::Object map = kube::Object::make(kube::resources::config_maps,
                                         {std::string(liqo_namespace), std::string(cluster_id_config_map)});
   map.set_label(labels::app_name, "clusterid-configmap");
-  kube::ensure_object(map.tree(), "data")["CLUSTER_ID"] = json::string(cluster_id);
+  json::object& data = kube::ensure_object(map.tree(), "data");
+  data[cluster_id_key] = json::string(cluster_id);
+  if (!pod_cidrs.empty()) data[pod_cidrs_key] = json::string(pod_cidrs);
   return map;
 }
 

@@ -10,6 +10,7 @@ namespace liqo::core {
 namespace {
 
 constexpr std::size_t longest_certificate = std::size_t{64} << 10;
+constexpr kube::WallTime::duration soonest_renewal = std::chrono::minutes(1);
 
 std::unexpected<kube::Failure> not_a_certificate() {
   return kube::fail(kube::Errc::parse, "not an X.509 certificate in PEM");
@@ -73,7 +74,8 @@ kube::Result<IssuedCertificate> read_certificate(std::string_view pem) {
 
 kube::WallTime renewal_time(const IssuedCertificate& certificate, std::optional<kube::WallTime> received) {
   const kube::WallTime begin = received.value_or(certificate.not_before);
-  return begin + std::max(certificate.not_after - begin, kube::WallTime::duration::zero()) * 2 / 3;
+  const kube::WallTime due = begin + (certificate.not_after - begin) * 2 / 3;
+  return received ? std::max(due, *received + soonest_renewal) : std::max(due, begin);
 }
 
 }  // namespace liqo::core

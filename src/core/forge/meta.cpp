@@ -17,10 +17,10 @@ constexpr std::string_view home_labels[] = {labels::local_pod, labels::remote_un
 
 /// Annotations that describe the object at home and not its copy. kubectl's is the largest of most pods.
 constexpr std::string_view home_annotations[] = {
-    annotations::remote_pod_uid, annotations::restart_offset,
-    annotations::reflected_keys, annotations::reflected_digest,
-    annotations::applied_spec,   annotations::local_pod_uid,
-    annotations::ordered_at,     "kubectl.kubernetes.io/last-applied-configuration"};
+    annotations::remote_pod_uid,   annotations::restart_offset,    annotations::reflected_keys,
+    annotations::reflected_digest, annotations::applied_spec,      annotations::local_pod_uid,
+    annotations::ordered_at,       annotations::ending_grace,      annotations::left_out,
+    annotations::refused,          annotations::remote_conditions, "kubectl.kubernetes.io/last-applied-configuration"};
 
 bool contains(std::span<const std::string_view> keys, std::string_view key) {
   return std::ranges::find(keys, key) != keys.end();
@@ -106,7 +106,7 @@ json::object metadata_patch(const kube::Object& live, const json::object& label_
   const auto owned_annotations = split(list.substr(std::min(half + 1, list.size())));
   const auto owns = [&](const std::set<std::string_view>& keys) {
     return [&, listed, owns_unlisted](std::string_view key) {
-      if (contains(home_labels, key) || key == annotations::applied_spec) return false;
+      if (contains(home_labels, key) || key == annotations::applied_spec || key == annotations::refused) return false;
       return listed ? keys.contains(key) : owns_unlisted;
     };
   };

@@ -26,6 +26,7 @@ bool has_amount(const json::object& resources, std::string_view name) {
 }
 
 std::string why_not_ready(bool resources, const ProviderHealth& health) {
+  if (!health.refusal.empty()) return health.refusal.substr(0, 500);
   if (!health.probed) return "The provider has not been reached yet.";
   if (health.failed_probes >= health.failure_threshold)
     return "The provider does not answer: " + health.last_error.substr(0, 500);
@@ -61,6 +62,10 @@ ProviderHealth::Network network_state(const kube::Object* foreign_cluster, bool 
   return Network::down;
 }
 
+std::string provider_id(const api::VirtualNode& virtual_node) {
+  return std::string(provider_scheme).append(virtual_node.cluster_id()).append("/").append(virtual_node.name());
+}
+
 json::object node_labels(const api::VirtualNode& virtual_node, const NodeContext& ctx) {
   json::object wanted{{labels::type, labels::type_virtual_node},
                       {labels::remote_cluster_id, virtual_node.cluster_id()},
@@ -89,8 +94,10 @@ json::object node_annotations(const api::VirtualNode& virtual_node, const NodeCo
   return wanted;
 }
 
-json::array node_taints(const api::VirtualNode& virtual_node) {
+json::array node_taints(const api::VirtualNode& virtual_node, const ProviderHealth& health) {
   json::array taints{json::object{{"key", api::virtual_node_taint}, {"value", "true"}, {"effect", "NoExecute"}}};
+  if (!health.closed.empty())
+    taints.push_back(json::object{{"key", api::closed_taint}, {"value", health.closed}, {"effect", "NoSchedule"}});
   for (const json::value& entry : virtual_node.taints()) {
     const std::string_view key = kube::string_at(entry, {"key"});
     const std::string_view effect = kube::string_at(entry, {"effect"});
@@ -149,8 +156,11 @@ json::object node_status(const api::VirtualNode& virtual_node, const ProviderHea
   json::object resources = node_resources(virtual_node);
   json::object status;
   status["conditions"] = node_conditions(resources, health, now);
-  status["nodeInfo"] = json::object{
-      {"kubeletVersion", ctx.kubelet_version}, {"architecture", ctx.architecture}, {"operatingSystem", "linux"}};
+  // As the labels that pods are scheduled by.
+  const json::object marks = node_labels(virtual_node, ctx);
+  status["nodeInfo"] = json::object{{"kubeletVersion", ctx.kubelet_version},
+                                    {"architecture", marks.at("kubernetes.io/arch")},
+                                    {"operatingSystem", marks.at("kubernetes.io/os")}};
   if (!ctx.node_ip.empty())
     status["addresses"] = json::array{json::object{{"type", "InternalIP"}, {"address", ctx.node_ip}}};
   status["daemonEndpoints"] = json::object{{"kubeletEndpoint", json::object{{"Port", ctx.kubelet_port}}}};
@@ -166,12 +176,13 @@ kube::Object forge_node(const api::VirtualNode& virtual_node, const ProviderHeal
   json::object& metadata = node.mutable_metadata();
   json::object wanted_labels = node_labels(virtual_node, ctx);
   json::object annotations = node_annotations(virtual_node, ctx);
-  json::array taints = node_taints(virtual_node);
+  json::array taints = node_taints(virtual_node, health);
   const std::string applied = applied_entries(wanted_labels, annotations, taints);
   annotations[api::annotations::applied_node] = applied;
   metadata["labels"] = std::move(wanted_labels);
   metadata["annotations"] = std::move(annotations);
   node.mutable_spec()["taints"] = std::move(taints);
+  node.mutable_spec()["providerID"] = provider_id(virtual_node);
   node.mutable_status() = node_status(virtual_node, health, ctx, now);
   return node;
 }

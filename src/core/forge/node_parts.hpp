@@ -5,9 +5,15 @@
 
 namespace liqo::core {
 
+/// What the providerIDs of virtual nodes begin with: cloud controllers know the machines of their cloud by theirs, and
+/// leave alone what has another's.
+inline constexpr std::string_view provider_scheme = "liqo://";
+/// `liqo://<provider's cluster ID>/<name of the node>`.
+std::string provider_id(const api::VirtualNode& virtual_node);
+
 kube::json::object node_labels(const api::VirtualNode& virtual_node, const NodeContext& ctx);
 kube::json::object node_annotations(const api::VirtualNode& virtual_node, const NodeContext& ctx);
-kube::json::array node_taints(const api::VirtualNode& virtual_node);
+kube::json::array node_taints(const api::VirtualNode& virtual_node, const ProviderHealth& health);
 kube::json::object node_resources(const api::VirtualNode& virtual_node);
 kube::json::array node_conditions(const kube::json::object& resources, const ProviderHealth& health,
                                   kube::WallTime now);

@@ -82,11 +82,11 @@ std::optional<json::array> taints_patch(const json::array& live, const json::arr
 }
 
 std::optional<json::object> metadata_patch(const kube::Object& node, const api::VirtualNode& virtual_node,
-                                           const NodeContext& ctx) {
+                                           const ProviderHealth& health, const NodeContext& ctx) {
   const Applied applied = read_applied(node);
   const json::object labels = node_labels(virtual_node, ctx);
   json::object annotations = node_annotations(virtual_node, ctx);
-  const json::array taints = node_taints(virtual_node);
+  const json::array taints = node_taints(virtual_node, health);
   const std::string entries = applied_entries(labels, annotations, taints);
   annotations[api::annotations::applied_node] = entries;
 
@@ -95,14 +95,17 @@ std::optional<json::object> metadata_patch(const kube::Object& node, const api::
   for (std::string_view key : {go_applied_metadata, go_applied_status})
     if (node.has_annotation(key)) annotation_changes[key] = nullptr;
   auto taint_changes = taints_patch(kube::array_at(node.spec(), {"taints"}), taints, applied.taints);
-  if (label_changes.empty() && annotation_changes.empty() && !taint_changes) return std::nullopt;
+  // It can be set once and never changed.
+  const bool unnamed = kube::string_at(node.spec(), {"providerID"}).empty();
+  if (label_changes.empty() && annotation_changes.empty() && !taint_changes && !unnamed) return std::nullopt;
 
   // Others add taints to the list as well: it is replaced only as it was read.
   json::object metadata{{"uid", node.uid()}, {"resourceVersion", node.resource_version()}};
   if (!label_changes.empty()) metadata["labels"] = std::move(label_changes);
   if (!annotation_changes.empty()) metadata["annotations"] = std::move(annotation_changes);
   json::object patch{{"metadata", std::move(metadata)}};
-  if (taint_changes) patch["spec"] = json::object{{"taints", std::move(*taint_changes)}};
+  if (taint_changes) kube::ensure_object(patch, "spec")["taints"] = std::move(*taint_changes);
+  if (unnamed) kube::ensure_object(patch, "spec")["providerID"] = provider_id(virtual_node);
   return patch;
 }
 
@@ -209,6 +212,24 @@ std::optional<json::object> status_patch(const kube::Object& node, const api::Vi
 
 }  // namespace
 
+std::string why_foreign(const kube::Object& node) {
+  const std::string name(node.name());
+  // Who takes away the label by which virtual nodes are found does not make a machine of one.
+  if (node.label(api::labels::type) != api::labels::type_virtual_node &&
+      !node.has_annotation(api::annotations::applied_node))
+    return "a node named " + name +
+           " exists and is no virtual node: delete it, or create the VirtualNode under another name";
+  constexpr std::pair<std::string_view, std::string_view> marks[] = {{"status", "machineID"}, {"status", "bootID"}};
+  for (const auto& [part, mark] : marks)
+    if (!kube::string_at(node.tree(), {part, "nodeInfo", mark}).empty())
+      return "a machine has registered as node " + name + " (its " + std::string(mark) +
+             " is set): stop its kubelet or give it another name, then delete the Node, which is made anew";
+  const std::string_view provider = kube::string_at(node.spec(), {"providerID"});
+  if (!provider.empty() && !provider.starts_with(provider_scheme))
+    return "the Node " + name + " has the providerID of a machine: delete the Node, which is made anew";
+  return {};
+}
+
 std::string applied_entries(const json::object& labels, const json::object& annotations, const json::array& taints) {
   json::array names;
   for (const json::value& taint : taints) names.push_back(json::value(taint_name(taint)));
@@ -220,12 +241,10 @@ NodeUpdate plan_node_update(const kube::Object& node, const api::VirtualNode& vi
                             const ProviderHealth& health, const NodeContext& ctx, kube::WallTime now,
                             std::chrono::seconds heartbeat) {
   NodeUpdate update;
-  if (node.label(api::labels::type) != api::labels::type_virtual_node) {
-    update.refusal = "a node named " + std::string(virtual_node.name()) + " exists and is no virtual node";
-    return update;
-  }
+  update.refusal = why_foreign(node);
+  if (!update.refusal.empty()) return update;
   if (node.is_deleting()) return update;
-  update.metadata = metadata_patch(node, virtual_node, ctx);
+  update.metadata = metadata_patch(node, virtual_node, health, ctx);
   update.status = status_patch(node, virtual_node, health, ctx, now, heartbeat);
   return update;
 }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "bounded.hpp"
 #include "conditions.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
@@ -22,8 +23,16 @@ constexpr std::size_t max_containers = 500;
 
 /// Conditions that a kubelet sets: where the remote pod has none of them, the local one has none either.
 /// PodScheduled is not among them, because the local scheduler sets it before there is a remote pod.
-constexpr std::string_view kubelet_conditions[] = {"Initialized", "Ready", "ContainersReady",
-                                                   "PodReadyToStartContainers", api::offloaded_condition};
+constexpr std::string_view kubelet_conditions[] = {"Initialized",           "Ready",
+                                                   "ContainersReady",       "PodReadyToStartContainers",
+                                                   "PodResizePending",      "PodResizeInProgress",
+                                                   api::offloaded_condition};
+/// Longer ones are not copied: their types are noted in an annotation.
+constexpr std::size_t longest_type = 200;
+
+bool is_of_kubelet(std::string_view type) {
+  return std::ranges::find(kubelet_conditions, type) != std::end(kubelet_conditions);
+}
 
 bool is_phase(std::string_view phase) {
   return phase == "Pending" || phase == "Running" || phase == "Unknown" || api::is_final_phase(phase);
@@ -80,10 +89,11 @@ std::int64_t restart_offset(const kube::Object& local, const kube::Object& remot
 
 json::array container_statuses(const json::array& remote, std::int64_t offset) {
   json::array copied;
+  Bounds bounds{.text = max_text};
   for (const json::value& entry : remote) {
-    const json::object* status = entry.if_object();
-    if (!status || copied.size() >= max_containers) continue;
-    json::object& copy = copied.emplace_back(*status).get_object();
+    if (copied.size() >= max_containers || bounds.left == 0) break;
+    if (!entry.is_object()) continue;
+    json::object& copy = copied.emplace_back(bounded(entry, bounds)).get_object();
     const std::int64_t count = std::clamp<std::int64_t>(kube::int_at(entry, {"restartCount"}), 0, INT32_MAX);
     copy["restartCount"] = std::min<std::int64_t>(count + offset, INT32_MAX);
   }
@@ -109,7 +119,8 @@ json::array debug_statuses(const kube::Object& local) {
 }
 
 void set_addresses(const kube::Object& local, const kube::Object& remote, const StatusContext& ctx,
-                   json::object& status) {
+                   WantedStatus& wanted) {
+  json::object& status = wanted.status;
   if (ctx.node_ip.empty()) {
     for (std::string_view key : {"hostIP", "hostIPs"})
       if (const json::value* have = local.status().if_contains(key)) status[key] = *have;
@@ -118,14 +129,21 @@ void set_addresses(const kube::Object& local, const kube::Object& remote, const 
     status["hostIPs"] = json::array{json::object{{"ip", ctx.node_ip}}};
   }
   if (!ctx.reflect_ips) return;
+  if (!ctx.addresses) {
+    for (std::string_view key : {"podIP", "podIPs"})
+      if (const json::value* have = local.status().if_contains(key)) status[key] = *have;
+    return;
+  }
   json::array addresses;
   // What is no address, or a second one of a family, would make the API server refuse the whole status.
   bool has_family[2] = {};
   const auto add = [&](std::string_view text) {
-    const auto parsed = IpAddress::parse(text);
-    if (!parsed || std::exchange(has_family[parsed->v6 ? 1 : 0], true)) return;
-    const auto mapped = ctx.ips ? ctx.ips->remap(text) : std::optional<std::string>(text);
-    addresses.push_back(json::object{{"ip", *mapped}});
+    const auto reported = IpAddress::parse(text);
+    if (!reported) return;
+    const auto shown = ctx.addresses->shown(text);
+    if (!shown && ctx.addresses->tells_left_out()) wanted.left_out = reported->text();
+    if (!shown || std::exchange(has_family[shown->v6 ? 1 : 0], true)) return;
+    addresses.push_back(json::object{{"ip", shown->text()}});
   };
   const json::array& all = kube::array_at(remote.status(), {"podIPs"});
   for (const json::value& entry : all) add(kube::string_at(entry, {"ip"}));
@@ -158,20 +176,71 @@ json::object copy_condition(const json::object& remote) {
   return copy;
 }
 
-json::array wanted_conditions(const kube::Object& local, const kube::Object& remote, kube::WallTime now) {
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> parts;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (comma > 0) parts.push_back(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return parts;
+}
+
+/// The types of the remote pod's conditions that no kubelet, and not the scheduler, would set at home.
+std::string noted_types(const kube::Object& local, const json::array& wanted, const kube::Object& remote) {
+  std::string noted;
+  for (const json::value& entry : wanted) {
+    const std::string_view type = kube::string_at(entry, {"type"});
+    if (is_of_kubelet(type) || type == "PodScheduled" || has_gate(local, type) || type.contains(',') ||
+        !find_condition(remote.status(), type))
+      continue;
+    noted.append(noted.empty() ? "" : ",").append(type);
+  }
+  return noted;
+}
+
+/// Whether a container's requests or limits at home are others than those that the provider was asked for.
+bool is_resized(const kube::Object& local, const kube::Object& shadow) {
+  for (std::string_view list : {"containers", "initContainers"}) {
+    const json::array& sent = kube::array_at(shadow.spec(), {"pod", list});
+    for (const json::value& container : kube::array_at(local.spec(), {list})) {
+      const auto same_name = [name = kube::string_at(container, {"name"})](const json::value& other) {
+        return kube::string_at(other, {"name"}) == name;
+      };
+      const auto order = std::ranges::find_if(sent, same_name);
+      if (order == sent.end()) continue;
+      // What can be resized; anything else cannot change.
+      for (std::string_view part : {"requests", "limits"})
+        for (std::string_view resource : {"cpu", "memory"})
+          if (kube::string_at(container, {"resources", part, resource}) !=
+              kube::string_at(*order, {"resources", part, resource}))
+            return true;
+    }
+  }
+  return false;
+}
+
+json::array wanted_conditions(const kube::Object& local, const kube::Object& remote, const kube::Object* shadow,
+                              kube::WallTime now) {
   json::array wanted;
   for (const json::value& entry : kube::array_at(remote.status(), {"conditions"})) {
     const std::string_view type = kube::string_at(entry, {"type"});
-    if (type.empty() || has_gate(local, type) || wanted.size() >= 100) continue;
+    if (type.empty() || type.size() > longest_type || has_gate(local, type) || wanted.size() >= 100) continue;
     wanted.push_back(copy_condition(entry.get_object()));
   }
+  const std::vector<std::string_view> copied_before = split(local.annotation(annotations::remote_conditions));
   for (const json::value& entry : kube::array_at(local.status(), {"conditions"})) {
     const std::string_view type = kube::string_at(entry, {"type"});
-    if (type.empty() || find_condition(wanted, type) ||
-        std::ranges::find(kubelet_conditions, type) != std::end(kubelet_conditions))
+    if (type.empty() || find_condition(wanted, type) || is_of_kubelet(type) ||
+        std::ranges::find(copied_before, type) != copied_before.end())
       continue;
     wanted.push_back(entry);
   }
+  if (shadow && is_resized(local, *shadow) && !find_condition(wanted, "PodResizePending"))
+    set_condition(wanted, local.status(),
+                  {"PodResizePending", "True", "Infeasible",
+                   "A pod that runs in another cluster cannot be resized: it keeps what it was created with."},
+                  now);
   if (const NotReady why = not_ready(local, &remote); !why.reason.empty()) {
     const json::object* ready = find_condition(wanted, "Ready");
     if (ready && kube::string_at(*ready, {"status"}) != "True" && why.reason != api::reasons::remote_unavailable)
@@ -191,8 +260,8 @@ std::string_view shown_phase(const kube::Object& local, const kube::Object& remo
   return api::phase_of(local).empty() ? std::string_view("Pending") : api::phase_of(local);
 }
 
-WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, const StatusContext& ctx,
-                         kube::WallTime now) {
+WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, const kube::Object* shadow,
+                         const StatusContext& ctx, kube::WallTime now) {
   const json::object& from = remote.status();
   WantedStatus wanted;
   json::object& status = wanted.status;
@@ -213,8 +282,12 @@ WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, 
   if (json::array all = debug_statuses(local);
       all.size() > kube::array_at(local.status(), {"ephemeralContainerStatuses"}).size())
     status["ephemeralContainerStatuses"] = std::move(all);
-  set_addresses(local, remote, ctx, status);
-  status["conditions"] = wanted_conditions(local, remote, now);
+  set_addresses(local, remote, ctx, wanted);
+  json::array conditions = wanted_conditions(local, remote, shadow, now);
+  if (const std::string noted = noted_types(local, conditions, remote);
+      noted != local.annotation(annotations::remote_conditions))
+    wanted.annotations[annotations::remote_conditions] = noted.empty() ? json::value(nullptr) : json::value(noted);
+  status["conditions"] = std::move(conditions);
   wanted.labels[api::labels::local_pod] = "true";
   if (!remote.uid().empty()) wanted.annotations[annotations::remote_pod_uid] = remote.uid();
   if (offset != number_annotation(local, annotations::restart_offset))
@@ -226,7 +299,7 @@ WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, 
 std::optional<WantedStatus> missing_status(const kube::Object& local, kube::WallTime now) {
   const json::object* ready = find_condition(local.status(), "Ready");
   if (!ready || kube::string_at(*ready, {"status"}) != "True") return std::nullopt;
-  WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}};
+  WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}, .left_out = {}};
   json::value& conditions = wanted.status["conditions"];
   const NotReady why = not_ready(local, nullptr);
   for (std::string_view type : {"Ready", "ContainersReady"})
@@ -249,11 +322,16 @@ std::optional<WantedStatus> forge_local_status(const kube::Object& local, const 
   if (api::is_final_phase(api::phase_of(local))) return std::nullopt;
   if (is_for_another(remote, local)) remote = nullptr;
   if (is_for_another(shadow, local)) shadow = nullptr;
-  if (remote) return copy_status(local, *remote, ctx, now);
+  if (remote) return copy_status(local, *remote, shadow, ctx, now);
   if (shadow && api::ShadowPod(*shadow).is_finished())
     return forge_rejection(local, api::ShadowPod(*shadow).phase(), api::reasons::remote_terminated,
                            "The pod ended at the provider, and what it left there is gone.", now);
-  return missing_status(local, now);
+  auto missing = missing_status(local, now);
+  const std::string_view refusal = shadow ? shadow->annotation(annotations::refused) : std::string_view();
+  if (refusal.empty()) return missing;
+  kube::Object shown = local;
+  if (missing) shown.mutable_status() = std::move(missing->status);
+  return forge_refusal(shown, api::reasons::offloading_refused, refusal_message(ctx.provider, refusal), now);
 }
 
 }  // namespace liqo::core

@@ -4,7 +4,9 @@
 
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/admission/pod_metadata.hpp"
 #include "liqo/core/forge/meta.hpp"
+#include "liqo/core/left_out.hpp"
 #include "liqo/core/mapping/names.hpp"
 #include "liqo/core/pod_plan.hpp"
 
@@ -39,12 +41,30 @@ json::object pod_labels(const kube::Object& shadow) {
   return labels;
 }
 
-json::object pod_annotations(const kube::Object& shadow) {
-  json::object annotations = shadow.annotations();
-  annotations.erase("kubectl.kubernetes.io/last-applied-configuration");
-  annotations.erase(api::annotations::ordered_at);
+json::object pod_annotations(const kube::Object& shadow, const admission::PodPolicy& policy,
+                             std::vector<std::string>& left_out) {
+  json::object annotations = admission::kept_annotations(shadow, policy, left_out);
+  for (std::string_view key : {std::string_view("kubectl.kubernetes.io/last-applied-configuration"),
+                               api::annotations::ordered_at, api::annotations::left_out, api::annotations::refused})
+    annotations.erase(key);
   annotations[api::annotations::applied_spec] = mutable_digest(api::ShadowPod(shadow));
   return annotations;
+}
+
+/// An image that lies on a node for somebody else is run only after its registry has been asked.
+void pull_always(json::object& spec) {
+  const auto each = [&spec](std::string_view list, auto change) {
+    json::value* entries = spec.if_contains(list);
+    if (!entries || !entries->is_array()) return;
+    for (json::value& entry : entries->get_array())
+      if (json::object* object = entry.if_object()) change(*object);
+  };
+  for (std::string_view list : {"containers", "initContainers"})
+    each(list, [](json::object& container) { container["imagePullPolicy"] = "Always"; });
+  each("volumes", [](json::object& volume) {
+    if (json::value* image = volume.if_contains("image"); image && image->is_object())
+      image->get_object()["pullPolicy"] = "Always";
+  });
 }
 
 void remap_api_server(json::object& spec, const IpMapping& ips) {
@@ -59,11 +79,12 @@ void remap_api_server(json::object& spec, const IpMapping& ips) {
 
 }  // namespace
 
-kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api_server_ips) {
+kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api_server_ips,
+                                const admission::PodPolicy& policy) {
   kube::Object pod = kube::Object::make(kube::resources::pods, shadow.key());
-  json::object& metadata = pod.mutable_metadata();
-  metadata["labels"] = pod_labels(shadow);
-  metadata["annotations"] = pod_annotations(shadow);
+  std::vector<std::string> left_out;
+  pod.mutable_metadata()["labels"] = pod_labels(shadow);
+  json::object annotations = pod_annotations(shadow, policy, left_out);
   pod.add_owner_reference({.api_version = std::string(shadow.api_version()),
                            .kind = "ShadowPod",
                            .name = std::string(shadow.name()),
@@ -73,12 +94,25 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
   json::object& spec = pod.mutable_spec();
   spec = api::ShadowPod(shadow).pod_spec();
   if (api_server_ips) remap_api_server(spec, *api_server_ips);
-  if (!restarts_always(spec)) metadata["finalizers"] = json::array{json::string(api::finalizers::shadow_pod_tracking)};
+  if (spec.contains("tolerations")) spec["tolerations"] = admission::kept_tolerations(spec, policy, left_out);
+  if (policy.always_pull_images) pull_always(spec);
+  if (!left_out.empty()) annotations[api::annotations::left_out] = forge_left_out(left_out);
+  const bool tracked = !restarts_always(spec);
+  json::object& metadata = pod.mutable_metadata();
+  metadata["annotations"] = std::move(annotations);
+  if (tracked) metadata["finalizers"] = json::array{json::string(api::finalizers::shadow_pod_tracking)};
   return pod;
 }
 
-std::optional<json::object> plan_provider_pod_update(const kube::Object& shadow, const kube::Object& pod) {
-  json::object metadata = metadata_patch(pod, pod_labels(shadow), pod_annotations(shadow), false);
+std::optional<json::object> plan_provider_pod_update(const kube::Object& shadow, const kube::Object& pod,
+                                                     const admission::PodPolicy& policy) {
+  std::vector<std::string> left_out;
+  json::object annotations = pod_annotations(shadow, policy, left_out);
+  // What is on a pod that runs, as earlier versions and policies let it, is not taken from it.
+  for (const auto& [key, value] : shadow.annotations())
+    if (const json::value* have = pod.annotations().if_contains(key); have && !annotations.contains(key))
+      annotations[key] = *have;
+  json::object metadata = metadata_patch(pod, pod_labels(shadow), annotations, false);
   if (metadata.empty()) return std::nullopt;
   json::object patch;
   // The digest of what was applied last, not the pod's own spec, tells a change: the provider's admission may have
@@ -89,9 +123,12 @@ std::optional<json::object> plan_provider_pod_update(const kube::Object& shadow,
     json::object spec = mutable_spec(api::ShadowPod(shadow).pod_spec());
     // Tolerations can only be added to a pod; the list is replaced as a whole.
     json::array tolerations = kube::array_at(pod.spec(), {"tolerations"});
-    for (const json::value& wanted : kube::array_at(spec, {"tolerations"}))
-      if (std::ranges::find(tolerations, wanted) == tolerations.end()) tolerations.push_back(wanted);
-    if (!tolerations.empty()) spec["tolerations"] = std::move(tolerations);
+    for (json::value& wanted : admission::kept_tolerations(spec, policy, left_out))
+      if (std::ranges::find(tolerations, wanted) == tolerations.end()) tolerations.push_back(std::move(wanted));
+    if (tolerations.empty())
+      spec.erase("tolerations");
+    else
+      spec["tolerations"] = std::move(tolerations);
     patch["spec"] = std::move(spec);
   }
   metadata["uid"] = pod.uid();

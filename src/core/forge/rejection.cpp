@@ -3,6 +3,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/forge/pod_status.hpp"
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -32,7 +33,7 @@ void end_containers(json::object& status, std::string_view list, std::string_vie
 
 WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, std::string_view reason,
                              std::string_view message, kube::WallTime now) {
-  WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}};
+  WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}, .left_out = {}};
   json::object& status = wanted.status;
   status["phase"] = phase;
   status["reason"] = reason;
@@ -61,15 +62,24 @@ std::string refusal_words(const kube::Failure& failure) {
   return std::string(words);
 }
 
+std::string refusal_message(std::string_view provider, std::string_view words) {
+  return "Cluster " + std::string(provider) + " refuses the pod: " + std::string(cut_text(words, longest_refusal));
+}
+
 WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, std::string_view message,
                            kube::WallTime now) {
-  WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}};
+  WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}, .left_out = {}};
   wanted.labels[api::labels::local_pod] = "true";
   json::value& conditions = wanted.status["conditions"];
   if (!conditions.is_array()) conditions = json::array();
-  set_condition(conditions.get_array(), local.status(),
-                {api::offloaded_condition, "False", reason, message.substr(0, 4096)}, now);
+  set_condition(conditions.get_array(), local.status(), {api::offloaded_condition, "False", reason, message}, now);
   return wanted;
+}
+
+std::string_view refusal_told(const json::object& status) {
+  const json::object* condition = find_condition(status, api::offloaded_condition);
+  if (!condition || kube::string_at(*condition, {"reason"}) != api::reasons::offloading_refused) return {};
+  return kube::string_at(*condition, {"message"});
 }
 
 }  // namespace liqo::core

@@ -2,7 +2,9 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <charconv>
+#include <tuple>
 
 namespace liqo::core {
 namespace {
@@ -33,6 +35,12 @@ std::string IpAddress::text() const {
   return buffer;
 }
 
+bool IpAddress::is_special() const {
+  static const std::vector<Cidr> special =
+      *parse_ranges("0.0.0.0/8,127.0.0.0/8,169.254.0.0/16,224.0.0.0/3,::/127,::ffff:0.0.0.0/96,fe80::/10,ff00::/8");
+  return std::ranges::any_of(special, [this](const Cidr& range) { return range.contains(*this); });
+}
+
 std::optional<Cidr> Cidr::parse(std::string_view text) {
   const auto slash = text.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
@@ -43,7 +51,11 @@ std::optional<Cidr> Cidr::parse(std::string_view text) {
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), prefix);
   if (failure != std::errc() || end != digits.data() + digits.size() || digits.size() > 3) return std::nullopt;
   if (prefix < 0 || prefix > int(base->size()) * 8) return std::nullopt;
-  Cidr cidr{.base = *base, .prefix = prefix};
+  return masked(*base, prefix);
+}
+
+Cidr Cidr::masked(const IpAddress& address, int prefix) {
+  Cidr cidr{.base = address, .prefix = prefix};
   for (std::size_t i = 0; i < cidr.base.size(); ++i) cidr.base.bytes[i] &= mask_at(prefix, i);
   return cidr;
 }
@@ -53,6 +65,52 @@ bool Cidr::contains(const IpAddress& address) const {
   for (std::size_t i = 0; i < base.size(); ++i)
     if ((address.bytes[i] & mask_at(prefix, i)) != base.bytes[i]) return false;
   return true;
+}
+
+kube::Result<std::vector<Cidr>> parse_ranges(std::string_view text) {
+  std::vector<Cidr> ranges;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    std::string_view word = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
+    while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+    if (word.empty()) continue;
+    const auto range = Cidr::parse(word);
+    if (!range)
+      return kube::fail(kube::Errc::invalid_input,
+                        "\"" + std::string(word.substr(0, 64)) + "\" is no range of addresses such as 10.2.0.0/16");
+    ranges.push_back(*range);
+  }
+  return ranges;
+}
+
+std::string in_words(std::span<const Cidr> ranges) {
+  std::string words;
+  for (const Cidr& range : ranges) words += (words.empty() ? "" : ", ") + range.text();
+  return words;
+}
+
+std::vector<Cidr> merge_ranges(std::vector<Cidr> ranges) {
+  const auto key = [](const Cidr& range) { return std::tie(range.base.v6, range.base.bytes, range.prefix); };
+  std::ranges::sort(ranges, [&](const Cidr& a, const Cidr& b) { return key(a) < key(b); });
+  std::vector<Cidr> merged;
+  for (const Cidr& range : ranges) {
+    if (!merged.empty() && merged.back().contains(range.base)) continue;
+    merged.push_back(range);
+    // A half beside its other half, which is the one before it, makes a whole; that may be a half, too.
+    while (merged.size() > 1 && merged.back().prefix > 0) {
+      const Cidr& last = merged.back();
+      const Cidr& before = merged[merged.size() - 2];
+      Cidr whole{.base = before.base, .prefix = last.prefix - 1};
+      if (before.prefix != last.prefix || before.base.v6 != last.base.v6 || !whole.contains(last.base) ||
+          Cidr::masked(whole.base, whole.prefix) != whole)
+        break;
+      merged.pop_back();
+      merged.back() = whole;
+    }
+  }
+  return merged;
 }
 
 IpAddress move_into(const IpAddress& address, const Cidr& target) {
@@ -88,9 +146,14 @@ kube::Result<void> IpMapping::add(std::span<const std::string> original, std::sp
 std::optional<std::string> IpMapping::remap(std::string_view address) const {
   const auto parsed = IpAddress::parse(address);
   if (!parsed) return std::nullopt;
+  const auto found = find(*parsed);
+  return found ? found->text() : std::string(address);
+}
+
+std::optional<IpAddress> IpMapping::find(const IpAddress& address) const {
   for (const Pair& pair : pairs_)
-    if (pair.original.contains(*parsed)) return move_into(*parsed, pair.remapped).text();
-  return std::string(address);
+    if (pair.original.contains(address)) return move_into(address, pair.remapped);
+  return std::nullopt;
 }
 
 }  // namespace liqo::core

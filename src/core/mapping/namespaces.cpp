@@ -11,8 +11,13 @@ NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map, const Name
   std::vector<api::MappedNamespace> usable;
   for (api::MappedNamespace& entry : map.current_mapping()) {
     // What was not asked for is none of the provider's business: it could otherwise have the objects of any namespace
-    // sent to it. This also ends the work in a twin as soon as it is no longer wanted, before the provider removes it.
-    if (map.desired_twin(entry.local) != entry.remote) continue;
+    // sent to it; what is left there is only looked at. This also ends the work in a twin as soon as it is no longer
+    // wanted, before the provider removes it.
+    if (map.desired_twin(entry.local) != entry.remote || entry.phase == "Terminating") {
+      if (is_dns_label(entry.local) && is_dns_label(entry.remote))
+        made.withdrawn_.emplace(std::move(entry.local), std::move(entry.remote));
+      continue;
+    }
     if (!entry.accepted()) {
       if (entry.phase != "CreationLoopBackOff") continue;
       const std::string* used = before ? before->to_remote(entry.local) : nullptr;
@@ -44,6 +49,11 @@ NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map, const Name
 const std::string* NamespaceMapping::to_remote(std::string_view local) const {
   const auto found = forward_.find(local);
   return found == forward_.end() ? nullptr : &found->second;
+}
+
+const std::string* NamespaceMapping::withdrawn(std::string_view local) const {
+  const auto found = withdrawn_.find(local);
+  return found == withdrawn_.end() ? nullptr : &found->second;
 }
 
 const std::string* NamespaceMapping::to_local(std::string_view remote) const {

@@ -18,37 +18,89 @@ json::object replication_labels(std::string_view remote_cluster) {
           {labels::replication_destination, remote_cluster}};
 }
 
+/// Who selects by what: another text means that somebody has said something else.
+std::string selected_by(const api::NamespaceOffloading& offloading, const kube::Object& object) {
+  return std::string(object.uid()) + json::serialize(offloading.cluster_selector());
+}
+
+std::set<std::string, std::less<>> selected_nodes(const NodeSelector& selector, std::span<const OfferedNode> nodes,
+                                                  const NodeContext& ctx) {
+  std::set<std::string, std::less<>> selected;
+  for (const OfferedNode& offered : nodes)
+    if (is_selected(selector, offered, ctx)) selected.emplace(offered.virtual_node->name());
+  return selected;
+}
+
+/// Whether one of the nodes that were selected is without the Node that it should have: the labels that were set on
+/// that by hand are not known, and may come back with it.
+bool is_in_doubt(const TwinMemory::Selection& before, std::span<const OfferedNode> nodes) {
+  return std::ranges::any_of(nodes, [&](const OfferedNode& offered) {
+    return !offered.node && api::VirtualNode(*offered.virtual_node).create_node() &&
+           before.nodes.contains(offered.virtual_node->name());
+  });
+}
+
+/// Whether somebody has said that the twin is not wanted: by another selector, or by removing every node that was
+/// selected.
+bool is_meant(const TwinMemory::Selection& before, std::string_view by, std::span<const OfferedNode> nodes) {
+  if (before.by.empty()) return false;
+  return before.by != by || std::ranges::none_of(nodes, [&](const OfferedNode& offered) {
+           return !offered.virtual_node->is_deleting() && before.nodes.contains(offered.virtual_node->name());
+         });
+}
+
 }  // namespace
 
-bool is_selected(const NodeSelector& selector, const OfferedNode& offered) {
+bool is_selected(const NodeSelector& selector, const OfferedNode& offered, const NodeContext& ctx) {
   if (selector.empty()) return true;
   const api::VirtualNode virtual_node(*offered.virtual_node);
   if (offered.node) return selector.matches(virtual_node.name(), offered.node->labels());
-  return selector.matches(virtual_node.name(), node_labels(virtual_node, NodeContext{}));
+  return selector.matches(virtual_node.name(), node_labels(virtual_node, ctx));
 }
 
-bool is_any_selected(const NodeSelector& selector, std::span<const OfferedNode> nodes) {
-  return std::ranges::any_of(nodes, [&](const OfferedNode& offered) { return is_selected(selector, offered); });
-}
-
-WantedTwins wanted_twins(std::span<const kube::Object> offloadings, std::span<const OfferedNode> nodes,
-                         std::string_view local_cluster, const WantedTwins& current) {
-  WantedTwins wanted;
+TwinWish wanted_twins(std::span<const kube::Object> offloadings, std::span<const OfferedNode> nodes,
+                      const TwinRules& rules, const WantedTwins& current, TwinMemory& memory) {
+  TwinWish wish;
+  TwinMemory before;
+  std::swap(before, memory);
   for (const kube::Object& object : offloadings) {
     const api::NamespaceOffloading offloading(object);
-    if (!offloading.has_right_name() || object.is_deleting() ||
-        !object.has_finalizer(api::finalizers::namespace_offloading))
-      continue;
+    if (!offloading.has_right_name() || object.is_deleting()) continue;
     const std::string local(object.ns());
+    const auto present = current.find(local);
     const auto selector = NodeSelector::parse(offloading.cluster_selector());
-    auto name = remote_namespace_name(offloading, local_cluster);
-    if (!selector || !name) {
-      if (const auto present = current.find(local); present != current.end()) wanted.insert(*present);
+    auto name = remote_namespace_name(offloading, rules.local_cluster);
+    auto known = before.namespaces.extract(local);
+    TwinMemory::Selection last = known ? std::move(known.mapped()) : TwinMemory::Selection();
+    if (!selector || !name || !object.has_finalizer(api::finalizers::namespace_offloading)) {
+      if (present == current.end()) continue;
+      wish.twins.insert(*present);
+      memory.namespaces.emplace(local, std::move(last));
       continue;
     }
-    if (is_any_selected(*selector, nodes)) wanted.insert_or_assign(local, std::move(*name));
+    const std::string by = selected_by(offloading, object);
+    if (auto selected = selected_nodes(*selector, nodes, rules.node); !selected.empty()) {
+      wish.twins.insert_or_assign(local, std::move(*name));
+      memory.namespaces.emplace(local, TwinMemory::Selection{by, std::move(selected), std::nullopt});
+      continue;
+    }
+    if (present == current.end()) continue;
+    if (!is_in_doubt(last, nodes)) {
+      if (is_meant(last, by, nodes)) continue;
+      const bool is_new = !last.lost_since;
+      if (is_new) last.lost_since = rules.now;
+      const kube::Duration left = rules.grace - (rules.now - *last.lost_since);
+      if (left <= kube::Duration::zero()) continue;
+      wish.leaving.emplace(local, TwinWish::Leaving{left, is_new});
+    }
+    wish.twins.insert(*present);
+    memory.namespaces.emplace(local, std::move(last));
   }
-  return wanted;
+  for (auto last = wish.twins.end(); wish.twins.size() > max_mappings && last != wish.twins.begin();) {
+    --last;
+    if (!current.contains(last->first)) last = wish.twins.erase(last);
+  }
+  return wish;
 }
 
 kube::Object forge_namespace_map(const kube::ObjectKey& key, std::string_view remote_cluster,

@@ -88,6 +88,8 @@ TwinPlan plan_twin(const api::WantedNamespace& wanted, const kube::Object* exist
   plan.refusal = refuse_twin_name(wanted.remote, ctx.liqo_namespace);
   if (plan.refusal.empty() && !is_dns_label(wanted.local))
     plan.refusal = "it is wanted for what cannot be the name of a namespace";
+  // What exists stays, also where the policy has changed.
+  if (plan.refusal.empty() && !existing) plan.refusal = refuse_new_twin_name(wanted.remote, ctx.names);
   if (!plan.refusal.empty()) return plan;
   if (!existing) {
     kube::Object twin = kube::Object::make(kube::resources::namespaces, {"", wanted.remote});
@@ -154,7 +156,12 @@ BindingPlan plan_twin_binding(std::string_view twin, const kube::Object* existin
   return plan;
 }
 
-TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::Object> twins, std::size_t limit) {
+std::string too_many_twins(std::size_t limit) {
+  return "the provider makes no more than " + std::to_string(limit) + " namespaces for one cluster; offload fewer";
+}
+
+TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::Object> twins, std::size_t elsewhere,
+                           std::size_t limit) {
   std::map<std::string_view, std::string_view> existing;  // twin to local namespace
   for (const kube::Object& twin : twins) existing[twin.name()] = twin.annotation(annotations::original_name);
   std::vector<api::WantedNamespace> wanted = map.desired_mapping();
@@ -183,9 +190,8 @@ TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::O
       refuse(entry,
              "the wanted name is that of the twin of another namespace already, and a twin belongs to one namespace; "
              "use another name");
-    } else if (selection.taken.size() >= limit) {
-      refuse(entry, "the provider has made " + std::to_string(limit) +
-                        " namespaces for this cluster, and makes no more; offload fewer");
+    } else if (rank(entry) > 0 && selection.taken.size() + elsewhere >= limit) {
+      refuse(entry, too_many_twins(limit));
     } else {
       selection.taken.push_back(std::move(entry));
     }

@@ -1,6 +1,7 @@
 #include "liqo/core/quota/ledger.hpp"
 
 #include <charconv>
+#include <optional>
 
 #include "liqo/core/mapping/names.hpp"
 
@@ -9,8 +10,27 @@ namespace {
 
 constexpr std::int64_t format_version = 1;
 
-std::unexpected<kube::Failure> unreadable(std::string_view what) {
+std::unexpected<kube::Failure> broken(std::string_view what) {
   return kube::fail(kube::Errc::parse, "the ledger is not readable: " + std::string(what));
+}
+
+std::optional<Reservation> read_reservation(const kube::json::value& entry) {
+  const std::string_view pod = kube::string_at(entry, {"pod"});
+  const std::size_t slash = pod.find('/');
+  if (slash == std::string_view::npos || slash == 0 || slash + 1 == pod.size()) return std::nullopt;
+  const kube::json::value* list = kube::find(entry, {"demand"});
+  if (!list || !list->is_object()) return std::nullopt;
+  auto demand = read_resources(list->get_object());
+  if (!demand) return std::nullopt;
+  return Reservation{.pod = {std::string(pod.substr(0, slash)), std::string(pod.substr(slash + 1))},
+                     .demand = std::move(*demand),
+                     .unproven = kube::bool_at(entry, {"unproven"})};
+}
+
+kube::json::object write_reservation(const Reservation& reservation) {
+  kube::json::object entry{{"pod", reservation.pod.text()}, {"demand", write_resources(reservation.demand)}};
+  if (reservation.unproven) entry["unproven"] = true;
+  return entry;
 }
 
 }  // namespace
@@ -19,33 +39,38 @@ kube::Result<LedgerRecord> LedgerRecord::read(const kube::Object& config_map) {
   LedgerRecord record;
   const kube::json::value* text = kube::find(config_map.tree(), {"data", ledger_key});
   if (!text) return record;
-  if (!text->is_string()) return unreadable("no text");
+  if (!text->is_string()) return broken("no text");
   auto parsed = kube::parse_json(text->get_string());
-  if (!parsed) return unreadable(parsed.error().text());
-  if (kube::int_at(*parsed, {"version"}) != format_version) return unreadable("it is of another version");
+  if (!parsed) return broken(parsed.error().text());
+  if (kube::int_at(*parsed, {"version"}) != format_version) return broken("it is of another version");
   const std::string_view floor = kube::string_at(*parsed, {"floor"});
   const auto [end, failure] = std::from_chars(floor.data(), floor.data() + floor.size(), record.floor);
-  if (failure != std::errc() || end != floor.data() + floor.size()) return unreadable("floor is no number");
+  if (failure != std::errc() || end != floor.data() + floor.size()) return broken("floor is no number");
   for (const auto& [uid, value] : kube::object_at(*parsed, {"reservations"})) {
-    const std::string_view pod = kube::string_at(value, {"pod"});
-    const std::size_t slash = pod.find('/');
-    if (slash == std::string_view::npos) return unreadable("a reservation names no pod");
-    auto demand = read_resources(kube::object_at(value, {"demand"}));
-    if (!demand) return unreadable(demand.error().text());
-    record.reservations.emplace(
-        std::string(uid), Reservation{.pod = {std::string(pod.substr(0, slash)), std::string(pod.substr(slash + 1))},
-                                      .demand = std::move(*demand)});
+    if (auto reservation = read_reservation(value))
+      record.reservations.emplace(std::string(uid), std::move(*reservation));
+    else
+      record.unreadable.emplace(std::string(uid), value);
   }
   return record;
 }
 
 std::string LedgerRecord::text() const {
   kube::json::object reserved;
-  for (const auto& [uid, reservation] : reservations)
-    reserved[uid] =
-        kube::json::object{{"pod", reservation.pod.text()}, {"demand", write_resources(reservation.demand)}};
+  for (const auto& [uid, entry] : unreadable) reserved[uid] = entry;
+  for (const auto& [uid, reservation] : reservations) reserved[uid] = write_reservation(reservation);
   return kube::json::serialize(kube::json::object{
       {"version", format_version}, {"floor", std::to_string(floor)}, {"reservations", std::move(reserved)}});
+}
+
+std::size_t reservation_bytes(const std::string& uid, const Reservation& reservation) {
+  // With the braces, which stand for the comma.
+  return kube::json::serialize(kube::json::object{{uid, write_reservation(reservation)}}).size();
+}
+
+bool is_recordable(const std::string& uid, const Reservation& reservation) {
+  return reservation_bytes(uid, reservation) <= most_reservation_bytes &&
+         read_reservation(write_reservation(reservation)).has_value();
 }
 
 std::string ledger_name(const kube::ObjectKey& quota) { return "liqo-quota-" + sha256_hex(quota.text()).substr(0, 16); }
@@ -59,20 +84,21 @@ kube::Object forge_ledger(std::string_view liqo_namespace, const kube::ObjectKey
   return made;
 }
 
-std::string refuse_demand(const QuotaState& state, const Resources& demand) {
+std::string refuse_demand(const QuotaState& state, const Resources& demand, bool figures) {
   for (const auto& [name, asked] : demand) {
     if (asked.is_zero()) continue;
     const auto hard = state.hard.find(name);
     if (hard == state.hard.end()) {
       if (name == "pods") continue;
-      return "quota " + state.quota.text() + " grants no " + name + ": the pod asks for " + asked.text() +
+      return "quota " + state.quota.text() + " grants no " + name + ": the pod asks for " + asked.readable() +
              ", and the resource is not part of the slice";
     }
     const kube::Quantity used = amount(state.used, name);
     if (used + asked <= hard->second) continue;
+    if (!figures) return "quota " + state.quota.text() + " has not enough " + name;
     const kube::Quantity free = used < hard->second ? hard->second - used : kube::Quantity(0, asked.format());
-    return "quota " + state.quota.text() + " has not enough " + name + ": asked " + asked.text() + ", used " +
-           used.text() + " of " + hard->second.text() + ", free " + free.text();
+    return "quota " + state.quota.text() + " has not enough " + name + ": asked " + asked.readable() + ", used " +
+           used.readable() + " of " + hard->second.readable() + ", free " + free.readable();
   }
   return "";
 }

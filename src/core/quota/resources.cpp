@@ -37,6 +37,10 @@ void subtract(Resources& total, const Resources& less) {
   for (const auto& [name, quantity] : less) total[name] -= quantity;
 }
 
+void drop_zeros(Resources& resources) {
+  std::erase_if(resources, [](const auto& entry) { return entry.second.is_zero(); });
+}
+
 void raise(Resources& resources, const Resources& other) {
   for (const auto& [name, quantity] : other) {
     const auto [at, added] = resources.emplace(name, quantity);

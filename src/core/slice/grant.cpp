@@ -9,6 +9,8 @@ using Verdict = GrantDecision::Verdict;
 
 constexpr std::string_view accepted_text = "ResourceSlice resources accepted";
 constexpr std::string_view drained_text = "the provider has drained this cluster: it grants nothing, and its pods end";
+constexpr std::string_view slice_drained_text =
+    "the provider has drained this slice: it grants nothing, and its pods end";
 constexpr std::string_view nothing_new_text =
     "the provider has cordoned this cluster or this slice: it grants nothing new";
 constexpr std::string_view default_disabled_text =
@@ -49,16 +51,53 @@ GrantDecision grant(const SliceRequest& request, Resources granted) {
   return decision;
 }
 
+/// What is left of that resource for a slice; nothing where it is not bounded.
+std::optional<kube::Quantity> bound_of(const GrantLimits& limits, const std::string& name) {
+  std::optional<kube::Quantity> bound;
+  if (const auto found = limits.slice.find(name); found != limits.slice.end()) bound = found->second;
+  if (const auto found = limits.consumer.find(name); found != limits.consumer.end()) {
+    kube::Quantity left = found->second - amount(limits.others, name);
+    if (left.sign() < 0) left = kube::Quantity(0, left.format());
+    if (!bound || left < *bound) bound = left;
+  }
+  return bound;
+}
+
+/// Why so much is not granted, "" if it can be.
+std::string refuse_amounts(const GrantLimits& limits, const Resources& granted) {
+  for (const auto& [name, asked] : granted) {
+    if (const auto most = limits.slice.find(name); most != limits.slice.end() && most->second < asked)
+      return "the provider grants a slice of this cluster no more than " + most->second.text() + " of " + name +
+             ", and this one would have " + asked.text() + ": ask for less, or its operator for more " +
+             "(maxSliceResources in the policy)";
+    const kube::Quantity others = amount(limits.others, name);
+    if (const auto most = limits.consumer.find(name); most != limits.consumer.end() && most->second < others + asked)
+      return "the provider grants all slices of this cluster together no more than " + most->second.text() + " of " +
+             name + ", the others have " + others.text() + " and this one would have " + asked.text() +
+             ": ask for less, or its operator for more (maxResources in the policy)";
+  }
+  return {};
+}
+
 GrantDecision decide_default(const GrantInputs& in, bool negotiated) {
   if (negotiated) return grant(in.request, in.record->granted);
   Resources granted = in.request.resources;
   for (const auto& [name, quantity] : in.policy.defaults) granted.emplace(name, quantity);
+  std::string refusal = in.limits.mistake.empty() ? refuse_amounts(in.limits, granted) : in.limits.mistake;
+  if (!refusal.empty()) return verdict(Verdict::denied, slice_reasons::resources_denied, refusal);
   return grant(in.request, std::move(granted));
 }
 
 GrantDecision decide_share(const GrantInputs& in, bool negotiated) {
   if (!in.free) return negotiated ? grant(in.request, in.record->granted) : verdict(Verdict::wait, "", "");
+  // A policy that cannot be read bounds by what is granted.
+  if (!in.limits.mistake.empty())
+    return negotiated ? grant(in.request, in.record->granted)
+                      : verdict(Verdict::denied, slice_reasons::resources_denied, in.limits.mistake);
   Resources target = share_of(*in.free, in.sharing_percentage, in.request.resources, std::max(1, in.share_slices));
+  // A share has no amount of its own that could be too much: it ends at the bound.
+  for (auto& [name, quantity] : target)
+    if (auto bound = bound_of(in.limits, name); bound && *bound < quantity) quantity = *bound;
   if (!negotiated) return grant(in.request, std::move(target));
   ShareStep step = settle_share(in.record->granted, target, in.pending, in.now);
   GrantDecision decision = grant(in.request, std::move(step.granted));
@@ -72,9 +111,9 @@ GrantDecision decide_share(const GrantInputs& in, bool negotiated) {
 GrantDecision decide_grant(const GrantInputs& in) {
   const SliceRequest& request = in.request;
   const bool custom = !is_built_in_class(request.slice_class);
-  if (in.tenant == TenantState::drained)
+  if (in.tenant == TenantState::drained || in.slice_drained)
     return verdict(Verdict::denied, custom ? slice_reasons::tenant_drained : slice_reasons::resources_denied,
-                   drained_text);
+                   in.tenant == TenantState::drained ? drained_text : slice_drained_text);
   if (custom) {
     if (in.tenant == TenantState::cordoned && !in.record && !in.answered)
       return verdict(Verdict::denied, slice_reasons::tenant_cordoned, nothing_new_text);

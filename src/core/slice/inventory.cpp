@@ -34,11 +34,15 @@ Resources readable(const kube::json::object& list) {
 
 }  // namespace
 
+bool is_for_consumers(const kube::Object& node) {
+  return node.label(api::labels::type) != api::labels::type_virtual_node &&
+         !std::ranges::any_of(kube::array_at(node.spec(), {"taints"}), keeps_consumers_out);
+}
+
 bool is_shared_node(const kube::Object& node) {
   const kube::json::value* unschedulable = kube::find(node.spec(), {"unschedulable"});
   if (unschedulable && unschedulable->is_bool() && unschedulable->get_bool()) return false;
-  return is_ready(node) && node.label(api::labels::type) != api::labels::type_virtual_node &&
-         !std::ranges::any_of(kube::array_at(node.spec(), {"taints"}), keeps_consumers_out);
+  return is_ready(node) && is_for_consumers(node);
 }
 
 void Inventory::set_node(const std::string& name, const kube::Object* node) {

@@ -1,5 +1,7 @@
 #include "liqo/core/slice/local.hpp"
 
+#include <algorithm>
+
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
@@ -22,19 +24,36 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower) {
   return true;
 }
 
-/// Labels by which the consumer's own cluster tells nodes apart: another cluster does not set those.
-bool is_reserved_label(std::string_view name) {
-  return name == api::labels::type || name == api::labels::remote_cluster_id || name == "kubernetes.io/hostname" ||
-         name.starts_with("node-role.kubernetes.io/") || name.starts_with("node-restriction.kubernetes.io/");
+/// Architectures that images are made for; others would only mislead.
+constexpr std::string_view architectures[] = {"amd64", "arm64", "arm", "ppc64le", "s390x", "riscv64", "386"};
+constexpr std::string_view operating_systems[] = {"linux", "windows"};
+
+/// Labels by which the consumer's own cluster tells nodes apart: another cluster does not set those. What Kubernetes
+/// and its add-ons go by is of a kubernetes.io or k8s.io domain; where the nodes are, and what runs on them, only the
+/// provider knows.
+bool is_reserved_label(std::string_view name, std::string_view value, std::span<const std::string> refused) {
+  if (name == api::labels::type || name == api::labels::remote_cluster_id) return true;
+  if (name == "kubernetes.io/arch") return std::ranges::find(architectures, value) == std::end(architectures);
+  if (name == "kubernetes.io/os") return std::ranges::find(operating_systems, value) == std::end(operating_systems);
+  if (name == "topology.kubernetes.io/region" || name == "topology.kubernetes.io/zone") return false;
+  const std::string_view domain = name.substr(0, std::min(name.find('/'), name.size()));
+  const bool has_domain = domain.size() < name.size();
+  for (const std::string_view of_kubernetes : {"kubernetes.io", "k8s.io"})
+    if (has_domain && (domain == of_kubernetes || domain.ends_with(std::string(".").append(of_kubernetes))))
+      return true;
+  return std::ranges::any_of(refused, [&](std::string_view entry) {
+    return entry == name || (has_domain && entry.ends_with("/*") && entry.substr(0, entry.size() - 2) == domain);
+  });
 }
 
 /// The entries that can be labels of a node.
-json::object usable_labels(const json::object& said, std::string_view what, bool reserved_allowed,
+/// `refused`: the keys, or "domain/*", that are not taken, beside reserved ones; null = every key is.
+json::object usable_labels(const json::object& said, std::string_view what, const std::span<const std::string>* refused,
                            std::vector<std::string>& dropped) {
   json::object usable;
   for (const auto& [name, value] : said) {
     const bool valid = is_resource_name(name) && value.is_string() && is_label_value(value.get_string());
-    if (usable.size() < most_labels && valid && (reserved_allowed || !is_reserved_label(name)))
+    if (usable.size() < most_labels && valid && !(refused && is_reserved_label(name, value.get_string(), *refused)))
       usable[name] = value;
     else
       dropped.push_back(std::string(what) + " " + in_quotes(name));
@@ -138,7 +157,7 @@ bool is_node_of(const kube::Object& virtual_node, const kube::Object& slice) {
 }
 
 SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeconfig_secret,
-                              const kube::Object* existing) {
+                              const kube::Object* existing, std::span<const std::string> refused_labels) {
   SliceNodePlan plan;
   const api::ResourceSlice view(slice);
   const std::string cluster(view.provider());
@@ -164,10 +183,11 @@ SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeco
                                 .block_owner_deletion = true});
 
   const json::object& status = slice.status();
-  json::object labels = usable_labels(kube::object_at(status, {"nodeLabels"}), "node label", false, plan.dropped);
+  json::object labels =
+      usable_labels(kube::object_at(status, {"nodeLabels"}), "node label", &refused_labels, plan.dropped);
   labels[api::labels::remote_cluster_id] = cluster;
   const json::object selector =
-      usable_labels(kube::object_at(status, {"nodeSelector"}), "node selector", true, plan.dropped);
+      usable_labels(kube::object_at(status, {"nodeSelector"}), "node selector", nullptr, plan.dropped);
   const auto applied = kube::parse_json(before.annotation(api::annotations::applied_slice));
   const json::object none;
   const json::object& last_labels = applied ? kube::object_at(*applied, {"labels"}) : none;

@@ -34,6 +34,10 @@ void fill(kube::Object& quota, const kube::Object& slice, const QuotaWish& wish)
     else
       spec.erase("cordoned");
   }
+  if (wish.drained)
+    quota.set_annotation(api::annotations::drained, "true");
+  else if (quota.has_annotation(api::annotations::drained))
+    kube::ensure_object(quota.mutable_metadata(), "annotations").erase(api::annotations::drained);
   if (!quota.controller()) quota.add_owner_reference(owner_of(slice));
 }
 

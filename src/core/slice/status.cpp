@@ -42,6 +42,18 @@ json::array offered(const std::vector<OfferedClass>& classes, std::string_view n
   return out;
 }
 
+json::object node_labels(const SlicePolicy& policy, const Platform* platform, const json::object& shown) {
+  json::object labels;
+  for (const auto& [key, said] :
+       {std::pair<std::string_view, std::string Platform::*>{"kubernetes.io/os", &Platform::os},
+        {"kubernetes.io/arch", &Platform::architecture}}) {
+    const std::string value = platform ? platform->*said : std::string(kube::string_at(shown, {key}));
+    if (!value.empty()) labels[key] = value;
+  }
+  for (const auto& [name, value] : policy.cluster_labels) labels[name] = value;
+  return labels;
+}
+
 }  // namespace
 
 json::array offered_storage_classes(const std::vector<kube::Object>& classes, const SlicePolicy& policy) {
@@ -57,7 +69,7 @@ json::array offered_storage_classes(const std::vector<kube::Object>& classes, co
 
 std::optional<json::object> plan_slice_status(const kube::Object& slice, const GrantDecision& decision,
                                               const SlicePolicy& policy, const json::array& storage_classes,
-                                              kube::WallTime now) {
+                                              kube::WallTime now, const Platform* platform) {
   using Verdict = GrantDecision::Verdict;
   if (decision.verdict != Verdict::accepted && decision.verdict != Verdict::denied) return std::nullopt;
   json::object status = slice.status();
@@ -68,9 +80,7 @@ std::optional<json::object> plan_slice_status(const kube::Object& slice, const G
     set_or_erase(status, "storageClasses", storage_classes);
     set_or_erase(status, "ingressClasses", offered(policy.ingress_classes, "ingressClassName"));
     set_or_erase(status, "loadBalancerClasses", offered(policy.load_balancer_classes, "loadBalancerClassName"));
-    json::object labels;
-    for (const auto& [name, value] : policy.cluster_labels) labels[name] = value;
-    set_or_erase(status, "nodeLabels", std::move(labels));
+    set_or_erase(status, "nodeLabels", node_labels(policy, platform, kube::object_at(status, {"nodeLabels"})));
   }
   set_condition(slice, status,
                 {.type = conditions::resources,

@@ -18,21 +18,25 @@ from .pki import Pair
 
 # Where each resource that stories touch is served.
 GROUPS = {
-    "v1": "configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims pods secrets "
-    "serviceaccounts services",
+    "v1": "configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims pods resourcequotas "
+    "secrets serviceaccounts services",
     "admissionregistration.k8s.io/v1": "mutatingwebhookconfigurations validatingwebhookconfigurations",
     "apps/v1": "daemonsets deployments replicasets statefulsets",
     "batch/v1": "jobs",
     "certificates.k8s.io/v1": "certificatesigningrequests",
     "coordination.k8s.io/v1": "leases",
     "discovery.k8s.io/v1": "endpointslices",
-    "networking.k8s.io/v1": "ingresses",
+    "networking.k8s.io/v1": "ingresses networkpolicies",
     "node.k8s.io/v1": "runtimeclasses",
+    "policy/v1": "poddisruptionbudgets",
     "rbac.authorization.k8s.io/v1": "clusterroles clusterrolebindings roles rolebindings",
+    "storage.k8s.io/v1": "storageclasses",
     "apiextensions.k8s.io/v1": "customresourcedefinitions",
     "offloading.liqo.io/v1beta1": "namespacemaps namespaceoffloadings quotas shadowendpointslices "
     "shadowpods virtualnodes",
     "core.liqo.io/v1beta1": "foreignclusters",
+    "ipam.liqo.io/v1alpha1": "ips networks",
+    "networking.liqo.io/v1beta1": "configurations",
     "authentication.liqo.io/v1beta1": "identities renews resourceslices tenants",
 }
 _VERSION_OF = {resource: version for version, names in GROUPS.items() for resource in names.split()}

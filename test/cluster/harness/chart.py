@@ -17,6 +17,7 @@ SERVICE_ACCOUNT = "liqo"
 USER = f"system:serviceaccount:{NAMESPACE}:{SERVICE_ACCOUNT}"
 
 OWN_ROLE = "liqo-liqod"
+TOKENS_ROLE = "liqo-liqod-tokens"
 TENANT_ROLE = "liqo-liqod-tenant"
 REMOTE_ROLE = "liqo-virtual-kubelet-remote"
 
@@ -25,6 +26,7 @@ _SUBJECT = {"kind": "ServiceAccount", "name": SERVICE_ACCOUNT, "namespace": NAME
 _BINDINGS = (
     (OWN_ROLE, NAMESPACE),
     ("liqo-liqod-node-leases", "kube-node-lease"),
+    ("liqo-liqod-api-servers", "default"),
     ("extension-apiserver-authentication-reader", "kube-system"),
 )
 
@@ -46,6 +48,17 @@ def install(cluster: Cluster) -> Path:
     # Its garbage collector looks for new kinds every 30 s only: until then pods would outlive their shadow pods.
     cluster.restart("kube-controller-manager")
     return cluster.service_account(NAMESPACE, SERVICE_ACCOUNT)
+
+
+def allow_tokens(cluster: Cluster) -> None:
+    """What the chart binds besides with enableAPIServerSupport."""
+    binding = {
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": TOKENS_ROLE},
+        "subjects": [_SUBJECT],
+        "roleRef": {"kind": "ClusterRole", "name": TOKENS_ROLE, "apiGroup": "rbac.authorization.k8s.io"},
+    }
+    cluster.api.apply("clusterrolebindings", None, binding)
 
 
 def bind(cluster: Cluster, namespace: str, kind: str, role: str) -> None:

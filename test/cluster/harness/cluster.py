@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -111,6 +112,27 @@ class Cluster:
         self.kill(component)
         self.start_again(component)
 
+    def snapshot(self) -> Path:
+        """Copies the database as it is; it stands still meanwhile, and its clients come back to it."""
+        copy = self.directory / "etcd-snapshot"
+        shutil.rmtree(copy, ignore_errors=True)
+        self.kill("etcd")
+        shutil.copytree(self.directory / "etcd", copy)
+        self.start_again("etcd")
+        return copy
+
+    def restore(self, snapshot: Path) -> None:
+        """Goes back to a snapshot, as the manual of Kubernetes says: everything is stopped, and started on the copy."""
+        others = [name for name in self.processes if name in ("kube-controller-manager", "kube-scheduler", "kwok")]
+        for component in (*others, "kube-apiserver", "etcd"):
+            self.kill(component)
+        shutil.rmtree(self.directory / "etcd")
+        shutil.copytree(snapshot, self.directory / "etcd")
+        self._run("etcd", self._commands["etcd"])
+        self.start_again("kube-apiserver")
+        for component in others:
+            self.start_again(component)
+
     def _run(self, component: str, command: Sequence[object]) -> Process:
         self._commands[component] = list(command)
         self.processes[component] = self.space.start(component, command)
@@ -214,7 +236,7 @@ class Cluster:
         """Adds nodes that only pretend to run pods; needs no kubelet and holds thousands."""
         if "kwok" not in self.processes:
             kwok.prepare(self)
-            self._run("kwok", [settings.tool("kwok"), *components.kwok(self.directory)])
+            self._run("kwok", [settings.tool("kwok"), *components.kwok(self.directory, self.pod_cidr, self.options)])
         kwok.add_nodes(self, count, pods_per_node)
 
     # -- configuration --------------------------------------------------------------------------------------------

@@ -128,7 +128,7 @@ state = "{directory}/containerd-state"
 """
 
 
-def kubelet_config(directory: Path, cgroup: str) -> dict[str, Any]:
+def kubelet_config(directory: Path, cgroup: str, options: Options) -> dict[str, Any]:
     pki = directory / "pki"
     return {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
@@ -159,6 +159,7 @@ def kubelet_config(directory: Path, cgroup: str) -> dict[str, Any]:
         "kubeAPIQPS": 500,
         "kubeAPIBurst": 500,
         "nodeStatusUpdateFrequency": "5s",
+        "nodeLeaseDurationSeconds": options.node_grace_seconds,
     }
 
 
@@ -169,8 +170,13 @@ def kubelet(directory: Path, node: str, address: str) -> list[object]:
     ]  # fmt: skip
 
 
-def kwok(directory: Path) -> list[object]:
+def kwok(directory: Path, pod_cidr: str, options: Options) -> list[object]:
+    first, second = pod_cidr.split(".")[:2]
     return [
+        # Beside the addresses that a real kubelet of the cluster gives.
+        "--cidr", f"{first}.{second}.128.1/17",
         "--kubeconfig", directory / "kwok.kubeconfig", "--manage-all-nodes=false",
-        "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake", "--node-lease-duration-seconds=40",
+        "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
+        # It renews them after a quarter of that.
+        f"--node-lease-duration-seconds={options.node_grace_seconds}",
     ]  # fmt: skip

@@ -20,6 +20,7 @@ class Liqod:
     """One liqod of one cluster. `kubeconfig` is what chart.install returned; `flags` are added to its command line.
 
     The API server asks its webhooks by URL, as in a user's installation; with `service_port` by the Service of a story.
+    A story does not wait for the webhooks of a daemon that stops, unless it is about that: `stop_delay`.
     """
 
     def __init__(
@@ -32,8 +33,10 @@ class Liqod:
         webhooks: bool = True,
         service_port: int = 0,
         metrics_port: int = METRICS_PORT,
+        stop_delay: str = "0",
+        binary: Path | None = None,
     ):
-        binary = settings.liqod()
+        binary = binary or settings.liqod()
         assert binary and binary.exists(), f"there is no liqod to run ({binary or 'none built, and $LIQOD is not set'})"
         self.cluster, self.name, self.listen_port, self.metrics_port = cluster, name, listen_port, metrics_port
         webhook: tuple[object, ...] = ("--webhook-port", service_port)
@@ -41,8 +44,9 @@ class Liqod:
             webhook = ("--webhook-url", f"https://{cluster.address}:{WEBHOOK_PORT}")
         self.command = [
             binary, "--kubeconfig", kubeconfig, "--cluster-id", cluster.name, "--liqo-namespace", "liqo",
-            "--node-ip", cluster.address, "--listen-port", listen_port,
-            "--metrics-address", f"{cluster.address}:{metrics_port}",
+            "--node-ip", cluster.address, "--listen-port", listen_port, "--pod-cidr", cluster.pod_cidr,
+            "--metrics-address", f"{cluster.address}:{metrics_port}", "--stop-delay", stop_delay,
+            "--namespace-withdrawal-grace", "15s",
             *webhook,
             *flags,
         ]  # fmt: skip

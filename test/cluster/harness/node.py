@@ -40,7 +40,8 @@ class Node:
             json.dumps(components.network_config(directory, cluster.pod_cidr))
         )
         (directory / "containerd.toml").write_text(components.containerd_config(directory))
-        (directory / "kubelet.yaml").write_text(yaml.safe_dump(components.kubelet_config(directory, cluster.cgroup)))
+        kubelet = components.kubelet_config(directory, cluster.cgroup, cluster.options)
+        (directory / "kubelet.yaml").write_text(yaml.safe_dump(kubelet))
         cluster.kubeconfig_of("kubelet", f"system:node:{self.name}", ["system:nodes"])
         # For `kubectl logs` the cluster's API server verifies this certificate against the cluster's authority.
         names = [f"IP:{cluster.address}", f"DNS:{self.name}"]

@@ -45,8 +45,9 @@ class Peering:
             cluster.namespace(namespace, {"liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": peer.name})
         self.write_quota(resources)
         self.write_secret(self.kubeconfig())
-        # In this order: a NamespaceMap without a VirtualNode is removed.
+        # In this order: a NamespaceMap without a VirtualNode is removed, and so is such a ForeignCluster.
         self.write_virtual_node(resources, **spec)
+        self.declare(self.provider.pod_cidr)
         self._map_object()
         return self
 
@@ -81,6 +82,18 @@ class Peering:
         }
         metadata = {"name": self.node, "labels": {"liqo.io/remote-cluster-id": self.provider.name}}
         self.consumer.api.apply("virtualnodes", self.home, {"kind": "VirtualNode", "metadata": metadata, "spec": spec})
+
+    def declare(self, pod_cidrs: str | None) -> None:
+        """Which addresses of the provider's pods the consumer is to believe; None takes the declaration back."""
+        peer, key = self.provider.name, "liqo.io/remote-pod-cidrs"
+        if pod_cidrs is None:
+            self.consumer.api.patch("foreignclusters", None, peer, {"metadata": {"annotations": {key: None}}})
+            return
+        # liqod makes one by itself, with its mark, by which it removes it again.
+        annotations = {key: pod_cidrs, "core.liqo.io/made-by-liqod": "true"}
+        metadata = {"name": peer, "labels": {"liqo.io/remote-cluster-id": peer}, "annotations": annotations}
+        body = {"kind": "ForeignCluster", "metadata": metadata, "spec": {"clusterID": peer}}
+        self.consumer.api.apply("foreignclusters", None, body)
 
     def _map_object(self) -> None:
         labels = {

@@ -20,14 +20,17 @@ SOON = 30.0
 
 
 class Peer:
-    """One cluster with its liqod, whose webhooks the API server asks, and the liqoctl of its user."""
+    """One cluster with its liqod, whose webhooks the API server asks, and the liqoctl of its user.
 
-    def __init__(self, cluster: Cluster):
+    `flags` are added to liqod's command line.
+    """
+
+    def __init__(self, cluster: Cluster, flags: tuple[str, ...] = ()):
         self.cluster, self.api, self.name = cluster, cluster.api, cluster.name
         self.liqoctl = Liqoctl(cluster)
         # A real kubelet has the usual port of its machine.
         port = 10260 if cluster.options.kubelet else 10250
-        self.daemon = Liqod(cluster, chart.install(cluster), port, webhooks=True).start()
+        self.daemon = Liqod(cluster, chart.install(cluster), port, flags, webhooks=True).start()
         wait_for(lambda: self.api.find("secrets", "liqo", "authentication-keys"), SOON, f"the keys of {self.name}")
         wait_for(lambda: self.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), SOON, "the cluster's ID")
         wait_for(self._asked, SOON, f"the API server of {self.name} to ask the webhooks")

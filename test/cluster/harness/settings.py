@@ -30,15 +30,20 @@ def fingerprint(*files: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+def module(name: str) -> Path:
+    """The directory of the Go module `name`: of this suite, or of tools/go."""
+    return SUITE / name if (SUITE / name).exists() else TREE / "tools/go" / name
+
+
 def module_files(name: str) -> list[Path]:
     """The files that decide what the Go module `name`, or a command in one ("kube/podrequests"), builds to."""
-    module = name.partition("/")[0]
-    files = [SUITE / module / "go.mod", SUITE / module / "go.sum", SUITE / name / "main.go"]
+    first = module(name.partition("/")[0])
+    files = [first / "go.mod", first / "go.sum", SUITE / name / "main.go"]
     return [file for file in files if file.exists()]
 
 
 def tool(name: str) -> Path:
-    """Where the built tool `name` (kube, kwok, kube/podrequests) lies, whether or not it has been built yet."""
+    """Where the built tool `name` (kube, kwok, kube/podrequests, helm3) lies, whether or not it has been built yet."""
     return CACHE / "bin" / f"{name.rpartition('/')[2]}-{fingerprint(*module_files(name))}"
 
 

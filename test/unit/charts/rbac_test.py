@@ -14,6 +14,7 @@ FULL = READ | WRITE | {"create", "delete"}
 
 # Role file -> (API group, resource) -> verbs. The roles hold exactly these: a new right is a decision, made here too.
 RIGHTS = {
+    "liqo-installation-clusterrole.yaml": {},
     "liqod-clusterrole.yaml": {
         ("", "nodes"): FULL,
         ("", "nodes/status"): WRITE,
@@ -22,11 +23,11 @@ RIGHTS = {
         ("", "pods/eviction"): {"create"},
         ("", "events"): {"create", "patch"},
         ("", "configmaps"): READ,
-        ("", "serviceaccounts/token"): {"create"},
         ("", "namespaces"): READ | {"create", "patch", "delete"},
+        ("", "resourcequotas"): READ | {"create", "patch"},
         ("rbac.authorization.k8s.io", "rolebindings"): READ | {"create", "patch", "delete"},
         ("rbac.authorization.k8s.io", "clusterrolebindings"): READ | {"create", "patch", "delete"},
-        ("rbac.authorization.k8s.io", "clusterroles"): {"bind"},
+        ("rbac.authorization.k8s.io", "clusterroles"): {"bind", "get", "patch"},
         ("offloading.liqo.io", "virtualnodes"): FULL,
         ("offloading.liqo.io", "virtualnodes/status"): WRITE,
         ("offloading.liqo.io", "namespacemaps"): READ | {"create", "patch", "delete"},
@@ -39,6 +40,8 @@ RIGHTS = {
         ("offloading.liqo.io", "quotas"): FULL,
         ("offloading.liqo.io", "quotas/status"): WRITE,
         ("storage.k8s.io", "storageclasses"): READ,
+        ("", "services"): {"list"},
+        ("networking.k8s.io", "ingresses"): {"list"},
         ("offloading.liqo.io", "shadowpods/status"): WRITE,
         ("offloading.liqo.io", "shadowpods/finalizers"): {"update"},
         ("", "limitranges"): READ,
@@ -61,17 +64,24 @@ RIGHTS = {
         ("authentication.k8s.io", "tokenreviews"): {"create"},
         ("authorization.k8s.io", "subjectaccessreviews"): {"create"},
     },
+    "liqod-tokens-clusterrole.yaml": {("", "serviceaccounts/token"): {"create"}},
     "liqod-role.yaml": {
         ("coordination.k8s.io", "leases"): WRITE | {"get", "create"},
         ("", "secrets"): READ | {"create", "update"},
         ("", "configmaps"): {"create", "update", "delete"},
     },
     "liqod-node-leases-role.yaml": {("coordination.k8s.io", "leases"): WRITE | {"get", "create"}},
-    "liqod-tenant-clusterrole.yaml": {("", "secrets"): READ | WRITE | {"create"}},
+    "liqod-api-servers-role.yaml": {("discovery.k8s.io", "endpointslices"): {"get"}},
+    "liqod-tenant-clusterrole.yaml": {
+        ("", "secrets"): READ | WRITE | {"create"},
+        ("coordination.k8s.io", "leases"): {"get", "create"},
+        ("ipam.liqo.io", "ips"): READ,
+    },
     "liqo-remote-controlplane.yaml": {
         ("authentication.liqo.io", "resourceslices"): FULL,
         ("authentication.liqo.io", "renews"): FULL,
         ("offloading.liqo.io", "namespacemaps"): FULL,
+        ("coordination.k8s.io", "leases"): {"get", "patch"},
     },
     "liqo-virtual-kubelet-remote-clusterwide.yaml": {("metrics.liqo.io", "scrape/metrics"): READ},
     "liqo-peering-user-tenant-ns.yaml": {
@@ -156,7 +166,12 @@ def test_a_role_has_no_wildcards_and_no_way_to_more_rights(name):
         if "bind" in rule["verbs"]:
             assert rule["resources"] == ["clusterroles"] and set(rule["resourceNames"]) <= BINDABLE
         elif "rbac.authorization.k8s.io" in rule["apiGroups"]:
-            assert name == "liqod-clusterrole.yaml" and set(rule["resources"]) <= {"rolebindings", "clusterrolebindings"}
+            assert name == "liqod-clusterrole.yaml"
+            # The role without rules that owns what has to go with the installation; rules need "escalate".
+            if rule["resources"] == ["clusterroles"]:
+                assert rule["resourceNames"] == ["liqo-installation"] and set(rule["verbs"]) == {"get", "patch"}
+            else:
+                assert set(rule["resources"]) <= {"rolebindings", "clusterrolebindings"}
         assert "nodes/proxy" not in rule["resources"]
         assert "nonResourceURLs" not in rule
 
@@ -218,6 +233,10 @@ def test_a_consumer_writes_no_status(name):
 @pytest.mark.parametrize("kind", ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"])
 def test_only_the_own_webhook_configurations_are_touched(kind):
     assert named_rules("liqod-clusterrole.yaml", kind) == ([["create"]], {"liqo-webhook"})
+
+
+def test_a_consumer_changes_the_lease_of_its_heartbeat_and_no_other():
+    assert named_rules("liqo-remote-controlplane.yaml", "leases") == ([], {"liqo-heartbeat"})
 
 
 def test_an_exec_of_the_consumer_is_no_get():

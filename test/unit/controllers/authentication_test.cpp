@@ -117,7 +117,9 @@ TEST_CASE("a provider makes a nonce once, and certificate and rights for a Tenan
   CHECK(milan.server.list(resources::certificate_signing_requests).empty());
   CHECK(core::secret_bytes(*milan.find(resources::secrets, {milan.ns, "liqo-nonce"}), "nonce") == nonce);
   CHECK(milan.has(resources::secrets, {"liqo", "authentication-keys"}));
-  CHECK(milan.has(resources::config_maps, {"liqo", "liqo-clusterid-configmap"}));
+  const auto told = milan.find(resources::config_maps, {"liqo", "liqo-clusterid-configmap"});
+  REQUIRE(told);
+  CHECK(kube::json::serialize(kube::object_at(told->tree(), {"data"})) == R"({"CLUSTER_ID":"milan"})");
 }
 
 TEST_CASE("a Tenant that is applied again changes nothing, and neither does a lost nonce") {
@@ -265,6 +267,55 @@ TEST_CASE("certificates are renewed at two thirds of their life, and the consume
   CHECK(milan.signer.signed_requests == 2);
 }
 
+TEST_CASE("an idle peering has nothing signed but renewals, whatever is around its requests") {
+  Provider milan;
+  milan.start();
+  // As two thirds of three hours have it, for the Tenant and for its slice.
+  constexpr int expected = 2 * (1 + 24 / 2);
+  kube::Object tenant = milan.make_tenant();
+  const auto with_preamble = [&](std::string_view text) {
+    const auto pem = kube::decode_base64(kube::string_at(milan.make_tenant().spec(), {"csr"}));
+    tenant.mutable_spec()["csr"] = kube::encode_base64(std::string(text) + *pem);
+    milan.apply(kinds::tenants, tenant);
+  };
+  with_preamble("of rome\n");
+  REQUIRE(milan.reaches([&] { return milan.is_admitted(); }));
+  milan.add_slice("pool");
+  milan.change(kinds::resource_slices, {milan.ns, "pool"}, "", [&](json::object& next) {
+    kube::ensure_object(next, "spec")["csr"] =
+        kube::encode_base64("of rome\n" + *core::make_signing_request(milan.rome, core::slice_name("pool", "rome")));
+  });
+  REQUIRE(milan.reaches([&] { return milan.signer.signed_requests == 2; }));
+  for (int hour = 0; hour < 24; ++hour) {
+    milan.pass(1h);
+    with_preamble("at " + std::to_string(hour) + "\n");
+  }
+  CHECK(milan.signer.signed_requests > expected / 2);
+  CHECK(milan.signer.signed_requests <= expected);
+}
+
+TEST_CASE("a signer that does not do as it is asked is not asked again and again") {
+  struct Case {
+    const char* title;
+    bool another;  ///< it signs another name
+    std::chrono::seconds behind;
+    bool admits;
+  };
+  for (const Case& c :
+       {Case{"another name", true, 0s, false}, Case{"a clock that is a day behind", false, 24h, true}}) {
+    CAPTURE(c.title);
+    Provider milan;
+    milan.start();
+    if (c.another) milan.signer.instead = *core::make_signing_request(milan.rome, core::control_plane_name("paris"));
+    milan.signer.clock_behind = c.behind;
+    milan.apply(kinds::tenants, milan.make_tenant());
+    milan.pass(1h);
+    CHECK(milan.is_admitted() == c.admits);
+    CHECK(milan.signer.signed_requests > 1);
+    CHECK(milan.signer.signed_requests <= 100);
+  }
+}
+
 TEST_CASE("a new key of the consumer needs a signature of the nonce, and gets a certificate") {
   Provider milan;
   milan.start();
@@ -282,16 +333,22 @@ TEST_CASE("a new key of the consumer needs a signature of the nonce, and gets a 
   }));
 }
 
-TEST_CASE("pods whose Quota is gone are ended after a while, and Pods that were left behind at once") {
-  Provider milan;
+/// A ShadowPod that the Quota counts, which is answered.
+kube::Object add_counted_pod(Provider& milan, const kube::ObjectKey& counted, const kube::ObjectKey& quota) {
   milan.add_shadow_pod();
-  const kube::ObjectKey counted{"shop-rome", "web"}, quota{milan.ns, "pool"};
   milan.change(kinds::shadow_pods, counted, "", [](json::object& next) {
     kube::ensure_object(kube::ensure_object(next, "metadata"), "labels")[api::labels::creator_user] = "pool-1f00";
   });
   kube::Object granted = kube::Object::make(kinds::quotas, quota);
   granted.mutable_spec()["user"] = "pool-1f00";
   milan.apply(kinds::quotas, granted);
+  return granted;
+}
+
+TEST_CASE("pods whose Quota is gone are ended after a while, and Pods that were left behind at once") {
+  Provider milan;
+  const kube::ObjectKey counted{"shop-rome", "web"}, quota{milan.ns, "pool"};
+  const kube::Object granted = add_counted_pod(milan, counted, quota);
   kube::Object left = kube::Object::make(resources::pods, {"shop-rome", "left"});
   left.set_label(api::labels::managed_by, api::labels::managed_by_shadow_pod);
   left.mutable_spec()["containers"] = json::array{json::object{{"name", "main"}, {"image", "busybox"}}};
@@ -313,6 +370,21 @@ TEST_CASE("pods whose Quota is gone are ended after a while, and Pods that were 
   CHECK(milan.reaches([&] { return !milan.has(kinds::shadow_pods, counted); }));
   CHECK(milan.reaches([&] { return !milan.events("GrantWithdrawn").empty(); }));
   // Nobody counted that one, and nobody ends it.
+  CHECK(milan.has(kinds::shadow_pods, {"shop-paris", "web"}));
+}
+
+TEST_CASE("pods of a drained Quota are ended at once, those of others stay") {
+  Provider milan;
+  const kube::ObjectKey counted{"shop-rome", "web"}, quota{milan.ns, "pool"};
+  static_cast<void>(add_counted_pod(milan, counted, quota));
+  milan.start();
+  milan.pass(5min);
+  CHECK(milan.has(kinds::shadow_pods, counted));
+  milan.change(kinds::quotas, quota, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[api::annotations::drained] = "true";
+  });
+  CHECK(milan.reaches([&] { return !milan.has(kinds::shadow_pods, counted); }));
+  CHECK(milan.reaches([&] { return !milan.events("SliceDrained").empty(); }));
   CHECK(milan.has(kinds::shadow_pods, {"shop-paris", "web"}));
 }
 

@@ -8,6 +8,7 @@
 
 #include "fake_signer.hpp"
 #include "kube/testing/fake_garbage_collector.hpp"
+#include "kube/testing/fake_quota_controller.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/controllers/process.hpp"
@@ -17,18 +18,18 @@ namespace liqo::testing {
 namespace asio = boost::asio;
 namespace json = kube::json;
 
-/// A cluster named `id` and its liqod. stop() before the end.
+/// A cluster named `id` and its liqod, which may be stopped and started anew. stop() before the end.
 class ClusterFixture {
  public:
   explicit ClusterFixture(std::string id)
       : id_(std::move(id)),
         server(simulator.clock()),
         collector(simulator, server),
+        quota_controller(simulator, server),
         signer(simulator, server),
         link(simulator, server, "system:serviceaccount:liqo:liqo"),
-        transport_(link),
-        random_(1),
-        group_(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others) {
+        transport_(link, reads),
+        random_(1) {
     namespace kinds = api::kinds;
     for (const kube::Resource& kind :
          {kinds::virtual_nodes, kinds::shadow_pods, kinds::shadow_endpoint_slices, kinds::namespace_maps,
@@ -53,10 +54,11 @@ class ClusterFixture {
                                     .entropy = [this](std::size_t size) -> kube::Result<std::string> {
                                       return std::string(size, static_cast<char>(++seed_));
                                     }});
-    group_.spawn(run(*process_));
+    group_.emplace(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others);
+    group_->spawn(run(*process_));
   }
   void stop() {
-    simulator.run(group_.stop());
+    if (group_) simulator.run(group_->stop());
     process_.reset();
   }
 
@@ -88,6 +90,7 @@ class ClusterFixture {
       if (kube::string_at(*event, {"reason"}) == reason) found.emplace_back(kube::string_at(*event, {"message"}));
     return found;
   }
+  std::string metrics() const { return metrics_.text(); }
   /// Writes of liqod that reached the server, Events left out.
   std::size_t writes() const {
     std::size_t count = 0;
@@ -114,6 +117,7 @@ class ClusterFixture {
   kube::testing::Simulator simulator{1};
   kube::testing::FakeApiServer server;
   kube::testing::FakeGarbageCollector collector;
+  kube::testing::FakeQuotaController quota_controller;
   FakeSigner signer;
   kube::testing::SimLink link;
   /// How liqod reaches providers; to be set before start().
@@ -122,12 +126,29 @@ class ClusterFixture {
     return kube::fail(kube::Errc::connect, "there is no other cluster here");
   };
 
+  /// What the server makes of a request before it looks at it; to be set before start().
+  std::function<void(kube::HttpRequest&)> reads;
+
  private:
-  kube::testing::SimTransport transport_;
+  class HomeTransport final : public kube::net::Transport {
+   public:
+    HomeTransport(kube::testing::SimLink& to, const std::function<void(kube::HttpRequest&)>& reads)
+        : transport_(to), reads_(reads) {}
+    asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request,
+                                                            kube::Deadline deadline) override {
+      if (reads_) reads_(request);
+      co_return co_await transport_.send(std::move(request), deadline);
+    }
+
+   private:
+    kube::testing::SimTransport transport_;
+    const std::function<void(kube::HttpRequest&)>& reads_;
+  };
+  HomeTransport transport_;
   kube::Random random_;
   kube::Metrics metrics_;
   std::unique_ptr<controllers::Process> process_;
-  kube::async::TaskGroup group_;
+  std::optional<kube::async::TaskGroup> group_;
 };
 
 }  // namespace liqo::testing

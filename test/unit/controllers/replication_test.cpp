@@ -27,22 +27,36 @@ kube::net::Response forbidden() {
   return {.head = {.status = 403, .headers = {{"content-type", "application/json"}}}, .body = std::make_unique<Text>()};
 }
 
-/// A link over which reads of several objects, or all requests, are refused.
+std::string http_date(kube::WallTime time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[40];
+  return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts)};
+}
+
+/// A link over which reads of several objects, or all requests, are refused, and whose server has a clock of its own.
 class GuardedLink final : public controllers::ProviderLink, public kube::net::Transport {
  public:
-  GuardedLink(kube::testing::SimLink& link, const Rights& rights) : transport_(link), rights_(rights) {}
+  GuardedLink(kube::testing::SimLink& link, kube::async::Clock& clock, const Rights& rights,
+              const std::chrono::seconds& ahead)
+      : transport_(link), clock_(clock), rights_(rights), ahead_(ahead) {}
   kube::net::Transport& transport() override { return *this; }
   kube::net::Upgrader* upgrader() override { return nullptr; }
   asio::awaitable<void> stop() override { co_return; }
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
     const bool is_list = request.verb == "list" || request.verb == "watch";
     if (rights_ == Rights::none || (rights_ == Rights::one_object && is_list)) co_return forbidden();
-    co_return co_await transport_.send(std::move(request), deadline);
+    auto response = co_await transport_.send(std::move(request), deadline);
+    if (response) response->head.headers.emplace_back("date", http_date(clock_.wall() + ahead_));
+    co_return response;
   }
 
  private:
   kube::testing::SimTransport transport_;
+  kube::async::Clock& clock_;
   const Rights& rights_;
+  const std::chrono::seconds& ahead_;
 };
 
 /// Consumer rome with a slice that is replicated to provider milan.
@@ -52,7 +66,7 @@ struct Consumer : ClusterFixture {
       : ClusterFixture("rome"), milan(simulator.clock()), to_milan(simulator, milan, "rome") {
     for (const kube::Resource& kind : {kinds::namespace_maps, kinds::resource_slices, kinds::renews}) milan.serve(kind);
     connect = [this](const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
-      return std::make_unique<GuardedLink>(to_milan, rights);
+      return std::make_unique<GuardedLink>(to_milan, simulator.clock(), rights, ahead);
     };
     give_namespace(owner);
     kube::Object secret = kube::Object::make(resources::secrets, {slice_key.ns, "kubeconfig-controlplane-milan"});
@@ -95,6 +109,7 @@ struct Consumer : ClusterFixture {
   kube::testing::FakeApiServer milan;
   kube::testing::SimLink to_milan;
   Rights rights = Rights::all;
+  std::chrono::seconds ahead{0};  ///< milan's clock
 };
 
 }  // namespace
@@ -122,6 +137,34 @@ TEST_CASE("an object is let go whose replica was last seen going, before the pro
     CHECK(rome.reaches([&] { return !rome.has(kinds::resource_slices, rome.slice_key); }, 2min));
     CHECK(rome.replica().has_value() != c.ends);
   }
+}
+
+TEST_CASE("a provider whose clock is an hour off is told of, once, until it is right") {
+  Consumer rome;
+  const auto condition = [&] {
+    const auto peer = rome.find(kinds::foreign_clusters, {"", "milan"});
+    const json::array conditions = peer ? kube::array_at(peer->status(), {"conditions"}) : json::array();
+    return conditions.empty() ? json::object() : conditions.front().as_object();
+  };
+  const auto says = [&](std::string_view words) {
+    return kube::string_at(condition(), {"message"}).contains(words) &&
+           kube::string_at(condition(), {"reason"}) == "APIServerReady";
+  };
+  REQUIRE(rome.reaches([&] { return says("API Server is ready"); }));
+  CHECK_FALSE(says("clock"));
+  rome.ahead = 1h;
+  CHECK(rome.reaches([&] { return says("; its clock is 60 min ahead of ours"); }, 2min));
+  CHECK(kube::string_at(condition(), {"status"}) == "Established");
+  const std::size_t before = rome.writes();
+  for (int minute = 0; minute < 60; ++minute) {
+    rome.ahead += minute % 2 ? 2s : -2s;
+    rome.pass(1min);
+  }
+  CHECK(rome.writes() == before);
+  rome.ahead = -90s;
+  CHECK(rome.reaches([&] { return says(" s behind ours"); }, 2min));
+  rome.ahead = 0s;
+  CHECK(rome.reaches([&] { return !says("clock"); }, 2min));
 }
 
 TEST_CASE("credentials in a namespace of another cluster are taken once its label is corrected") {

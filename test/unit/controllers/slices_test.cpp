@@ -174,6 +174,31 @@ TEST_CASE("a request that is denied leaves what was granted before, on both side
   CHECK(milan.condition() == "Denied InvalidRequest");
 }
 
+TEST_CASE("a policy bounds what a consumer is granted, and a denied edit changes no quota") {
+  Provider milan;
+  milan.add_slice(R"({"cpu": "8"})");
+  REQUIRE(milan.settles_as(usual));
+  milan.change(resources::namespaces, {"", milan.ns}, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/pod-policy"] =
+        R"({"maxSliceResources": {"cpu": "9"}, "maxResources": {"memory": "8Gi"}})";
+  });
+  milan.pass(5s);
+  milan.ask(R"({"cpu": "10"})");
+  CHECK(milan.reaches([&] { return milan.condition() == "Denied ResourceSliceResourcesDenied"; }));
+  CHECK(milan.granted() == usual);
+  REQUIRE(milan.reaches([&] { return !milan.events("ResourceSliceResourcesDenied").empty(); }));
+  CHECK(milan.events("ResourceSliceResourcesDenied").back().find("no more than 9 of cpu") != std::string::npos);
+  milan.ask(R"({"cpu": "9"})");
+  CHECK(milan.settles_as(R"(cpu="9",memory="8Gi")"));
+  milan.ask(R"({"cpu": "9", "memory": "9Gi"})");
+  CHECK(milan.reaches([&] { return milan.condition() == "Denied ResourceSliceResourcesDenied"; }));
+  // An administrator who allows more is heard at once.
+  milan.change(resources::namespaces, {"", milan.ns}, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations").erase("liqo.io/pod-policy");
+  });
+  CHECK(milan.settles_as(R"(cpu="9",memory="9Gi")"));
+}
+
 TEST_CASE("what a tenant writes into its slice's status or onto its Quota's name grants nothing") {
   Provider milan;
   milan.add_slice(R"({"cpu": "8"})");
@@ -318,6 +343,35 @@ TEST_CASE("a share follows the nodes and pods of the provider, but not the consu
   CHECK(milan.reaches([&] { return milan.granted() == R"(cpu="19800m")"; }));
   milan.ask(R"({"cpu": "3"})");
   CHECK(cpu_is("3"));
+}
+
+TEST_CASE("consumers are told what the machines are, at once and when that changes") {
+  Provider milan;
+  const auto set_node = [&](std::string_view name, std::string_view architecture) {
+    kube::Object node = kube::Object::make(resources::nodes, {"", std::string(name)});
+    node.set_label("kubernetes.io/arch", architecture);
+    milan.apply(resources::nodes, node);
+  };
+  const auto told = [&] {
+    const auto slice = milan.find(kinds::resource_slices, milan.slice_key);
+    return std::string(kube::string_at(slice->status(), {"nodeLabels", "kubernetes.io/arch"}));
+  };
+  set_node("n1", "arm64");
+  milan.add_slice(R"({"cpu": "8"})");
+  REQUIRE(milan.reaches([&] { return milan.condition() == accepted; }));
+  CHECK(told() == "arm64");
+  set_node("n2", "amd64");
+  CHECK(milan.reaches([&] { return told().empty(); }));
+  milan.set_policy(R"({"cluster-labels": "kubernetes.io/arch=riscv64"})");
+  CHECK(milan.reaches([&] { return told() == "riscv64"; }));
+  CHECK(milan.server.remove(resources::config_maps, {"liqo", "liqo-sharing-policy"}, {}, "operator").has_value());
+  CHECK(milan.reaches([&] { return told().empty(); }));
+  CHECK(milan.server.remove(resources::nodes, {"", "n1"}, {}, "operator").has_value());
+  CHECK(milan.reaches([&] { return told() == "amd64"; }));
+  milan.pass(5s);
+  const std::size_t before = milan.writes();
+  milan.pass(1h);
+  CHECK(milan.writes() == before);
 }
 
 TEST_CASE("a signing request for more than the slice is refused, a signer that is silent denies nothing") {

@@ -30,7 +30,10 @@ const kube::Object& identity() {
   return made;
 }
 const kube::Object& configuration() {
-  static const kube::Object made = parse(R"({"metadata": {"name": "milan"}})");
+  static const kube::Object made =
+      parse(R"({"metadata": {"name": "milan", "namespace": "liqo-tenant-milan", "generation": 1},
+    "spec": {"remote": {"cidr": {"pod": ["10.2.0.0/16"]}}}, "status": {"remote": {"cidr": {"pod": ["10.62.0.0/16"]}},
+    "conditions": [{"type": "NetworkCIDRsConfigured", "status": "True", "observedGeneration": 1}]}})");
   return made;
 }
 
@@ -81,51 +84,108 @@ TEST_CASE("role, modules and conditions follow from what there is of the peer") 
   nowhere.mutable_status().erase("tenantNamespace");
   kube::Object bare_identity = identity();
   bare_identity.mutable_status().clear();
+  kube::Object elsewhere = configuration();
+  elsewhere.mutable_metadata()["namespace"] = "default";
   for (const Case& c : {
            Case{"nothing", {}, "Unknown|-|-|-|"},
-           Case{"network only", {.configuration = &configuration()}, "Unknown|NetworkConfigurationStatus=Ready|-|-|"},
+           Case{"network only", {.configurations = {configuration()}}, "Unknown|NetworkConfigurationStatus=Ready|-|-|"},
+           Case{"a provider with network",
+                {.identity = &identity(), .configurations = {configuration()}},
+                "Provider|NetworkConfigurationStatus=Ready|AuthIdentityControlPlaneStatus=Ready|-|"},
+           Case{"a provider whose network is that of somebody else's namespace",
+                {.identity = &identity(), .configurations = {elsewhere}},
+                "Provider|NetworkConfigurationStatus=NotReady|AuthIdentityControlPlaneStatus=Ready|-|"},
            Case{"tenant", {.tenant = &tenant()}, "Consumer|-|AuthTenantStatus=Ready|-|"},
            Case{"tenant without its parameters", {.tenant = &bare_tenant}, "Consumer|-|AuthTenantStatus=NotReady|-|"},
            Case{"tenant without handshake", {.tenant = &tolerated}, "Consumer|-|AuthTenantStatus=Ready|-|"},
            Case{"tenant without namespace", {.tenant = &nowhere}, "Consumer|-|AuthTenantStatus=NotReady|-|"},
            Case{"identity, not probed yet",
                 {.identity = &identity(), .has_credentials = true},
-                "Provider|-|AuthIdentityControlPlaneStatus=Ready|-|"},
+                "Provider|-NetworkConfigurationStatus=NotReady|AuthIdentityControlPlaneStatus=Ready|-|"},
            Case{"identity without Secret",
                 {.identity = &bare_identity},
-                "Provider|-|AuthIdentityControlPlaneStatus=NotReady|-|"},
+                "Provider|-NetworkConfigurationStatus=NotReady|AuthIdentityControlPlaneStatus=NotReady|-|"},
            Case{"identity, answering",
                 {.identity = &identity(), .has_credentials = true, .api_server_answers = true},
-                "Provider|-|AuthIdentityControlPlaneStatus=Ready|-|APIServerStatus=Established"},
+                "Provider|-NetworkConfigurationStatus=NotReady|AuthIdentityControlPlaneStatus=Ready|-|APIServerStatus="
+                "Established"},
            Case{"identity, silent",
                 {.identity = &identity(), .has_credentials = true, .api_server_answers = false},
-                "Provider|-|AuthIdentityControlPlaneStatus=Ready|-|APIServerStatus=Error"},
+                "Provider|-NetworkConfigurationStatus=NotReady|AuthIdentityControlPlaneStatus=Ready|-|APIServerStatus="
+                "Error"},
            Case{"a Secret made by hand",
                 {.has_credentials = true, .server = "https://milan:6443", .api_server_answers = true},
-                "Provider|-||-|APIServerStatus=Established"},
+                "Provider|-NetworkConfigurationStatus=NotReady||-|APIServerStatus=Established"},
            Case{"both ways",
                 {.tenant = &tenant(), .identity = &identity()},
-                "ConsumerAndProvider|-|AuthTenantStatus=Ready,AuthIdentityControlPlaneStatus=Ready|-|"},
+                "ConsumerAndProvider|-NetworkConfigurationStatus=NotReady|AuthTenantStatus=Ready,"
+                "AuthIdentityControlPlaneStatus=Ready|-|"},
            Case{"one node, ready",
                 {.virtual_nodes = {virtual_node("a")}, .nodes = {node("a")}},
-                "Provider|-|-|OffloadingVirtualNodeStatus=Ready,OffloadingNodeStatus=Ready|"},
+                "Provider|-NetworkConfigurationStatus=NotReady|-|OffloadingVirtualNodeStatus=Ready,"
+                "OffloadingNodeStatus=Ready|"},
            Case{"one node, not there",
                 {.virtual_nodes = {virtual_node("a", "Creating")}},
-                "Provider|-|-|OffloadingVirtualNodeStatus=NotReady,OffloadingNodeStatus=NotReady|"},
+                "Provider|-NetworkConfigurationStatus=NotReady|-|OffloadingVirtualNodeStatus=NotReady,"
+                "OffloadingNodeStatus=NotReady|"},
            Case{"one of two",
                 {.virtual_nodes = {virtual_node("a"), virtual_node("b", "Creating")},
                  .nodes = {node("a"), node("b", "False")}},
-                "Provider|-|-|OffloadingVirtualNodeStatus=SomeNotReady,OffloadingNodeStatus=SomeNotReady|"},
+                "Provider|-NetworkConfigurationStatus=NotReady|-|OffloadingVirtualNodeStatus=SomeNotReady,"
+                "OffloadingNodeStatus=SomeNotReady|"},
            Case{"none wanted",
                 {.virtual_nodes = {virtual_node("a", "Running", false)}},
-                "Provider|-|-|OffloadingVirtualNodeStatus=Ready,OffloadingNodeStatus=Ready|"},
+                "Provider|-NetworkConfigurationStatus=NotReady|-|OffloadingVirtualNodeStatus=Ready,"
+                "OffloadingNodeStatus=Ready|"},
            Case{"a node that is not expected",
                 {.virtual_nodes = {virtual_node("a")}, .nodes = {node("z")}},
-                "Provider|-|-|OffloadingVirtualNodeStatus=Ready,OffloadingNodeStatus=NotReady|"},
+                "Provider|-NetworkConfigurationStatus=NotReady|-|OffloadingVirtualNodeStatus=Ready,"
+                "OffloadingNodeStatus=NotReady|"},
        }) {
     CAPTURE(c.title);
     CHECK(summary(forge_foreign_cluster_status(foreign_cluster(), c.peer, at())) == c.expected);
     CHECK(has_anything(c.peer) == (std::string_view(c.title) != "nothing"));
+  }
+}
+
+TEST_CASE("what is declared about a provider's addresses stands in one condition") {
+  struct Case {
+    const char *title, *annotation, *status, *expected;
+  };
+  constexpr const char* older = R"({"role": "Provider"})";
+  constexpr const char* told = R"({"role": "Provider", "modules": {"networking": {"enabled": false, "conditions": [
+    {"type": "NetworkConfigurationStatus", "status": "NotReady", "reason": "PodAddressesUnchecked", "message": "..."}]}}})";
+  constexpr const char* declared = R"({"role": "Provider", "modules": {"networking": {"enabled": false, "conditions": [
+    {"type": "NetworkConfigurationStatus", "status": "Ready", "reason": "PodAddressesDeclared"}]}}})";
+  for (const Case& c : {
+           Case{"a new peering", nullptr, "{}", "NotReady PodAddressesUndeclared"},
+           Case{"one that did not provide yet", nullptr, R"({"role": "Consumer"})", "NotReady PodAddressesUndeclared"},
+           Case{"ranges", "10.2.0.0/16, fd00:2::/64", "{}", "Ready PodAddressesDeclared"},
+           Case{"none", "none", "{}", "None PodAddressesNone"},
+           Case{"nothing in it", "", "{}", "None PodAddressesNone"},
+           Case{"no range", "10.2.0.0", "{}", "NotReady PodAddressesInvalid"},
+           Case{"older", nullptr, older, "NotReady PodAddressesUnchecked"},
+           Case{"older, both ways", nullptr, R"({"role": "ConsumerAndProvider"})", "NotReady PodAddressesUnchecked"},
+           Case{"older, and told", nullptr, told, "NotReady PodAddressesUnchecked"},
+           Case{"older, and declared now", "10.2.0.0/16", told, "Ready PodAddressesDeclared"},
+           Case{"the declaration taken back", nullptr, declared, "NotReady PodAddressesUndeclared"},
+       }) {
+    CAPTURE(c.title);
+    kube::Object before = foreign_cluster(c.status);
+    if (c.annotation) before.set_annotation("liqo.io/remote-pod-cidrs", c.annotation);
+    const PeerState peer{.identity = &identity()};
+    kube::Object after = before;
+    after.mutable_status() = forge_foreign_cluster_status(before, peer, at());
+    const auto& conditions = kube::array_at(after.status(), {"modules", "networking", "conditions"});
+    REQUIRE(conditions.size() == 1);
+    CHECK(std::string(kube::string_at(conditions.at(0), {"status"})) + " " +
+              std::string(kube::string_at(conditions.at(0), {"reason"})) ==
+          c.expected);
+    CHECK(forge_foreign_cluster_status(after, peer, at()) == after.status());
+    // The warning comes with the first status that says so, and with no other.
+    const std::string_view title = c.title;
+    CHECK(newly_unchecked(before, after).empty() == (title != "older" && title != "older, both ways"));
+    CHECK(newly_unchecked(after, after).empty());
   }
 }
 

@@ -49,6 +49,64 @@ TEST_CASE("without ranges every address stays") {
   CHECK(none.remap("1.2.3.4") == "1.2.3.4");
 }
 
+TEST_CASE("some addresses are of no pod of another cluster") {
+  for (const char* special : {"0.0.0.0", "127.0.0.1", "169.254.169.254", "224.0.0.1", "255.255.255.255", "::", "::1",
+                              "fe80::1", "ff02::1", "::ffff:10.2.0.5"}) {
+    CAPTURE(special);
+    CHECK(IpAddress::parse(special)->is_special());
+  }
+  for (const char* usual : {"10.2.0.5", "192.0.2.1", "100.64.0.1", "223.255.255.255", "fd00::1", "2001:db8::1"}) {
+    CAPTURE(usual);
+    CHECK_FALSE(IpAddress::parse(usual)->is_special());
+  }
+}
+
+TEST_CASE("ranges are read from a text, and the first word that is none is named") {
+  const auto words = [](const char* text) {
+    const auto ranges = parse_ranges(text);
+    return ranges ? in_words(*ranges) : ranges.error().text();
+  };
+  CHECK(words("10.2.0.0/16") == "10.2.0.0/16");
+  CHECK(words(" 10.2.3.4/16,,fd00:2::1/64 ") == "10.2.0.0/16, fd00:2::/64");
+  CHECK(words("") == "");
+  CHECK(words("10.2.0.0/16,10.3.0.0") == "\"10.3.0.0\" is no range of addresses such as 10.2.0.0/16");
+  CHECK(words("none") == "\"none\" is no range of addresses such as 10.2.0.0/16");
+}
+
+TEST_CASE("two ranges overlap where one holds the other") {
+  struct Case {
+    const char *one, *other;
+    bool overlap;
+  };
+  for (const auto& [one, other, overlap] :
+       {Case{"10.0.0.0/8", "10.2.0.0/16", true}, Case{"10.2.0.0/16", "10.2.0.0/16", true},
+        Case{"10.2.0.0/16", "10.3.0.0/16", false}, Case{"0.0.0.0/0", "10.3.0.0/16", true},
+        Case{"0.0.0.0/0", "fd00::/8", false}, Case{"fd00:2::/64", "fd00::/16", true},
+        Case{"fd00:2::/64", "fd00:3::/64", false}, Case{"10.96.0.1/32", "10.96.0.0/12", true}}) {
+    CAPTURE(one);
+    CAPTURE(other);
+    CHECK(Cidr::parse(one)->overlaps(*Cidr::parse(other)) == overlap);
+    CHECK(Cidr::parse(other)->overlaps(*Cidr::parse(one)) == overlap);
+  }
+}
+
+TEST_CASE("ranges are merged to the fewest with the same addresses") {
+  for (const auto& [text, merged] : std::vector<std::pair<const char*, const char*>>{
+           {"", ""},
+           {"10.2.1.0/24,10.2.0.0/24", "10.2.0.0/23"},
+           {"10.2.1.0/24,10.2.2.0/24", "10.2.1.0/24, 10.2.2.0/24"},
+           {"10.2.3.0/24,10.2.2.0/24,10.2.0.0/24,10.2.1.0/24", "10.2.0.0/22"},
+           {"10.2.0.0/16,10.2.7.0/24,10.2.0.0/16", "10.2.0.0/16"},
+           {"10.2.0.0/24,10.2.1.0/25,10.2.1.128/25,10.2.1.7/32", "10.2.0.0/23"},
+           {"fd00::/64,10.2.0.0/24,fd00:0:0:1::/64", "10.2.0.0/24, fd00::/63"},
+           {"0.0.0.0/1,128.0.0.0/1", "0.0.0.0/0"},
+           {"0.0.0.0/0,::/0", "0.0.0.0/0, ::/0"},
+       }) {
+    CAPTURE(text);
+    CHECK(in_words(merge_ranges(*parse_ranges(text))) == merged);
+  }
+}
+
 TEST_CASE("pairs that cannot be mapped one to one are refused, and nothing of them is kept") {
   using Ranges = std::vector<std::string>;
   IpMapping mapping;

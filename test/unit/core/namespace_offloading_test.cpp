@@ -39,6 +39,15 @@ const char* const in_europe =
 const char* const invalid = R"({"clusterSelector": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "region",
         "operator": "Exists", "values": ["europe"]}]}]}})";
 
+/// The twins that one look asks for, of which nothing is remembered.
+WantedTwins twins_of(std::span<const kube::Object> all, std::span<const OfferedNode> nodes,
+                     const WantedTwins& current) {
+  const NodeContext node_ctx;
+  TwinMemory memory;
+  return wanted_twins(all, nodes, {.local_cluster = "rome", .node = node_ctx, .now = {}, .grace = {}}, current, memory)
+      .twins;
+}
+
 /// The status after one pass; transition times are those of `when`.
 kube::Object told(kube::Object object, const OffloadingFacts& facts, kube::WallTime when = at()) {
   const auto patch = plan_offloading_status(object, facts, when);
@@ -157,7 +166,7 @@ TEST_CASE("a cluster is asked for a twin if any of its virtual nodes is selected
   for (const Case& c : cases) {
     CAPTURE(c.title);
     const std::vector<kube::Object> all{offloading(c.spec)};
-    CHECK(wanted_twins(all, c.nodes, "rome", {}).contains("shop") == c.expected);
+    CHECK(twins_of(all, c.nodes, {}).contains("shop") == c.expected);
   }
 }
 
@@ -173,7 +182,7 @@ TEST_CASE("what does not count asks for nothing, and a slip of the pen leaves wh
   const Case cases[] = {
       {"valid", offloading(), {{"shop", "shop-rome"}}},
       {"being deleted", deleting(offloading()), {}},
-      {"not guarded by the finalizer yet", offloading("{}", R"({"finalizers": []})"), {}},
+      {"its finalizer was taken", offloading("{}", R"({"finalizers": []})"), {{"shop", "shop-rome"}}},
       {"of another name", offloading("{}", R"({"name": "other"})"), {}},
       {"invalid selector", offloading(invalid), {{"shop", "shop-rome"}}},
       {"invalid name", offloading(R"({"namespaceMappingStrategy": "SelectedName"})"), {{"shop", "shop-rome"}}},
@@ -184,10 +193,12 @@ TEST_CASE("what does not count asks for nothing, and a slip of the pen leaves wh
   for (const Case& c : cases) {
     CAPTURE(c.title);
     const std::vector<kube::Object> all{c.object};
-    CHECK(wanted_twins(all, nodes, "rome", before) == c.expected);
+    CHECK(twins_of(all, nodes, before) == c.expected);
   }
   const std::vector<kube::Object> wrong{offloading(invalid)};
-  CHECK(wanted_twins(wrong, nodes, "rome", {}).empty());
+  CHECK(twins_of(wrong, nodes, {}).empty());
+  const std::vector<kube::Object> unguarded{offloading("{}", R"({"finalizers": []})")};
+  CHECK(twins_of(unguarded, nodes, {}).empty());
 }
 
 TEST_CASE("the NamespaceMap is written once, and only for what changes") {

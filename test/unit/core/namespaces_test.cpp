@@ -72,6 +72,28 @@ TEST_CASE("what a provider maps without having been asked is not used") {
   CHECK(mapping_of(current, R"({"kube-system": "mine"})").to_remote("kube-system"));
 }
 
+TEST_CASE("a twin that is used no more is known while it is there") {
+  const char* const shop = R"({"shop": {"remoteNamespace": "shop-rome", "phase": "Accepted"}})";
+  struct Case {
+    const char *title, *current, *desired, *withdrawn;
+  };
+  for (const Case& c :
+       {Case{"in use", shop, "", ""}, Case{"not wanted any more", shop, "{}", "shop-rome"},
+        Case{"wanted under another name", shop, R"({"shop": "shop-2"})", "shop-rome"},
+        Case{"going", R"({"shop": {"remoteNamespace": "shop-rome", "phase": "Terminating"}})", "{}", "shop-rome"},
+        Case{"going while it is wanted", R"({"shop": {"remoteNamespace": "shop-rome", "phase": "Terminating"}})", "",
+             "shop-rome"},
+        Case{"gone", "{}", "{}", ""},
+        Case{"not the name of a namespace", R"({"shop": {"remoteNamespace": "../x", "phase": "Accepted"}})", "{}",
+             ""}}) {
+    CAPTURE(c.title);
+    const auto mapping = mapping_of(c.current, c.desired);
+    const std::string* withdrawn = mapping.withdrawn("shop");
+    CHECK((withdrawn ? *withdrawn : "") == c.withdrawn);
+    CHECK((mapping.to_remote("shop") == nullptr) == (*c.title != 'i'));
+  }
+}
+
 TEST_CASE("names that are no namespaces are refused") {
   for (const char* name : {"", "Shop", "a/b", "../kube-system", "a.b", "kube system"}) {
     CAPTURE(name);

@@ -296,10 +296,73 @@ TEST_CASE("a node that is no virtual node is refused") {
   const auto wish = virtual_node(usual);
   kube::Object node = node_of(wish);
   node.mutable_metadata()["labels"].as_object().erase("liqo.io/type");
+  node.mutable_metadata()["annotations"].as_object().clear();
   const auto changes = update(node, wish);
   CHECK_FALSE(changes.refusal.empty());
   CHECK_FALSE(changes.metadata.has_value());
   CHECK_FALSE(changes.status.has_value());
+}
+
+TEST_CASE("a node of ours that has lost the label of virtual nodes gets it back") {
+  const auto wish = virtual_node(usual);
+  kube::Object node = node_of(wish);
+  node.mutable_metadata()["labels"].as_object().erase("liqo.io/type");
+  const auto changes = update(node, wish);
+  CHECK(changes.refusal.empty());
+  REQUIRE(changes.metadata.has_value());
+  CHECK(after(node, changes).label("liqo.io/type") == "virtual-node");
+}
+
+TEST_CASE("a Node that a machine has taken is not written, and why is said") {
+  const auto wish = virtual_node(usual);
+  struct Case {
+    const char* part;
+    const char* mark;
+    const char* value;
+    const char* words;  ///< "" = it is ours
+  };
+  for (const Case& c :
+       {Case{"status", "machineID", "ab12", "a machine has registered as node milan (its machineID"},
+        Case{"status", "bootID", "ab12", "a machine has registered as node milan (its bootID"},
+        Case{"status", "machineID", "", ""},
+        Case{"spec", "providerID", "aws:///eu-west-1a/i-0abc", "the Node milan has the providerID of a"},
+        Case{"spec", "providerID", "", ""}}) {
+    CAPTURE(c.mark);
+    kube::Object node = node_of(wish);
+    if (std::string_view(c.part) == "spec") {
+      node.mutable_spec()[c.mark] = c.value;
+    } else {
+      kube::ensure_object(node.mutable_status(), "nodeInfo")[c.mark] = c.value;
+    }
+    const auto changes = update(node, wish);
+    CHECK(changes.refusal.starts_with(c.words));
+    CHECK(changes.refusal.empty() == std::string_view(c.words).empty());
+    if (!changes.refusal.empty()) CHECK_FALSE(changes.metadata.has_value());
+  }
+}
+
+TEST_CASE("a Node says whose it is, also one that was made before that, and never twice") {
+  const auto wish = virtual_node(usual);
+  kube::Object node = node_of(wish);
+  CHECK(kube::string_at(node.spec(), {"providerID"}) == "liqo://milan-cluster/milan");
+  node.mutable_spec().erase("providerID");
+  const auto changes = update(node, wish);
+  REQUIRE(changes.metadata.has_value());
+  CHECK(changes.metadata->at("spec") == parse_value(R"({"providerID": "liqo://milan-cluster/milan"})"));
+  // It cannot be changed, whatever becomes of the VirtualNode.
+  node.mutable_spec()["providerID"] = "liqo://earlier/milan";
+  CHECK_FALSE(update(node, wish).metadata.has_value());
+}
+
+TEST_CASE("the architecture of a Node is that of its label") {
+  const auto wish = virtual_node(R"({"clusterID": "milan-cluster", "labels": {"kubernetes.io/arch": "arm64"},
+    "resourceQuota": {"hard": {"cpu": "2", "memory": "3Gi"}}})");
+  kube::Object node = node_of(wish);
+  CHECK(kube::string_at(node.status(), {"nodeInfo", "architecture"}) == "arm64");
+  CHECK_FALSE(update(node, wish).status.has_value());
+  const auto changes = update(node, virtual_node(usual));
+  REQUIRE(changes.status.has_value());
+  CHECK(kube::string_at(changes.status->at("status"), {"nodeInfo", "architecture"}) == "amd64");
 }
 
 TEST_CASE("a Node of the Go version is taken over") {

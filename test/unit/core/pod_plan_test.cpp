@@ -1,6 +1,8 @@
 // The decision about one pod, case by case: what exists on which side, and what is done.
 #include "liqo/core/pod_plan.hpp"
 
+#include <limits>
+
 #include "objects.hpp"
 
 namespace liqo::core {
@@ -13,8 +15,9 @@ const char* const ran_and_ended = R"({"phase": "Running", "containerStatuses": [
   "state": {"terminated": {"exitCode": 3}}}]})";
 
 std::string name_of(const PodPlan& plan) {
-  constexpr const char* names[] = {"Nothing",    "RefuseForeign", "AwaitShadow", "AwaitOrder", "CreateShadow",
-                                   "KeepShadow", "DeleteShadow",  "RemoveLocal", "FailLocal"};
+  constexpr const char* names[] = {"Nothing",    "RefuseForeign", "AwaitShadow", "AwaitOrder",   "CreateShadow",
+                                   "KeepShadow", "TellGrace",     "AwaitEnding", "DeleteShadow", "RemoveLocal",
+                                   "EvictLocal", "Reject",        "FailLocal"};
   return std::string(names[plan.action.index()]) + (plan.copy_status ? "+status" : "");
 }
 
@@ -145,6 +148,81 @@ TEST_CASE("what has ended at the provider and is only held there holds nothing a
          {"it never had a node", running, {}, held("Pending", false), "RemoveLocal"},
          {"its ShadowPod is there", ended, shadow("u1", "Succeeded", true), held("Succeeded"), "Nothing+status"},
          {"a ShadowPod created a moment ago", ended, {}, held("Succeeded"), "AwaitShadow", {.shadow_created = true}}});
+}
+
+TEST_CASE("a pod whose remote pod does not end is deleted at home, once and with its grace time") {
+  const auto ending = [](std::string_view phase, std::int64_t grace, std::string_view finalizer = "") {
+    kube::Object pod = remote("u1", phase, true);
+    pod.mutable_spec()["nodeName"] = "worker";
+    pod.mutable_metadata()["deletionGracePeriodSeconds"] = grace;
+    if (!finalizer.empty()) pod.mutable_metadata()["finalizers"] = json::array{json::string(finalizer)};
+    return pod;
+  };
+  const auto for_seconds = [](int seconds) {
+    PodMemory memory;
+    memory.remote_ending_for = std::chrono::seconds(seconds);
+    return memory;
+  };
+  const auto running = local_pod(R"({"phase": "Running"})");
+  const auto job = local_pod(R"({"phase": "Running"})", R"({"restartPolicy": "Never"})");
+  kube::Object of_another = ending("Running", 30);
+  of_another.set_annotation("offloading.liqo.io/local-pod-uid", "u0");
+  kube::Object unbound = ending("Pending", 30);
+  unbound.mutable_spec().erase("nodeName");
+  const char* const tracking = "shadowpod.offloading.liqo.io/tracking";
+  check({
+      {"just told to end", running, shadow(), ending("Running", 30), "KeepShadow+status", for_seconds(0)},
+      {"in its grace time", running, shadow(), ending("Running", 300), "KeepShadow+status", for_seconds(100)},
+      {"a minute after it, less a second", running, shadow(), ending("Running", 30), "KeepShadow+status",
+       for_seconds(89)},
+      {"a minute after it", running, shadow(), ending("Running", 30), "EvictLocal+status", for_seconds(90)},
+      {"a Job's", job, shadow(), ending("Running", 30), "EvictLocal+status", for_seconds(90)},
+      {"its ShadowPod is gone", running, {}, ending("Running", 30), "EvictLocal+status", for_seconds(90)},
+      {"deleted at home already", deleting(running), shadow("u1", "Running", true), ending("Running", 30),
+       "Nothing+status", for_seconds(900)},
+      {"of another pod of this name", running, shadow(), of_another, "KeepShadow+status", for_seconds(900)},
+      {"ended, and held by somebody", running, shadow(), ending("Failed", 30, "example.com/held"), "EvictLocal+status",
+       for_seconds(90)},
+      {"ended, and held for our record", running, shadow(), ending("Failed", 30, tracking), "KeepShadow+status",
+       for_seconds(900)},
+      {"running, and held for our record", job, shadow(), ending("Running", 30, tracking), "EvictLocal+status",
+       for_seconds(90)},
+      {"a grace time of no sense", running, shadow(), ending("Running", -5), "EvictLocal+status", for_seconds(60)},
+      {"a grace time without end", running, shadow(), ending("Running", std::numeric_limits<std::int64_t>::max()),
+       "KeepShadow+status", for_seconds(100'000)},
+  });
+  const kube::Object order = shadow(), stuck = ending("Running", 30);
+  const auto plan = plan_pod(&running, &order, &stuck, for_seconds(90), context());
+  CHECK(std::get<EvictLocal>(plan.action).uid == "u1");
+  CHECK(std::get<EvictLocal>(plan.action).remote_uid == "r1");
+}
+
+TEST_CASE("a pod of a withdrawn namespace stays at home until nothing of it is left at the provider") {
+  const auto plan_of = [](const std::optional<kube::Object>& local, const std::optional<kube::Object>& order,
+                          const std::optional<kube::Object>& pod, const PodMemory& memory = {}) {
+    return name_of(plan_withdrawn_pod(local ? &*local : nullptr, order ? &*order : nullptr, pod ? &*pod : nullptr,
+                                      memory, context()));
+  };
+  const auto running = local_pod(R"({"phase": "Running"})");
+  const auto pending = local_pod(R"({"phase": "Pending"})");
+  CHECK(plan_of(running, shadow(), remote()) == "Nothing+status");
+  CHECK(plan_of(running, shadow(), remote("u1", "Running", true)) == "Nothing+status");
+  CHECK(plan_of(running, {}, remote("u1", "Running", true)) == "Nothing+status");
+  CHECK(plan_of(running, shadow("u1", "Running", true), {}) == "Nothing+status");
+  CHECK(plan_of(running, {}, {}) == "Reject");
+  CHECK(plan_of(pending, {}, {}) == "Reject");
+  CHECK(plan_of(pending, {}, {}, {.shadow_created = true}) == "AwaitShadow");
+  CHECK(plan_of(pending, {}, {}, {.order_in_doubt = true}) == "AwaitOrder");
+  CHECK(plan_of(pending, shadow("u0"), remote("u0")) == "Reject");
+  CHECK(plan_of(pending, foreign("ShadowPod"), {}) == "Reject");
+  CHECK(plan_of(local_pod(R"({"phase": "Succeeded"})"), shadow(), remote()) == "Nothing");
+  CHECK(plan_of({}, shadow(), remote()) == "Nothing");
+  const auto going = deleting(running);
+  CHECK(plan_of(going, shadow(), remote()) == "DeleteShadow+status");
+  kube::Object stopping = remote("u1", "Running", true);
+  stopping.mutable_spec()["nodeName"] = "worker";
+  CHECK(plan_of(going, {}, stopping) == "Nothing+status");
+  CHECK(plan_of(going, {}, {}) == "RemoveLocal");
 }
 
 TEST_CASE("while an order may still be carried out, the name at the provider stays taken") {

@@ -38,6 +38,20 @@ WantedStatus status_of(const kube::Object& local, const kube::Object& remote_pod
   return std::move(*wanted);
 }
 
+/// What is declared about a provider: ranges, and a Configuration that maps `from` to `to`.
+PeerAddresses addresses(std::string_view declared, std::string_view from = "", std::string_view to = "") {
+  kube::Object peer = parse(R"({"metadata": {"name": "milan"}, "spec": {"clusterID": "milan"}})");
+  if (!declared.empty()) peer.set_annotation("liqo.io/remote-pod-cidrs", std::string(declared));
+  if (from.empty()) return PeerAddresses::of(peer, {}, {});
+  const auto ranges = [](std::string_view list) {
+    return R"({"remote": {"cidr": {"pod": [)" + std::string(list) + "]}}";
+  };
+  const std::vector<kube::Object> configurations{
+      parse(R"({"metadata": {"name": "milan"}, "spec": )" + ranges(from) + R"(}, "status": )" + ranges(to) +
+            R"(, "conditions": [{"type": "NetworkCIDRsConfigured", "status": "True"}]}})")};
+  return PeerAddresses::of(peer, configurations, {});
+}
+
 std::string_view condition(const json::object& status, std::string_view type, std::string_view field) {
   for (const json::value& entry : kube::array_at(status, {"conditions"}))
     if (kube::string_at(entry, {"type"}) == type) return kube::string_at(entry, {field});
@@ -51,11 +65,9 @@ std::int64_t restarts(const json::object& status) {
 }  // namespace
 
 TEST_CASE("the remote status comes home with addresses and restarts as they are seen here") {
-  IpMapping ips;
-  REQUIRE(
-      ips.add(std::vector<std::string>{"192.168.200.0/24"}, std::vector<std::string>{"192.168.201.0/24"}).has_value());
+  const auto ips = addresses("", R"("192.168.200.0/24")", R"("192.168.201.0/24")");
   const auto wanted = status_of(local_pod(R"({"phase": "Pending", "qosClass": "BestEffort"})"), remote(running),
-                                {.node_ip = "172.18.0.4", .ips = &ips});
+                                {.node_ip = "172.18.0.4", .addresses = &ips});
   CHECK(kube::string_at(wanted.status, {"phase"}) == "Running");
   CHECK(kube::string_at(wanted.status, {"podIP"}) == "192.168.201.25");
   CHECK(json::serialize(wanted.status.at("podIPs")) == R"([{"ip":"192.168.201.25"}])");
@@ -73,29 +85,60 @@ TEST_CASE("the remote status comes home with addresses and restarts as they are 
 }
 
 TEST_CASE("both families of addresses are remapped, and what is no address is left out") {
-  IpMapping ips;
-  REQUIRE(ips.add(std::vector<std::string>{"10.0.0.0/16", "fd00:1::/64"},
-                  std::vector<std::string>{"10.1.0.0/16", "fd00:2::/64"})
-              .has_value());
+  const auto ips = addresses("", R"("10.0.0.0/16", "fd00:1::/64")", R"("10.1.0.0/16", "fd00:2::/64")");
   const auto local = local_pod();
   const auto both = status_of(
       local,
       remote(R"({"phase": "Running", "podIP": "10.0.0.5", "podIPs": [{"ip": "10.0.0.5"}, {"ip": "fd00:1::5"}]})"),
-      {.ips = &ips});
+      {.addresses = &ips});
   CHECK(json::serialize(both.status.at("podIPs")) == R"([{"ip":"10.1.0.5"},{"ip":"fd00:2::5"}])");
   const auto twice =
-      status_of(local, remote(R"({"phase": "Running", "podIPs": [{"ip": "10.0.0.5"}, {"ip": "10.0.0.6"}]})"));
-  CHECK(json::serialize(twice.status.at("podIPs")) == R"([{"ip":"10.0.0.5"}])");
-  const auto garbage =
-      status_of(local, remote(R"({"phase": "Running", "podIP": "rm -rf", "podIPs": [{"ip": 5}, "x"]})"));
+      status_of(local, remote(R"({"phase": "Running", "podIPs": [{"ip": "10.0.0.5"}, {"ip": "10.0.0.6"}]})"),
+                {.addresses = &ips});
+  CHECK(json::serialize(twice.status.at("podIPs")) == R"([{"ip":"10.1.0.5"}])");
+  const auto garbage = status_of(
+      local, remote(R"({"phase": "Running", "podIP": "rm -rf", "podIPs": [{"ip": 5}, "x"]})"), {.addresses = &ips});
+  CHECK(garbage.left_out.empty());
   CHECK_FALSE(garbage.status.contains("podIP"));
   CHECK_FALSE(garbage.status.contains("podIPs"));
   const auto hidden = status_of(local, remote(running), {.reflect_ips = false});
   CHECK_FALSE(hidden.status.contains("podIP"));
 }
 
+TEST_CASE("only addresses that are declared come home") {
+  const auto local = local_pod();
+  const auto lying = remote(R"({"phase": "Running", "podIP": "10.96.0.10",
+      "podIPs": [{"ip": "10.96.0.10"}, {"ip": "fd00:1::5"}, {"ip": "10.2.0.5"}]})");
+  struct Case {
+    const char *title, *declared, *ips, *left_out;
+  };
+  for (const Case& c :
+       {Case{"both families", "10.2.0.0/16,fd00:1::/64", R"([{"ip":"fd00:1::5"},{"ip":"10.2.0.5"}])", "10.96.0.10"},
+        Case{"one", "10.2.0.0/16", R"([{"ip":"10.2.0.5"}])", "fd00:1::5"},
+        Case{"another", "10.3.0.0/16", "", "10.2.0.5"}, Case{"none", "none", "", ""}, Case{"nothing", "", "", ""},
+        Case{"nonsense", "10.2.0.0/16,x", "", ""}}) {
+    CAPTURE(c.title);
+    const auto declared = addresses(c.declared);
+    const auto wanted = status_of(local, lying, {.addresses = &declared});
+    const json::value* shown = wanted.status.if_contains("podIPs");
+    CHECK((shown ? json::serialize(*shown) : "") == c.ips);
+    CHECK(wanted.left_out == c.left_out);
+    CHECK(wanted.status.contains("podIP") == (shown != nullptr));
+  }
+  // What is shown goes when it is not declared any more, and stays while it is not known what is.
+  const auto shown = local_pod(R"({"phase": "Running", "podIP": "10.2.0.5", "podIPs": [{"ip": "10.2.0.5"}]})");
+  const auto none = addresses("none");
+  const auto patch = status_patch(shown, status_of(shown, lying, {.addresses = &none}));
+  REQUIRE(patch.has_value());
+  CHECK(kube::find(*patch, {"status", "podIP"})->is_null());
+  CHECK(kube::find(*patch, {"status", "podIPs"})->is_null());
+  CHECK(kube::string_at(status_of(shown, lying).status, {"podIP"}) == "10.2.0.5");
+}
+
 TEST_CASE("nothing is written twice") {
-  const StatusContext contexts[] = {{}, {.node_ip = "172.18.0.4"}, {.reflect_ips = false}};
+  const auto declared = addresses("192.168.0.0/16");
+  const StatusContext contexts[] = {
+      {}, {.node_ip = "172.18.0.4"}, {.addresses = &declared}, {.addresses = &declared, .reflect_ips = false}};
   for (const StatusContext& ctx : contexts) {
     for (const char* label : {"x", "liqo.io/remote-unavailable"}) {
       CAPTURE(label);
@@ -232,6 +275,66 @@ TEST_CASE("a debug container is told that it cannot run, once") {
   CHECK_FALSE(status_patch(told, status_of(told, remote(running))).has_value());
 }
 
+TEST_CASE("a resize at home is told to have no effect, as long as it is asked for") {
+  const auto with = [](std::string_view cpu) {
+    return R"([{"name": "main", "image": "img:v1", "resources": {"requests": {"cpu": ")" + std::string(cpu) +
+           R"("}}}])";
+  };
+  kube::Object order = shadow("Running");
+  order.mutable_spec()["pod"] = json::object{{"containers", parse_value(with("1"))}};
+  const auto local = [&](std::string_view cpu) {
+    return local_pod(R"({"phase": "Running"})", R"({"containers": )" + with(cpu) + "}");
+  };
+  const kube::Object pod = remote(running);
+  const auto of = [&](const kube::Object& at_home) {
+    auto wanted = forge_local_status(at_home, &pod, &order, {}, at());
+    REQUIRE(wanted);
+    return std::move(*wanted);
+  };
+  CHECK(condition(of(local("1")).status, "PodResizePending", "status") == "(none)");
+  const auto resized = of(local("2"));
+  CHECK(condition(resized.status, "PodResizePending", "status") == "True");
+  CHECK(condition(resized.status, "PodResizePending", "reason") == "Infeasible");
+  const kube::Object told = written(local("2"), resized);
+  CHECK_FALSE(status_patch(told, of(told)));
+  kube::Object undone = told;
+  undone.mutable_spec()["containers"] = parse_value(with("1"));
+  CHECK(condition(of(undone).status, "PodResizePending", "status") == "(none)");
+  // Without the ShadowPod nothing is known of it.
+  CHECK(condition(status_of(local("2"), pod).status, "PodResizePending", "status") == "(none)");
+}
+
+TEST_CASE("a condition that has left the remote pod leaves the pod at home, and those set at home stay") {
+  const auto with = [](std::string_view more) {
+    return remote(R"({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"})" + std::string(more) +
+                  "]}");
+  };
+  const kube::Object local = local_pod(R"({"phase": "Running", "conditions": [
+    {"type": "example.com/home", "status": "True"}, {"type": "PodScheduled", "status": "True"}]})");
+  const auto plain = status_of(local, with(""));
+  CHECK_FALSE(plain.annotations.contains("offloading.liqo.io/remote-conditions"));
+  const auto both = status_of(local, with(R"(, {"type": "DisruptionTarget", "status": "True"},
+    {"type": "a,b", "status": "True"}, {"type": "x", "status": "True"})"));
+  CHECK(both.annotations.at("offloading.liqo.io/remote-conditions") == "DisruptionTarget,x");
+  const kube::Object told = written(local, both);
+  CHECK_FALSE(status_patch(told, status_of(told, with(R"(, {"type": "DisruptionTarget", "status": "True"},
+    {"type": "a,b", "status": "True"}, {"type": "x", "status": "True"})"))));
+  const auto after = status_of(told, with(R"(, {"type": "x", "status": "True"})"));
+  CHECK(condition(after.status, "DisruptionTarget", "status") == "(none)");
+  CHECK(condition(after.status, "x", "status") == "True");
+  CHECK(condition(after.status, "example.com/home", "status") == "True");
+  CHECK(condition(after.status, "PodScheduled", "status") == "True");
+  CHECK(after.annotations.at("offloading.liqo.io/remote-conditions") == "x");
+  const auto none = status_of(told, with(""));
+  CHECK(none.annotations.at("offloading.liqo.io/remote-conditions").is_null());
+  kube::Object bare = told;
+  bare.mutable_metadata()["annotations"].as_object().erase("offloading.liqo.io/remote-conditions");
+  CHECK_FALSE(status_of(bare, with("")).annotations.contains("offloading.liqo.io/remote-conditions"));
+  CHECK(condition(
+            status_of(local, with(R"(, {"type": ")" + std::string(100'000, 'x') + R"(", "status": "True"})")).status,
+            std::string(100'000, 'x'), "status") == "(none)");
+}
+
 TEST_CASE("the pod of another UID says nothing about this one") {
   const kube::Object pending = local_pod(R"({"phase": "Pending"})");
   const kube::Object other = reflected("Pod", "r0", "u0", running);
@@ -305,7 +408,8 @@ TEST_CASE("a patch has the UID and just what differs") {
                          {"type": "example.com/mine", "status": "True"}]})");
   const char* const small = R"({"phase": "Running", "podIP": "2.2.2.2", "podIPs": [{"ip": "2.2.2.2"}],
     "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-21T09:00:02Z"}]})";
-  const auto patch = status_patch(local, status_of(local, remote(small)));
+  const auto declared = addresses("2.2.2.0/24");
+  const auto patch = status_patch(local, status_of(local, remote(small), {.addresses = &declared}));
   REQUIRE(patch.has_value());
   CHECK(*patch == parse_value(R"({"metadata": {"uid": "u1", "labels": {"liqo.io/shadowPod": "true"},
       "annotations": {"offloading.liqo.io/remote-pod-uid": "r1"}},

@@ -168,7 +168,7 @@ TEST_CASE("the replica has the spec, and labels that say where it comes from") {
 }
 
 TEST_CASE("marks of the provider are neither set nor removed") {
-  for (const char* mark : {"liqo.io/cordon", "liqo.io/cordon-tenant", "liqo.io/cordoned-resource"}) {
+  for (const char* mark : {"liqo.io/cordon", "liqo.io/cordon-tenant", "liqo.io/cordoned-resource", "liqo.io/drain"}) {
     CAPTURE(mark);
     kube::Object local = slice();
     kube::Object replica = replica_of(local);

@@ -342,7 +342,8 @@ TEST_CASE("changes of the ShadowPod reach its pod, and what others put there sta
   newer.mutable_spec()["pod"] =
       parse_value(R"({"containers": [{"name": "main", "image": "img:v2"}], "activeDeadlineSeconds": 60,
     "tolerations": [{"key": "wanted", "operator": "Exists"}, {"key": "added", "operator": "Exists"}]})");
-  patch = plan_provider_pod_update(newer, pod);
+  const admission::PodPolicy policy{.tolerations = {"wanted"}};
+  patch = plan_provider_pod_update(newer, pod, policy);
   REQUIRE(patch.has_value());
   CHECK(kube::object_at(*patch, {"spec"}) == parse_value(R"({"containers": [{"name": "main", "image": "img:v2"}],
     "activeDeadlineSeconds": 60,
@@ -351,7 +352,43 @@ TEST_CASE("changes of the ShadowPod reach its pod, and what others put there sta
   // Applied once, it is not applied again.
   pod.set_annotation("offloading.liqo.io/applied-spec",
                      kube::string_at(*patch, {"metadata", "annotations", "offloading.liqo.io/applied-spec"}));
-  CHECK_FALSE(plan_provider_pod_update(newer, pod).has_value());
+  CHECK_FALSE(plan_provider_pod_update(newer, pod, policy).has_value());
+}
+
+TEST_CASE("what the policy does not let onto pods is left out, and named with the pod") {
+  kube::Object order = shadow();
+  order.set_annotation("sidecar.istio.io/inject", "true");
+  order.set_annotation("offloading.liqo.io/left-out", "[\"a lie\"]");
+  json::object& spec = order.mutable_spec()["pod"].as_object();
+  spec["tolerations"] = parse_value(R"([{"key": "pool", "operator": "Exists"},
+      {"key": "node.kubernetes.io/not-ready", "operator": "Exists"}])");
+  spec["volumes"] = parse_value(R"([{"name": "i", "image": {"reference": "r"}}, {"name": "e", "emptyDir": {}}])");
+  const kube::Object pod = *plan_shadow_pod(order, nullptr, {}).create;
+  CHECK(pod.annotation("note") == "hello");
+  CHECK_FALSE(pod.has_annotation("sidecar.istio.io/inject"));
+  CHECK(pod.annotation("offloading.liqo.io/left-out") ==
+        R"(["annotation sidecar.istio.io/inject","toleration of pool"])");
+  CHECK(kube::array_at(pod.spec(), {"tolerations"}).size() == 1);
+  CHECK_FALSE(kube::array_at(pod.spec(), {"containers"})[0].as_object().contains("imagePullPolicy"));
+  // Made, it is as it is wanted.
+  CHECK_FALSE(plan_provider_pod_update(order, pod).has_value());
+
+  const admission::PodPolicy policy{
+      .always_pull_images = true, .annotations = {"sidecar.istio.io/*"}, .tolerations = {"pool"}};
+  const kube::Object allowed = *plan_shadow_pod(order, nullptr, {}, nullptr, policy).create;
+  CHECK(allowed.annotation("sidecar.istio.io/inject") == "true");
+  CHECK_FALSE(allowed.has_annotation("offloading.liqo.io/left-out"));
+  CHECK(kube::array_at(allowed.spec(), {"tolerations"}).size() == 2);
+  CHECK(kube::string_at(kube::array_at(allowed.spec(), {"containers"})[0], {"imagePullPolicy"}) == "Always");
+  CHECK(kube::string_at(kube::array_at(allowed.spec(), {"volumes"})[0], {"image", "pullPolicy"}) == "Always");
+  // A policy that is narrower since takes nothing from a pod that runs, and an update brings nothing that it forbids.
+  CHECK_FALSE(plan_provider_pod_update(order, allowed).has_value());
+  spec["tolerations"].as_array().push_back(parse_value(R"({"key": "other", "operator": "Exists"})"));
+  order.set_annotation("k8s.v1.cni.cncf.io/networks", "host-lan");
+  const auto patch = plan_provider_pod_update(order, pod);
+  REQUIRE(patch);
+  CHECK(kube::array_at(*patch, {"spec", "tolerations"}).size() == 1);
+  CHECK(kube::object_at(*patch, {"metadata", "annotations"}).size() == 1);
 }
 
 TEST_CASE("the home API server's alias gets the address by which it is reached from here") {

@@ -35,9 +35,10 @@ struct Case {
   std::string_view request = "{}";
   std::string_view slice_class = "default";
   TenantState tenant = TenantState::active;
-  bool cordoned = false;
+  bool cordoned = false, drained = false;
   std::optional<SliceRecord> record = std::nullopt;
   bool answered = false;
+  GrantLimits limits = {};
 };
 
 GrantDecision decide(const Case& c, const SlicePolicy& policy = usual(), const Resources* free = nullptr,
@@ -47,10 +48,12 @@ GrantDecision decide(const Case& c, const SlicePolicy& policy = usual(), const R
                        .policy = policy,
                        .tenant = c.tenant,
                        .slice_cordoned = c.cordoned,
+                       .slice_drained = c.drained,
                        .answered = c.answered,
                        .sharing_percentage = policy.sharing_percentage,
                        .record = c.record ? &*c.record : nullptr,
                        .free = free,
+                       .limits = c.limits,
                        .pending = std::move(pending),
                        .now = now});
 }
@@ -79,6 +82,47 @@ TEST_CASE("defaults fill the keys that a request leaves open, and no others") {
     CHECK(decision.message == "ResourceSlice resources accepted");
     CHECK(granted(decision) == expected);
   }
+}
+
+TEST_CASE("a policy bounds one slice, and all slices of a consumer together") {
+  GrantLimits limits{.slice = amounts(R"({"cpu": "8"})"),
+                     .consumer = amounts(R"({"cpu": "10", "nvidia.com/gpu": "0"})"),
+                     .others = amounts(R"({"cpu": "4", "memory": "1Ti"})"),
+                     .mistake = {}};
+  CHECK(decide({.request = R"({"cpu": "6"})", .limits = limits}).accepted());
+  const auto too_big = decide({.request = R"({"cpu": "9"})", .limits = limits});
+  CHECK(too_big.verdict == Verdict::denied);
+  CHECK(too_big.reason == "ResourceSliceResourcesDenied");
+  CHECK(
+      too_big.message ==
+      "the provider grants a slice of this cluster no more than 8 of cpu, and this one would have 9: ask for less, or "
+      "its operator for more (maxSliceResources in the policy)");
+  CHECK_FALSE(too_big.record);
+  CHECK(
+      decide({.request = R"({"cpu": "7"})", .limits = limits}).message ==
+      "the provider grants all slices of this cluster together no more than 10 of cpu, the others have 4 and this one "
+      "would have 7: ask for less, or its operator for more (maxResources in the policy)");
+  CHECK(decide({.request = R"({"cpu": "1", "nvidia.com/gpu": "1"})", .limits = limits}).verdict == Verdict::denied);
+  // Defaults count as what is asked for, and what is granted already stays.
+  limits.slice = amounts(R"({"memory": "4Gi"})");
+  CHECK(decide({.request = R"({})", .limits = limits}).verdict == Verdict::denied);
+  const auto kept = record(R"({"cpu": "8"})", only_cpu_granted);
+  CHECK(decide({.request = R"({"cpu": "8"})", .record = kept, .limits = limits}).accepted());
+  CHECK(decide({.request = R"({"cpu": "9"})", .record = kept, .limits = limits}).verdict == Verdict::denied);
+  limits.mistake = "the policy cannot be understood";
+  CHECK(decide({.request = R"({"cpu": "8"})", .record = kept, .limits = limits}).accepted());
+  CHECK(decide({.request = R"({"cpu": "1"})", .limits = limits}).message == "the policy cannot be understood");
+}
+
+TEST_CASE("a share ends at the bound of the policy") {
+  const Resources free = amounts(R"({"cpu": "100", "memory": "64Gi"})");
+  const GrantLimits limits{.slice = amounts(R"({"cpu": "8"})"),
+                           .consumer = amounts(R"({"memory": "16Gi"})"),
+                           .others = amounts(R"({"memory": "12Gi"})"),
+                           .mistake = {}};
+  const auto decision = decide({.slice_class = "share", .limits = limits}, usual(), &free);
+  CHECK(decision.accepted());
+  CHECK(granted(decision) == R"({"cpu":"8","memory":"4Gi"})");
 }
 
 TEST_CASE("new defaults leave accepted slices alone, until they ask for something else") {
@@ -126,6 +170,11 @@ TEST_CASE("the state of the tenant and of the slice come before everything else"
                "ResourceSliceCordoned"},
            Row{{.request = R"({"cpu": "9"})", .cordoned = true, .record = kept}, Verdict::unchanged, ""},
            Row{{.request = R"({"cpu": "9"})", .tenant = TenantState::cordoned, .record = kept}, Verdict::unchanged, ""},
+           Row{{.drained = true}, Verdict::denied, "ResourceSliceResourcesDenied"},
+           Row{{.request = R"({"cpu": "8"})", .cordoned = true, .drained = true, .record = kept},
+               Verdict::denied,
+               "ResourceSliceResourcesDenied"},
+           Row{{.slice_class = "gold", .drained = true, .record = kept}, Verdict::denied, "TenantDrained"},
            Row{{.slice_class = "gold"}, Verdict::foreign, ""},
            Row{{.request = R"({"cpu": "-1"})", .slice_class = "gold"}, Verdict::foreign, ""},
            Row{{.slice_class = "gold", .tenant = TenantState::cordoned}, Verdict::denied, "TenantCordoned"},
@@ -141,7 +190,9 @@ TEST_CASE("the state of the tenant and of the slice come before everything else"
     const auto decision = decide(row.given);
     CHECK(decision.verdict == row.verdict);
     CHECK(decision.reason == row.reason);
-    const std::string_view why = row.given.tenant == TenantState::drained ? "has drained" : "has cordoned";
+    const std::string_view why = row.given.tenant == TenantState::drained ? "has drained this cluster"
+                                 : row.given.drained                      ? "has drained this slice"
+                                                                          : "has cordoned";
     if (decision.verdict == Verdict::denied) CHECK(decision.message.find(why) != std::string::npos);
     if (decision.accepted()) CHECK(granted(decision) == only_cpu_granted);
     CHECK(decision.record.has_value() == decision.accepted());
@@ -252,6 +303,8 @@ TEST_CASE("cordon marks and the tenant's condition are read in all their forms")
       CAPTURE(mark);
       CAPTURE(value);
       CHECK(is_cordoned(slice) == expected);
+      slice.set_annotation("liqo.io/drain", value);
+      CHECK(is_drained(slice) == expected);
     }
   CHECK_FALSE(is_cordoned(parse(R"({"metadata": {"name": "s"}})")));
   for (const auto& [said, expected] : {std::pair{R"({})", TenantState::active},

@@ -1,4 +1,7 @@
 // What is written about a slice: its Quota, its status, what the consumer fills in, its VirtualNode.
+#include <tuple>
+
+#include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/merge_patch.hpp"
 #include "liqo/core/slice/local.hpp"
@@ -102,6 +105,15 @@ TEST_CASE("a Quota follows what is wished, and nothing that is equal is written"
   apply(quota.tree(), *cordoned);
   denied.cordoned = false;
   CHECK(text(plan_quota_update(quota, slice(), denied)->at("spec")) == R"({"cordoned":null})");
+  denied.cordoned = denied.drained = true;
+  const auto drained = plan_quota_update(quota, slice(), denied);
+  REQUIRE(drained.has_value());
+  apply(quota.tree(), *drained);
+  CHECK(api::Quota(quota).is_drained());
+  CHECK_FALSE(plan_quota_update(quota, slice(), denied).has_value());
+  denied.cordoned = denied.drained = false;
+  apply(quota.tree(), *plan_quota_update(quota, slice(), denied));
+  CHECK_FALSE(quota.has_annotation("liqo.io/drained"));
 }
 
 TEST_CASE("a Quota that nobody owns is taken over, one of another slice is not ours") {
@@ -188,6 +200,37 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
     CHECK_FALSE(plan_slice_status(shown, {.verdict = kept, .reason = "", .message = "", .record = {}, .pending = {}},
                                   policy, {}, at())
                     .has_value());
+}
+
+TEST_CASE("consumers are told what the machines are, where they agree and the operator says nothing else") {
+  const Platform arm{.os = "", .architecture = "arm64"}, windows{.os = "windows", .architecture = "amd64"}, mixed;
+  SlicePolicy silent, said;
+  said.cluster_labels = {{"region", "eu"}, {"kubernetes.io/arch", "riscv64"}};
+  struct Row {
+    std::string_view title, shown;
+    const SlicePolicy& policy;
+    const Platform* platform;
+    std::string_view labels;
+  };
+  for (const Row& row : {
+           Row{"one kind", "{}", silent, &arm, R"({"kubernetes.io/arch":"arm64"})"},
+           Row{"not Linux", "{}", silent, &windows, R"({"kubernetes.io/os":"windows","kubernetes.io/arch":"amd64"})"},
+           Row{"several", R"({"kubernetes.io/arch": "arm64"})", silent, &mixed, "{}"},
+           Row{"not known yet", R"({"kubernetes.io/arch": "arm64", "x": "y"})", silent, nullptr,
+               R"({"kubernetes.io/arch":"arm64"})"},
+           Row{"the operator says", R"({"kubernetes.io/arch": "arm64"})", said, &arm,
+               R"({"kubernetes.io/arch":"riscv64","region":"eu"})"},
+       }) {
+    CAPTURE(row.title);
+    kube::Object shown = slice();
+    shown.mutable_status()["nodeLabels"] = parse_value(row.shown);
+    const auto patch = plan_slice_status(shown, accepted(R"({"cpu": "8"})"), row.policy, {}, at(), row.platform);
+    REQUIRE(patch.has_value());
+    apply(shown.tree(), *patch);
+    CHECK(json::value(kube::object_at(shown.status(), {"nodeLabels"})) == parse_value(row.labels));
+    CHECK_FALSE(
+        plan_slice_status(shown, accepted(R"({"cpu": "8"})"), row.policy, {}, at(5s), row.platform).has_value());
+  }
 }
 
 TEST_CASE("what a tenant writes into the status of its slice is undone") {
@@ -332,6 +375,39 @@ TEST_CASE("what a provider says is checked before it becomes a node") {
         parse_value(R"({"region": "eu", "liqo.io/remote-cluster-id": "milan"})"));
   CHECK(text(kube::array_at(made.create->spec(), {"storageClasses"})) == R"([{"storageClassName":"ok"}])");
   CHECK(made.dropped.size() == 10);
+}
+
+TEST_CASE("a provider labels its nodes, but not by what others are selected and kept apart by") {
+  const std::vector<std::string> refused{"security-tier", "corp.example/*"};
+  for (const auto& [name, value, taken] : {std::tuple{"region", "eu", true},
+                                           std::tuple{"example.com/tier", "gold", true},
+                                           std::tuple{"topology.kubernetes.io/region", "eu", true},
+                                           std::tuple{"topology.kubernetes.io/zone", "a", true},
+                                           std::tuple{"kubernetes.io/arch", "arm64", true},
+                                           std::tuple{"kubernetes.io/arch", "x", false},
+                                           std::tuple{"kubernetes.io/os", "windows", true},
+                                           std::tuple{"kubernetes.io/os", "plan9", false},
+                                           std::tuple{"kubernetes.io/hostname", "db-1", false},
+                                           std::tuple{"topology.kubernetes.io/rack", "r", false},
+                                           std::tuple{"node.kubernetes.io/instance-type", "m", false},
+                                           std::tuple{"node-role.kubernetes.io/control-plane", "", false},
+                                           std::tuple{"kops.k8s.io/instancegroup", "n", false},
+                                           std::tuple{"k8s.io/cluster", "x", false},
+                                           std::tuple{"notkubernetes.io/x", "1", true},
+                                           std::tuple{"kubernetes.io", "1", true},
+                                           std::tuple{"security-tier", "high", false},
+                                           std::tuple{"corp.example/pool", "1", false},
+                                           std::tuple{"sub.corp.example/pool", "1", true},
+                                           std::tuple{"liqo.io/remote-cluster-id", "rome", false}}) {
+    CAPTURE(name);
+    kube::Object answered = slice(R"({"status": {"resources": {"cpu": "8"}}})");
+    kube::ensure_object(answered.mutable_status(), "nodeLabels")[name] = value;
+    const auto made = plan_slice_node(answered, "secret", nullptr, refused);
+    REQUIRE(made.create);
+    const json::object& labels = kube::object_at(made.create->spec(), {"labels"});
+    CHECK((kube::string_at(labels, {name}) == value && labels.contains(name)) == taken);
+    CHECK(made.dropped.empty() == taken);
+  }
 }
 
 TEST_CASE("a VirtualNode of somebody else is not taken over, one that was made for the slice is") {

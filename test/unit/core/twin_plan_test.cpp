@@ -9,7 +9,11 @@ namespace {
 using namespace testing;
 
 TwinContext ctx() {
-  return {.map = {"liqo-tenant-rome", "milan"}, .origin = "rome", .pod_security = "baseline", .liqo_namespace = "liqo"};
+  return {.map = {"liqo-tenant-rome", "milan"},
+          .origin = "rome",
+          .pod_security = "baseline",
+          .liqo_namespace = "liqo",
+          .names = {.consumer = "rome", .consumers = {"rome"}, .allowed = {}, .mistake = {}}};
 }
 
 /// A namespace that was made for that map, with `labels` and `annotations` (JSON objects) in place of some.
@@ -81,6 +85,11 @@ TEST_CASE("a wanted twin is made, kept, completed, awaited or refused") {
       {"Liqo's own", {}, "refuse", {"shop", "liqo"}},
       {"a tenant namespace to be", {}, "refuse", {"shop", "liqo-tenant-turin"}},
       {"no name", {}, "refuse", {"shop", "Not a name"}},
+      {"a name that is free, and not the consumer's", {}, "refuse", {"shop", "cert-manager"}},
+      {"ours, of a name that would not be given any more",
+       twin(R"({"liqo.io/remote-cluster-id": "rome"})"),
+       "keep",
+       {"shop", "chosen"}},
       {"for no name", {}, "refuse", {"../shop", "shop-rome"}},
   };
   for (const Case& c : cases) {
@@ -181,7 +190,10 @@ TEST_CASE("one twin for each name, those that exist first, and not without end")
   of_b.mutable_metadata()["name"] = "x";
   const std::vector<kube::Object> twins{of_b};
   CHECK(names(select_twins(api::NamespaceMap(map), twins)) == "b>x c>z d>w | a +0");
-  CHECK(names(select_twins(api::NamespaceMap(map), twins, 1)) == "b>x | a +2");
+  CHECK(names(select_twins(api::NamespaceMap(map), twins, 0, 1)) == "b>x | a +2");
+  // What other maps of the consumer have counts, and takes nothing away that exists.
+  CHECK(names(select_twins(api::NamespaceMap(map), twins, 2, 4)) == "b>x c>z | a d +0");
+  CHECK(names(select_twins(api::NamespaceMap(map), twins, 9, 4)) == "b>x | a c d +0");
 }
 
 TEST_CASE("the status holds what is, and only a difference is written") {

@@ -12,8 +12,9 @@ using liqo::test::FakeAnswer;
 using liqo::test::FakeHome;
 namespace asio = boost::asio;
 
-kube::net::ServerRequest request_with_token(std::string token) {
+kube::net::ServerRequest request_with_token(std::string token, std::string address = "10.0.0.1") {
   kube::net::ServerRequest request;
+  request.peer_address = std::move(address);
   request.headers.emplace_back("authorization", std::move(token));
   return request;
 }
@@ -39,7 +40,7 @@ struct World {
   FakeHome home;
   Authorizer authorizer;
   explicit World(liqo::test::FakeTransport::Answer reply = review, AuthorizerSettings settings = {})
-      : home(std::move(reply)), authorizer(home.api, settings) {}
+      : home(std::move(reply)), authorizer(home.api, home.metrics, settings) {}
 
   std::expected<Caller, Refusal> authenticate(const kube::net::ServerRequest& request) {
     std::expected<Caller, Refusal> out;
@@ -155,4 +156,79 @@ TEST_CASE("no more answers are kept than the limit") {
   CHECK(world.home.transport.requests.size() == 3);
   CHECK(world.authorize({.name = "admin"}, {"get", "proxy", "a"}));
   CHECK(world.home.transport.requests.size() == 4);
+}
+
+TEST_CASE("unknown tokens of one address are looked at only so often, and harm nobody who is known") {
+  World world;
+  CHECK(world.authenticate(request_with_token("Bearer good")).has_value());
+  const auto asked = [&world] { return world.home.transport.requests.size(); };
+  for (int i = 0; i < 1000; ++i) {
+    const auto refused = world.authenticate(request_with_token("Bearer bad-" + std::to_string(i)));
+    CHECK(refused.error().status == (i < 10 ? 401 : 429));
+  }
+  CHECK(asked() == 11);
+  // Who was let in before stays so, at once and after the answer has run out, from the same address too.
+  CHECK(world.authenticate(request_with_token("Bearer good")).has_value());
+  CHECK(asked() == 11);
+  world.wait(11s);
+  CHECK(world.authenticate(request_with_token("Bearer good")).has_value());
+  CHECK(asked() == 12);
+  // Elsewhere nothing is held against anybody, and in a minute not here either.
+  CHECK(world.authenticate(request_with_token("Bearer bad", "10.0.0.2")).error().status == 401);
+  world.wait(1min);
+  CHECK(world.authenticate(request_with_token("Bearer bad-again")).error().status == 401);
+}
+
+TEST_CASE("a token that was good, and is so no more, is a stranger's") {
+  bool good = true;
+  World world([&good](const kube::HttpRequest&) {
+    const char* status = good ? R"({"authenticated":true,"user":{"username":"x"}})" : R"({"authenticated":false})";
+    return FakeAnswer{.status = 201, .pieces = {R"({"status":)" + std::string(status) + "}"}};
+  });
+  CHECK(world.authenticate(request_with_token("Bearer t")).has_value());
+  good = false;
+  world.wait(11s);
+  // The first look finds it out; from then on it counts like any other.
+  CHECK(world.authenticate(request_with_token("Bearer t")).error().status == 401);
+  for (int i = 0; i < 10; ++i) world.authenticate(request_with_token("Bearer other-" + std::to_string(i)));
+  world.wait(5s);
+  CHECK(world.authenticate(request_with_token("Bearer t")).error().status == 429);
+}
+
+TEST_CASE("good tokens, and reviews that cannot be had, do not count as strangers") {
+  bool down = true;
+  World world([&down](const kube::HttpRequest&) -> kube::Result<FakeAnswer> {
+    if (down) return kube::fail(kube::Errc::connect, "no way there");
+    return FakeAnswer{.status = 201, .pieces = {R"({"status":{"authenticated":true,"user":{"username":"x"}}})"}};
+  });
+  for (int i = 0; i < 30; ++i)
+    CHECK(world.authenticate(request_with_token("Bearer t" + std::to_string(i))).error().status == 503);
+  down = false;
+  for (int i = 0; i < 30; ++i) CHECK(world.authenticate(request_with_token("Bearer t" + std::to_string(i))));
+}
+
+TEST_CASE("those who are refused push nobody out who was let in") {
+  World world(review, {.entries = 4, .strangers = {.burst = 100}});
+  CHECK(world.authenticate(request_with_token("Bearer good")).has_value());
+  CHECK(world.authorize({.name = "admin"}, {"get", "proxy", "milan"}).has_value());
+  for (int i = 0; i < 20; ++i) {
+    CHECK_FALSE(world.authenticate(request_with_token("Bearer bad-" + std::to_string(i))).has_value());
+    CHECK_FALSE(world.authorize({.name = "eve"}, {"get", "proxy", std::to_string(i)}).has_value());
+  }
+  const std::size_t asked = world.home.transport.requests.size();
+  CHECK(world.authenticate(request_with_token("Bearer good")).has_value());
+  CHECK(world.authorize({.name = "admin"}, {"get", "proxy", "milan"}).has_value());
+  CHECK(world.home.transport.requests.size() == asked);
+}
+
+TEST_CASE("an address out of many is forgotten, and all together are bounded") {
+  StrangerLimit limit({.burst = 2, .refill = 1s, .all = 3, .addresses = 2});
+  kube::TimePoint now{};
+  int taken = 0;
+  for (int i = 0; i < 100; ++i) taken += limit.take(std::to_string(i), now);
+  CHECK(taken == 6);
+  now += 1s;
+  taken = 0;
+  for (int i = 0; i < 100; ++i) taken += limit.take(std::to_string(i), now);
+  CHECK(taken == 3);
 }

@@ -314,8 +314,9 @@ TEST_CASE("200 MiB for a slow reader pass at bounded memory, and nothing is lost
         [&](World& w) -> asio::awaitable<void> {
           const std::string block(32 * 1024, 'x');
           while (written < much) {
-            REQUIRE(co_await w.provider.write(Channel::out, block));
+            // Before: it may be read before the writer goes on.
             written += block.size();
+            REQUIRE(co_await w.provider.write(Channel::out, block));
           }
           co_await w.finish(exit_3);
         });

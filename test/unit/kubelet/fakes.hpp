@@ -91,6 +91,10 @@ class FakeResponse final : public kube::net::ServerResponse {
   }
   void abort() override { aborted = true; }
   bool started() const override { return status != 0; }
+  bool hold(std::size_t bytes) override {
+    held += bytes;
+    return held <= may_hold;
+  }
 
   std::string_view header(std::string_view name) const {
     for (const auto& [key, value] : headers) {
@@ -103,6 +107,7 @@ class FakeResponse final : public kube::net::ServerResponse {
   Headers headers;
   std::string body;
   std::vector<std::string> writes;
+  std::size_t held = 0, may_hold = 1U << 30;
   bool aborted = false;
   bool gone = false;
   std::unique_ptr<kube::net::ByteStream> stream;

@@ -34,20 +34,20 @@ kube::net::TlsContext make_tls() {
 
 struct World {
   FakeHome home{review};
-  Authorizer authorizer{home.api};
-  FakeTransport provider;
+  Authorizer authorizer{home.api, home.metrics};
+  std::shared_ptr<FakeTransport> provider;
   KubeletServer server;
   FakeResponse response;
 
   explicit World(FakeTransport::Answer answer =
                      [](const kube::HttpRequest&) { return FakeAnswer{.pieces = {"line 1\n", "line 2\n"}}; })
-      : provider(std::move(answer)),
+      : provider(std::make_shared<FakeTransport>(std::move(answer))),
         server(home.simulator.executor(), home.clock, authorizer,
                [this](const std::string& ns, const std::string& pod) -> kube::Result<PodRoute> {
                  if (ns != "rome" || pod != "web")
                    return kube::fail(kube::Errc::missing, "pod " + ns + "/" + pod + " does not run on a virtual node");
                  return PodRoute{
-                     .transport = &provider, .remote_namespace = "rome-milan", .remote_pod = "web", .node = "milan"};
+                     .transport = provider, .remote_namespace = "rome-milan", .remote_pod = "web", .node = "milan"};
                },
                make_tls(), {.address = "127.0.0.1", .port = 0}) {}
 
@@ -67,9 +67,9 @@ TEST_CASE("a log of an offloaded pod comes from the provider, piece by piece") {
   world.handle("local", "GET", "/containerLogs/rome/web/main?follow=true&tailLines=5");
   CHECK(world.response.status == 200);
   CHECK(world.response.writes == std::vector<std::string>{"line 1\n", "line 2\n"});
-  REQUIRE(world.provider.requests.size() == 1);
-  CHECK(world.provider.requests[0].method == "GET");
-  CHECK(world.provider.requests[0].target ==
+  REQUIRE(world.provider->requests.size() == 1);
+  CHECK(world.provider->requests[0].method == "GET");
+  CHECK(world.provider->requests[0].target ==
         "/api/v1/namespaces/rome-milan/pods/web/log?container=main&follow=true&tailLines=5");
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("who may ask, and what everybody else hears") {
     CHECK(world.response.status == c.status);
     CHECK(world.response.body.size() > 3);
     CHECK(world.response.body.ends_with("\n"));
-    CHECK(world.provider.requests.empty());
+    CHECK(world.provider->requests.empty());
     CHECK((world.response.header("www-authenticate") == "Bearer") == (c.status == 401));
   }
 }

@@ -33,7 +33,11 @@ TEST_CASE("paths are read into what they name") {
   REQUIRE(exec);
   CHECK(exec->endpoint == Endpoint::exec);
   CHECK(exec->verb == "create");
-  CHECK(read_route("GET", "/exec/rome/web/main")->verb == "get");
+  // A WebSocket begins with a GET, and runs the command all the same.
+  for (const char* path :
+       {"/exec/rome/web/main", "/attach/rome/web/main", "/portForward/rome/web", "/run/rome/web/main"})
+    CHECK(read_route("GET", path)->verb == "create");
+  CHECK(read_route("GET", "/stats/summary")->verb == "get");
 }
 
 TEST_CASE("what is known and not served is told apart from what is nowhere") {

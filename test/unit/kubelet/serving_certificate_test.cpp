@@ -28,6 +28,12 @@ kube::Object stored_request(const kube::net::CertificateSubject& subject) {
 
 const std::vector<std::string> nodes = {"milan", "turin"};
 
+/// A replica that is told whether it leads.
+struct Replica final : kube::Leadership {
+  using kube::Leadership::Leadership;
+  using kube::Leadership::set_leading;
+};
+
 }  // namespace
 
 TEST_CASE("a signing request has the shape that the signer demands") {
@@ -190,6 +196,137 @@ TEST_CASE("a certificate is asked for, waited for, used, cleared away and renewe
   CHECK(removed >= 1);
   for (std::size_t i = 1; i < creations.size(); ++i) CHECK(creations[i] - creations[i - 1] >= 30s);
   CHECK(kube::net::read_certificate_request(pem).value().subject == serving_subject("milan", "10.1.2.3"));
+}
+
+TEST_CASE("a request that nobody answers is taken back before the next one is made") {
+  int created = 0, removed = 0, most = 0;
+  FakeHome home([&](const kube::HttpRequest& request) -> kube::Result<FakeAnswer> {
+    json::object object{{"metadata", json::object{{"name", "csr-" + std::to_string(created)}, {"uid", "u1"}}}};
+    if (request.method == "POST") most = std::max(most, ++created - removed);
+    if (request.method == "DELETE") ++removed;
+    return FakeAnswer{.status = request.method == "POST" ? 201 : 200, .pieces = {json::serialize(object)}};
+  });
+  ServingCertificate certificate(home.api, {.node_ip = "10.1.2.3",
+                                            .node = [] { return std::string("milan"); },
+                                            .use = [](const kube::net::KeyAndCertificate&) {}});
+  home.simulator.run(
+      [](FakeHome& w, ServingCertificate& c) -> asio::awaitable<void> {
+        kube::async::TaskGroup group(w.simulator.executor());
+        group.spawn(c.run());
+        co_await w.clock.sleep(2h);
+        co_await group.stop();
+      }(home, certificate),
+      3h);
+  CHECK(created >= 7);
+  CHECK(most == 1);
+}
+
+TEST_CASE("a replica that does not lead asks for nothing, and at once when it leads") {
+  int created = 0, reads = 0, removed = 0;
+  FakeHome home([&](const kube::HttpRequest& request) -> kube::Result<FakeAnswer> {
+    created += request.method == "POST";
+    reads += request.method == "GET";
+    removed += request.method == "DELETE";
+    json::object object{{"metadata", json::object{{"name", "csr-" + std::to_string(created)}, {"uid", "u1"}}}};
+    return FakeAnswer{.status = request.method == "POST" ? 201 : 200, .pieces = {json::serialize(object)}};
+  });
+  Replica replica(home.simulator.executor());
+  ServingCertificate certificate(home.api, {.node_ip = "10.1.2.3",
+                                            .leadership = &replica,
+                                            .node = [] { return std::string("milan"); },
+                                            .use = [](const kube::net::KeyAndCertificate&) {}});
+  home.simulator.run(
+      [](FakeHome& w, ServingCertificate& c, Replica& r, int& posts, int& gets) -> asio::awaitable<void> {
+        kube::async::TaskGroup group(w.simulator.executor());
+        group.spawn(c.run());
+        co_await w.clock.sleep(2h);
+        CHECK(posts + gets == 0);
+        r.set_leading(true);
+        co_await w.clock.sleep(1s);
+        CHECK(posts == 1);
+        co_await w.clock.sleep(1min);
+        CHECK(gets > 50);
+        // What it has asked for is nobody's when another one leads.
+        r.set_leading(false);
+        co_await w.clock.sleep(2s);
+        const int before = gets;
+        co_await w.clock.sleep(2h);
+        CHECK(gets == before);
+        co_await group.stop();
+      }(home, certificate, replica, created, reads),
+      5h);
+  CHECK(created == 1);
+  CHECK(removed == 1);
+}
+
+TEST_CASE("a replica that leads again asks at once, also while its last request is cleared away") {
+  Replica* replica = nullptr;
+  int created = 0, removed = 0;
+  bool leads_after_removal = false;
+  FakeHome home([&](const kube::HttpRequest& request) -> kube::Result<FakeAnswer> {
+    created += request.method == "POST";
+    removed += request.method == "DELETE";
+    if (request.method == "DELETE" && leads_after_removal) replica->set_leading(true);
+    json::object object{{"metadata", json::object{{"name", "csr-" + std::to_string(created)}, {"uid", "u1"}}}};
+    return FakeAnswer{.status = request.method == "POST" ? 201 : 200, .pieces = {json::serialize(object)}};
+  });
+  Replica of_home(home.simulator.executor());  // ends before the loop
+  replica = &of_home;
+  replica->set_leading(true);
+  ServingCertificate certificate(home.api, {.node_ip = "10.1.2.3",
+                                            .leadership = replica,
+                                            .node = [] { return std::string("milan"); },
+                                            .use = [](const kube::net::KeyAndCertificate&) {}});
+  home.simulator.run([](FakeHome& w, ServingCertificate& c, Replica& r, int& posts, int& removals,
+                        bool& at_once) -> asio::awaitable<void> {
+    kube::async::TaskGroup group(w.simulator.executor());
+    group.spawn(c.run());
+    co_await w.clock.sleep(3s);
+    CHECK(posts == 1);
+    r.set_leading(false);
+    co_await w.clock.sleep(3s);
+    CHECK(posts == 1);
+    CHECK(removals == 1);
+    r.set_leading(true);
+    co_await w.clock.sleep(1s);
+    CHECK(posts == 2);
+    at_once = true;
+    r.set_leading(false);
+    co_await w.clock.sleep(2s);
+    CHECK(removals == 2);
+    CHECK(posts == 3);
+    co_await group.stop();
+  }(home, certificate, *replica, created, removed, leads_after_removal));
+}
+
+TEST_CASE("a replica that led when there was no node asks for nothing when there is one") {
+  int asked = 0;
+  FakeHome home([&](const kube::HttpRequest&) -> kube::Result<FakeAnswer> {
+    ++asked;
+    return FakeAnswer{.status = 403, .pieces = {R"({"kind":"Status","code":403,"message":"no"})"}};
+  });
+  Replica replica(home.simulator.executor());
+  replica.set_leading(true);
+  std::string node;
+  ServingCertificate certificate(home.api, {.node_ip = "10.1.2.3",
+                                            .leadership = &replica,
+                                            .node = [&node] { return node; },
+                                            .use = [](const kube::net::KeyAndCertificate&) {}});
+  home.simulator.run(
+      [](FakeHome& w, ServingCertificate& c, Replica& r, std::string& n, int& requests) -> asio::awaitable<void> {
+        kube::async::TaskGroup group(w.simulator.executor());
+        group.spawn(c.run());
+        co_await w.clock.sleep(1min);
+        r.set_leading(false);
+        n = "milan";
+        co_await w.clock.sleep(5min);
+        CHECK(requests == 0);
+        r.set_leading(true);
+        co_await w.clock.sleep(1s);
+        CHECK(requests == 1);
+        co_await group.stop();
+      }(home, certificate, replica, node, asked),
+      10min);
 }
 
 TEST_CASE("a self-signed certificate is renewed in time, too") {

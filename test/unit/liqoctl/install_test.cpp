@@ -1,5 +1,8 @@
-// Values, the manifests of an installation, and the YAML reader that both need.
+// The manifests of an installation, and the YAML reader that they need.
 #include <doctest/doctest.h>
+
+#include <algorithm>
+#include <tuple>
 
 #include "kube/wire/yaml.hpp"
 #include "model/install.hpp"
@@ -18,7 +21,7 @@ TEST_CASE("YAML is read as the tree that it says, and as it was written by us") 
   CHECK(json::serialize(read->front()) == R"({"a":1,"b":"1","c":[true,null,"x",1.5E0],"d":"two\nlines\n"})");
   CHECK(json::serialize(read->back()) == R"({"e":"8Gi"})");
   const json::value tree = json::parse(
-      R"({"s":["","yes","1","a: b"," x","-","a\nb","a\tb","é"],"n":[1,null,true],"o":{},"l":[[1,["x"]],[],{"k":[{"z":1,"a":"b"}]}]})");
+      R"({"s":["","yes","1","a: b"," x","-","a\nb","a\tb","é"],"n":[1,null,true],"o":{},"f":[0.5,1e-9,1.5e300],"l":[[1,["x"]],[],{"k":[{"z":1,"a":"b"}]}]})");
   const auto again = kube::wire::read_yaml(text::yaml(tree));
   REQUIRE(again);
   CHECK(again->front() == tree);
@@ -26,85 +29,50 @@ TEST_CASE("YAML is read as the tree that it says, and as it was written by us") 
   CHECK_FALSE(kube::wire::read_yaml(std::string(200, '[') + std::string(200, ']')));
 }
 
-const json::value* find(const model::Installation& made, std::string_view kind, std::string_view name) {
-  for (const json::value& manifest : made.manifests)
-    if (kube::string_at(manifest, {"kind"}) == kind && kube::string_at(manifest, {"metadata", "name"}) == name)
-      return &manifest;
-  return nullptr;
-}
+const std::vector<chart::File> small_chart{
+    {"Chart.yaml", "{name: liqo, version: 0.1.0, appVersion: 0.2.0}"},
+    {"values.yaml", "{clusterID: \"\", port: 1, odd: \"\"}"},
+    {"values.schema.json", R"({"type": "object", "additionalProperties": false, "properties": {
+      "clusterID": {"type": "string"}, "port": {"type": "integer"}, "odd": {"type": "string"}}})"},
+    {"crds/one.yaml", "{kind: CustomResourceDefinition, metadata: {name: one}}"},
+    {"templates/_helpers.tpl", "{{ define \"liqo.noEffect\" }}{{ with .Values.odd }}\nodd.{{ . }}\n{{ end }}{{ end }}"},
+    {"templates/a.yaml",
+     "kind: Deployment\nport: {{ int64 .Values.port }}\nof: {{ .Chart.AppVersion }}\n---\n---\n"
+     "kind: Other\n"},
+    {"templates/b.yaml", "kind: Service\nmetadata: {namespace: {{ .Release.Namespace }}}\n"},
+    {"templates/NOTES.txt", "{{ fail \"not here\" }}"}};
 
-TEST_CASE("the CA of who may ask the webhooks is mounted where the daemon looks for it") {
-  const auto pod_of = [](json::object values) {
-    values["clusterID"] = "milan";
-    const auto made = model::installation({}, values, "liqo", true);
-    REQUIRE(made);
-    CHECK(made->unknown.empty());
-    const json::value* deployment = find(*made, "Deployment", "liqod");
-    REQUIRE(deployment);
-    return json::serialize(*kube::find(*deployment, {"spec", "template", "spec"}));
-  };
-  json::object values;
-  REQUIRE(model::set_value(values, "webhook.clientCAConfigMap=callers"));
-  const std::string pod = pod_of(values);
-  CHECK(pod.contains(R"("--webhook-client-ca-file=/etc/liqo/webhook-client-ca/ca.crt")"));
-  CHECK(pod.contains(
-      R"("volumeMounts":[{"name":"webhook-client-ca","mountPath":"/etc/liqo/webhook-client-ca","readOnly":true}])"));
-  CHECK(pod.contains(R"("volumes":[{"name":"webhook-client-ca","configMap":{"name":"callers"}}])"));
-  CHECK_FALSE(pod_of({}).contains("webhook-client-ca"));
-}
-
-TEST_CASE("values are set by path, as Helm does") {
-  json::object values;
-  for (const char* one : {"a.b=1,a.c=x", "a.d=true", "l.app\\.kubernetes\\.io/x=y", "n=null", "q=a\\,b"})
-    REQUIRE(model::set_value(values, one));
-  REQUIRE(model::set_value(values, "a.e=1", true));
-  CHECK(json::serialize(values) ==
-        R"({"a":{"b":1,"c":"x","d":true,"e":"1"},"l":{"app.kubernetes.io/x":"y"},"n":null,"q":"a,b"})");
-  for (const char* wrong : {"a", "=1", "a..b=1", "a=1,b"}) {
-    CAPTURE(wrong);
-    json::object scratch;
-    CHECK_FALSE(model::set_value(scratch, wrong));
-  }
-  model::overlay(values, {{"a", json::object{{"b", 2}}}, {"q", 3}});
-  CHECK(json::serialize(values) ==
-        R"({"a":{"b":2,"c":"x","d":true,"e":"1"},"l":{"app.kubernetes.io/x":"y"},"n":null,"q":3})");
-}
-
-TEST_CASE("the values of the documentation become the sharing policy and flags of the daemon") {
-  json::object values{{"clusterID", "milan"}, {"nonsense", json::object{{"x", 1}}}};
-  for (const char* one : {"offloading.defaultNodeResources.cpu=2", "offloading.defaultNodeResources.memory=4Gi",
-                          "controllerManager.config.defaultLimitsEnforcement=hard",
-                          "controllerManager.config.enableResourceEnforcement=false"})
-    REQUIRE(model::set_value(values, one));
-  const auto role = json::parse(R"({"kind":"Role","metadata":{"name":"liqo-liqod","namespace":"liqo"},"rules":[]})");
-  const auto made = model::installation({role}, values, "other", true);
+TEST_CASE("an installation is what the templates make, in the order in which it can be applied") {
+  const auto made = model::installation(small_chart, {{"port", 2}, {"odd", "x"}}, "other");
   REQUIRE(made);
-  CHECK(made->unknown == std::vector<std::string>{"nonsense.x"});
-  const json::value* policy = find(*made, "ConfigMap", "liqo-sharing-policy");
-  REQUIRE(policy);
-  CHECK(
-      json::serialize(policy->at("data")) ==
-      R"({"default-node-resources":"cpu=2,memory=4Gi,pods=110,ephemeral-storage=20Gi","default-limits-enforcement":"Hard"})");
-  const json::value* daemon = find(*made, "Deployment", "liqod");
-  REQUIRE(daemon);
-  const std::string text = json::serialize(*daemon);
-  CHECK(text.find("--enable-resource-enforcement=false") != std::string::npos);
-  CHECK(text.find("--cluster-id=milan") != std::string::npos);
-  CHECK(kube::string_at(*find(*made, "Role", "liqo-liqod"), {"metadata", "namespace"}) == "other");
-  CHECK(find(*made, "ClusterRoleBinding", "liqo-liqod"));
+  std::string kinds;
+  for (const json::value& manifest : made->manifests) kinds += std::string(kube::string_at(manifest, {"kind"})) + " ";
+  CHECK(kinds == "Namespace CustomResourceDefinition Service Other Deployment ");
+  CHECK(made->manifests.back() == json::parse(R"({"kind":"Deployment","port":2,"of":"0.2.0"})"));
+  CHECK(kube::string_at(made->manifests[0], {"metadata", "name"}) == "other");
+  CHECK(kube::string_at(made->manifests[2], {"metadata", "namespace"}) == "other");
+  CHECK(made->without_effect == std::vector<std::string>{"odd.x"});
 }
 
-TEST_CASE("what cannot be installed is refused") {
-  CHECK_FALSE(model::installation({}, {}, "liqo", true));
-  CHECK(model::installation({}, {}, "liqo", false));
-  CHECK_FALSE(model::installation({}, {{"clusterID", "Not One"}}, "liqo", true));
-  for (const char* wrong : {"offloading.defaultNodeResources.cpu=much", "offloading.defaultNodeResources=4",
-                            "controllerManager.config.defaultLimitsEnforcement=Strict"}) {
-    CAPTURE(wrong);
-    json::object values{{"clusterID", "milan"}};
-    REQUIRE(model::set_value(values, wrong));
-    CHECK_FALSE(model::installation({}, values, "liqo", true));
+TEST_CASE("values that the schema refuses are told together, and a chart that is broken by its file") {
+  const auto refused = model::installation(small_chart, {{"prot", 2}, {"odd", 1}}, "liqo");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().text() == "value prot is not known: did you mean port?; value odd must be a text, not 1");
+  for (const auto& [path, text, wanted] : std::vector<std::tuple<const char*, const char*, const char*>>{
+           {"templates/a.yaml", "a: {{ .Values.port }}", "templates/a.yaml:1: "},
+           {"templates/a.yaml", "{{ if }}", "templates/a.yaml:1: "},
+           {"templates/a.yaml", "a: [", "templates/a.yaml: "},
+           {"crds/one.yaml", "a: [", "crds/one.yaml: "},
+           {"values.yaml", "[]", "values.yaml is no map"},
+           {"values.schema.json", "{oneOf: []}", "the schema says oneOf"}}) {
+    CAPTURE(text);
+    auto files = small_chart;
+    std::ranges::find(files, std::string_view(path), &chart::File::path)->text = text;
+    const auto broken = model::installation(files, {}, "liqo");
+    REQUIRE_FALSE(broken);
+    CHECK_MESSAGE(broken.error().text().contains(wanted), broken.error().text());
   }
+  CHECK_FALSE(model::installation({}, {}, "liqo"));
 }
 
 }  // namespace

@@ -36,6 +36,18 @@ spec:
   CHECK_FALSE(bare.spec().contains("resources"));
 }
 
+TEST_CASE("names of twins are added to a policy, whose other keys stay") {
+  CHECK(with_twin_names("", "rome", {"shop"}).value() == R"({"twinNames":["*-rome","shop"]})");
+  CHECK(with_twin_names(R"({"hostPorts":true})", "rome", {"a*", "b"}).value() ==
+        R"({"hostPorts":true,"twinNames":["*-rome","a*","b"]})");
+  CHECK(with_twin_names(R"({"twinNames":["shop"]})", "rome", {"shop", "blog"}).value() ==
+        R"({"twinNames":["shop","blog"]})");
+  for (const char* broken : {"{", "[]", R"({"twinNames":"shop"})"}) {
+    CAPTURE(broken);
+    CHECK_FALSE(with_twin_names(broken, "rome", {"shop"}));
+  }
+}
+
 TEST_CASE("a virtual node takes amounts, classes and labels from the granted slice") {
   const auto slice = Object::parse(R"({"metadata":{"name":"s"},"status":{"resources":{"cpu":"2"},
     "nodeLabels":{"region":"south"},"storageClasses":[{"storageClassName":"a"},{"storageClassName":"b","default":true}]}})");

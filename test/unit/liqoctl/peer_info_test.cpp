@@ -1,6 +1,7 @@
 // `info` and `info peer`: documents and their text.
 #include <doctest/doctest.h>
 
+#include "liqo/core/clock_skew.hpp"
 #include "model/local_info.hpp"
 #include "model/peer_info.hpp"
 #include "text/path.hpp"
@@ -135,6 +136,20 @@ TEST_CASE("the provider sees quotas, cordons and the tenant's condition") {
         "      cpu:    4\n"
         "    ─ Used ───────────────────────────────────────────────────\n"
         "      cpu:    1500m\n");
+}
+
+TEST_CASE("an API server whose clock is off is told of") {
+  auto objects = gpu_pool();
+  objects.foreign_cluster.mutable_status()["conditions"] =
+      json::array{json::object{{"type", "APIServerStatus"},
+                               {"status", "Established"},
+                               {"message", "The foreign cluster API Server is ready; " +
+                                               liqo::core::describe_clock(std::chrono::seconds(3600))}}};
+  const std::string wanted = "!  API server: its clock is 60 min ahead of ours";
+  CHECK(picked(objects, "authentication").contains(wanted));
+  model::LocalObjects local{.cluster_id = "rome"};
+  local.foreign_clusters = {objects.foreign_cluster};
+  CHECK(model::render_local(model::local_info(local), "", {}).contains(wanted));
 }
 
 TEST_CASE("hostile objects are shown as absent") {

@@ -40,4 +40,17 @@ TEST_CASE("amounts are compared by value") {
   CHECK_FALSE(same_amounts({{"cpu", "8"}}, {}));
 }
 
+TEST_CASE("what is set aside for pods that were just admitted counts as used, as a refusal counts it") {
+  const auto used = counted_use(json::parse(R"({"used":{"cpu":"500m","memory":"1Gi"},
+    "reserved":{"cpu":"1500m","pods":"3","odd":{}},"pods":1})")
+                                    .get_object());
+  CHECK(used == json::parse(R"({"cpu":"2","memory":"1Gi","pods":"3"})"));
+  CHECK(counted_use({}).empty());
+}
+
+TEST_CASE("amounts in sentences are as people write them") {
+  CHECK(in_words({{"cpu", "1k"}, {"memory", "8Gi"}, {"pods", "12k"}, {"odd", "k"}}) ==
+        "cpu 1000, memory 8Gi, pods 12000, odd k");
+}
+
 }  // namespace

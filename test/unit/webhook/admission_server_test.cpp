@@ -86,7 +86,8 @@ TEST_CASE("what is no review is refused in words") {
       {"POST", "/yes", "", 400, "cannot be read"},
       {"POST", "/yes", review.substr(0, 90), 400, "cannot be read"},
       {"POST", "/yes", R"({"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview"})", 400, "v1beta1"},
-      {"POST", "/yes", std::string(1'000'000, '['), 400, "cannot be read"},
+      {"POST", "/yes", std::string(1'000'000, '['), 400, "more than 200000 values"},
+      {"POST", "/yes", "[" + std::string(100'000, '[') + "]", 400, "too deep"},
   };
   for (const auto& each : cases) {
     World world;
@@ -94,6 +95,28 @@ TEST_CASE("what is no review is refused in words") {
     CHECK(world.response.status == each.status);
     CHECK(world.response.body.find(each.word) != std::string::npos);
   }
+}
+
+TEST_CASE("a review of millions of values is not parsed, and one for which there is no memory is put off") {
+  World world;
+  std::string huge = R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":[1)";
+  for (int i = 0; i < 3'000'000; ++i) huge += ",1";
+  world.handle("POST", "/yes", huge + "]}");
+  CHECK(world.response.status == 400);
+  CHECK(world.response.held == 0);
+  world.handle("POST", "/yes", review);
+  CHECK(kube::bool_at(world.answer(), {"allowed"}));
+  CHECK(world.response.held > review.size());
+  CHECK(world.response.held < review.size() + 2'000);
+  world.response.may_hold = 1;
+  world.handle("POST", "/yes", review);
+  CHECK(world.response.status == 503);
+  // Text in strings is not counted: a long list of words in one field is one value.
+  std::string words = review;
+  words.insert(words.rfind("\"web\"") + 1, std::string(1'000'000, ','));
+  world.response.may_hold = 10'000'000;
+  world.handle("POST", "/yes", words);
+  CHECK(kube::bool_at(world.answer(), {"allowed"}));
 }
 
 TEST_CASE("a rule that fails or hangs is answered for, inside of the review") {
@@ -105,4 +128,14 @@ TEST_CASE("a rule that fails or hangs is answered for, inside of the review") {
   CHECK(kube::int_at(world.answer(), {"status", "details", "retryAfterSeconds"}) == 1);
   world.handle("POST", "/yes", review);
   CHECK(kube::bool_at(world.answer(), {"allowed"}));
+}
+
+TEST_CASE("a server that is about to stop answers, and asks its callers to come back elsewhere") {
+  World world;
+  world.handle("POST", "/yes", review);
+  CHECK(world.response.header("connection").empty());
+  world.server.send_away();
+  world.handle("POST", "/yes", review);
+  CHECK(kube::bool_at(world.answer(), {"allowed"}));
+  CHECK(world.response.header("connection") == "close");
 }

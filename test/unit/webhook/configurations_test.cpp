@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "kube/base/base64.hpp"
@@ -34,7 +35,39 @@ TEST_CASE("every webhook fails closed, is called by v1, and is never asked about
     }
   }
   CHECK(names.size() == paths.size());
-  CHECK(paths.size() == 16);
+  CHECK(paths.size() == 19);
+}
+
+TEST_CASE("what is being deleted loses its finalizers unasked, where nothing else changes and no consumer asks") {
+  std::size_t conditional = 0;
+  std::set<std::string> of_consumers;
+  for (const kube::Resource& kind : {mutating_configurations, validating_configurations}) {
+    const kube::Object made = forge_configuration(kind, {.url = "", .ns = "liqo"}, "PEM");
+    for (const json::value& hook : kube::array_at(made.tree(), {"webhooks"})) {
+      CAPTURE(kube::string_at(hook, {"name"}));
+      const json::array& operations = kube::array_at(kube::array_at(hook, {"rules"})[0], {"operations"});
+      const bool updates = std::ranges::find(operations, json::value("UPDATE")) != operations.end();
+      const json::array& conditions = kube::array_at(hook, {"matchConditions"});
+      CHECK(conditions.size() == (updates ? 1 : 0));
+      if (!updates) continue;
+      ++conditional;
+      const std::string_view expression = kube::string_at(conditions[0], {"expression"});
+      if (kube::string_at(conditions[0], {"name"}) == "of-a-consumer") {
+        of_consumers.emplace(kube::string_at(hook, {"name"}));
+        CHECK(expression.starts_with("!(request.userInfo.username.contains(':')"));
+        CHECK_FALSE(kube::object_at(hook, {"namespaceSelector"}).empty());
+        continue;
+      }
+      for (const char* part :
+           {"has(oldObject.metadata.deletionTimestamp)", "object.spec == oldObject.spec",
+            "object.status == oldObject.status", "object.metadata.labels == oldObject.metadata.labels",
+            "object.metadata.annotations == oldObject.metadata.annotations", "request.userInfo.username.contains(':')",
+            "g != 'system:authenticated'"})
+        CHECK(expression.contains(part));
+    }
+  }
+  CHECK(conditional == 17);
+  CHECK(of_consumers == std::set<std::string>{"shadowendpointslice.validate.liqo.io", "twin-object.validate.liqo.io"});
 }
 
 TEST_CASE("tenants cannot skip what holds them in bounds") {
@@ -42,8 +75,9 @@ TEST_CASE("tenants cannot skip what holds them in bounds") {
     const kube::Object made = forge_configuration(kind, {.url = "", .ns = "liqo"}, "PEM");
     for (const json::value& hook : kube::array_at(made.tree(), {"webhooks"})) {
       const std::string_view name = kube::string_at(hook, {"name"});
-      for (std::string_view kept : {"shadowpod.", "resourceslice.", "tenant.", "namespacemap.", "renew.", "quota.",
-                                    "secret.", "service.", "ingress."})
+      for (std::string_view kept :
+           {"shadowpod.", "resourceslice.", "tenant.", "namespacemap.", "renew.", "quota.", "secret.", "service.",
+            "ingress.", "persistentvolumeclaim.", "twin-object.", "shadowendpointslice."})
         if (name.starts_with(kept)) CHECK(kube::object_at(hook, {"objectSelector"}).empty());
     }
   }
@@ -116,4 +150,12 @@ TEST_CASE(
               (is_service ? "services" : "ingresses") + R"("],"scope":"*"}])");
   }
   CHECK(seen == 2);
+}
+TEST_CASE("what becomes of requests while nobody answers is the operator's to say") {
+  for (const char* policy : {"Fail", "Ignore"}) {
+    const kube::Object made =
+        forge_configuration(validating_configurations, {.url = "", .ns = "liqo", .failure_policy = policy}, "PEM");
+    for (const auto& hook : kube::array_at(made.tree(), {"webhooks"}))
+      CHECK(kube::string_at(hook, {"failurePolicy"}) == policy);
+  }
 }

@@ -8,6 +8,7 @@
 #include "kube/async/task_group.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/runtime/leadership.hpp"
+#include "kube/testing/fake_garbage_collector.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "liqo/webhook/certificates.hpp"
 #include "liqo/webhook/configurations.hpp"
@@ -20,16 +21,23 @@ using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
 struct Cluster {
-  explicit Cluster(std::uint64_t seed) : simulator(seed), server(simulator.clock(), seed) {
+  explicit Cluster(std::uint64_t seed)
+      : simulator(seed), server(simulator.clock(), seed), collector(simulator, server) {
     server.serve(mutating_configurations);
     server.serve(validating_configurations);
+    server.serve(cluster_roles);
+    server.create(kube::resources::namespaces, {{"metadata", {{"name", "liqo"}}}}, "somebody");
+    install();
   }
+  /// What the chart brings.
+  void install() { server.create(cluster_roles, {{"metadata", {{"name", installation_role}}}}, "somebody"); }
   CertificateState stored() {
     const auto secret = server.get(kube::resources::secrets, {"liqo", std::string(certificate_secret)});
     return secret ? read_certificate_secret(kube::Object(kube::json::object(*secret))) : CertificateState();
   }
   Simulator simulator;
   FakeApiServer server;
+  FakeGarbageCollector collector;
 };
 
 /// One process: its certificates, and the configurations where it leads.
@@ -150,5 +158,61 @@ TEST_CASE("a configuration that somebody changes or deletes is put right") {
   const std::string before = one.used.certificate;
   CHECK(cluster.simulator.run_until([&] { return one.used.certificate != before && is_right(); }, 1min) ==
         Simulator::End::reached);
+  cluster.simulator.run(one.group.stop());
+}
+
+TEST_CASE("configurations go with the installation, and are not made again for one that is not there") {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    CAPTURE(seed);
+    Cluster cluster(seed);
+    Replica one(cluster, "one", true, 2160h);
+    one.link.set_faults({.refused = 0.1, .lost_answer = 0.1, .failing = 0.1, .conflict = 0.1});
+    const kube::ObjectKey role{"", std::string(installation_role)}, key{"", std::string(configuration_name)};
+    const auto are_there = [&] {
+      return cluster.server.get(validating_configurations, key) && cluster.server.get(mutating_configurations, key);
+    };
+    const auto are_gone = [&] {
+      return !cluster.server.get(validating_configurations, key) && !cluster.server.get(mutating_configurations, key);
+    };
+    REQUIRE(cluster.simulator.run_until(are_there, 1min) == Simulator::End::reached);
+    // As helm uninstall does, while liqod still runs.
+    cluster.server.remove(cluster_roles, role, {}, "somebody");
+    REQUIRE(cluster.simulator.run_until(are_gone, 1min) == Simulator::End::reached);
+    cluster.simulator.run_for(30min);
+    CHECK(are_gone());
+    cluster.install();
+    REQUIRE(cluster.simulator.run_until(are_there, 10min) == Simulator::End::reached);
+    cluster.server.remove(kube::resources::namespaces, {"", "liqo"}, {}, "somebody");
+    CHECK(cluster.simulator.run_until(are_gone, 10min) == Simulator::End::reached);
+    CHECK_FALSE(cluster.server.get(cluster_roles, role));
+    cluster.simulator.run(one.group.stop());
+  }
+}
+
+TEST_CASE("configurations of an older version get their owner, and are kept right without one") {
+  Cluster cluster(5);
+  const kube::ObjectKey role{"", std::string(installation_role)}, key{"", std::string(configuration_name)};
+  cluster.server.remove(cluster_roles, role, {}, "somebody");
+  for (const kube::Resource& kind : {validating_configurations, mutating_configurations})
+    cluster.server.create(kind, {{"metadata", {{"name", configuration_name}}}}, "somebody");
+  Replica one(cluster, "one", true, 2160h);
+  const auto is_right = [&] { return !one.used.certificate.empty() && configured(cluster) == one.used.authority; };
+  REQUIRE(cluster.simulator.run_until(is_right, 1min) == Simulator::End::reached);
+  CHECK(kube::array_at(*cluster.server.get(validating_configurations, key), {"metadata", "ownerReferences"}).empty());
+  cluster.install();
+  const auto change = [](kube::json::object& tree) { tree["webhooks"] = kube::json::array(); };
+  cluster.server.update(validating_configurations, key, "", change, "somebody");
+  const auto owned = [&] {
+    const auto& owners =
+        kube::array_at(*cluster.server.get(validating_configurations, key), {"metadata", "ownerReferences"});
+    return owners.size() == 1 && kube::string_at(owners.at(0), {"name"}) == installation_role;
+  };
+  CHECK(cluster.simulator.run_until(owned, 1min) == Simulator::End::reached);
+  CHECK(is_right());
+  // Nothing is written any more.
+  const auto before = cluster.server.get(cluster_roles, role);
+  cluster.simulator.run_for(1h);
+  CHECK(kube::string_at(*cluster.server.get(cluster_roles, role), {"metadata", "resourceVersion"}) ==
+        kube::string_at(*before, {"metadata", "resourceVersion"}));
   cluster.simulator.run(one.group.stop());
 }

@@ -38,8 +38,8 @@ struct World {
         reviews({.home = home, .api = api, .gate = gate}),
         admission(simulator.executor(), simulator.clock(), metrics, tls(), {.address = "127.0.0.1", .port = 0}),
         group(simulator.executor()) {
-    for (const kube::Resource& kind :
-         {kinds::quotas, kinds::namespace_offloadings, kinds::tenants, kinds::resource_slices, kinds::shadow_pods})
+    for (const kube::Resource& kind : {kinds::quotas, kinds::namespace_offloadings, kinds::tenants,
+                                       kinds::resource_slices, kinds::shadow_pods, kinds::ingresses})
       server.serve(kind);
     reviews.add_to(admission);
   }
@@ -92,7 +92,7 @@ struct World {
 };
 
 constexpr std::string_view twin = R"({"metadata":{"name":"shop-rome","labels":{"liqo.io/remote-cluster-id":"rome"}}})";
-constexpr std::string_view shadow = R"({"metadata":{"name":"web","namespace":"shop-rome","labels":{
+constexpr std::string_view shadow = R"({"metadata":{"name":"web","namespace":"shop-rome","uid":"uid-1","labels":{
     "offloading.liqo.io/origin":"rome","liqo.io/creator-user":"pool-1f"}},
     "spec":{"pod":{"containers":[{"name":"a","ports":[{"containerPort":1,"hostPort":1}]}]}}})";
 constexpr std::string_view policy = R"({"metadata":{"name":"liqo-tenant-rome","labels":{
@@ -156,6 +156,45 @@ TEST_CASE("a consumer's Secrets are held against its own namespaces") {
   CHECK(world.ask("/validate/secrets", "elsewhere", token) == "");
 }
 
+TEST_CASE("what a consumer writes may be as large as its policy and the number of its objects let it") {
+  World world;
+  world.make(kube::resources::namespaces, twin);
+  world.make(kube::resources::namespaces, R"({"metadata":{"name":"liqo-tenant-rome","labels":{
+    "liqo.io/remote-cluster-id":"rome","liqo.io/tenant-namespace":"true"},"annotations":{
+    "liqo.io/pod-policy":"{\"maxTwinBytes\":100000}"}}})");
+  world.start();
+  const auto ask = [&](std::string path, std::size_t bytes, std::string_view user = "pool-1f") {
+    return world.ask(
+        std::move(path), "shop-rome",
+        R"({"metadata":{"name":"s","namespace":"shop-rome"},"data":{"x":")" + std::string(bytes, 'x') + "\"}}", user,
+        user == "admin" ? "system:masters" : "rome");
+  };
+  CHECK(ask("/validate/twin-objects", 90'000) == "");
+  CHECK(ask("/validate/twin-objects", 100'000).contains("maxTwinBytes in the policy"));
+  CHECK(ask("/validate/twin-objects", 100'000, "admin") == "");
+  // As many as Kubernetes counts, in all twins together.
+  for (const char* ns : {"shop-rome", "blog-rome"}) {
+    world.make(kinds::resource_quotas,
+               R"({"metadata":{"name":"liqo-twin","namespace":")" + std::string(ns) +
+                   R"(","labels":{"app.kubernetes.io/managed-by":"liqo","liqo.io/remote-cluster-id":"rome"}}})");
+    static_cast<void>(world.server.update(
+        kinds::resource_quotas, {ns, "liqo-twin"}, "status",
+        [](json::object& next) {
+          kube::ensure_object(next, "status")["used"] =
+              json::object{{"count/secrets", "3"}, {"count/configmaps", "2"}, {"services.nodeports", "90"}};
+        },
+        "controller-manager"));
+  }
+  world.simulator.run_for(1s);
+  for (const char* path :
+       {"/validate/twin-objects", "/validate/shadowendpointslices", "/validate/services", "/validate/ingresses"}) {
+    CAPTURE(path);
+    CHECK(ask(path, 9'000) == "");
+    CHECK(ask(path, 9'500).contains("hold 10 objects none of"));
+  }
+  CHECK(ask("/validate/persistentvolumeclaims", 9'500) != "");
+}
+
 TEST_CASE("a consumer's Services and Ingresses are held against its policy and its namespaces") {
   World world;
   world.start();
@@ -189,6 +228,61 @@ TEST_CASE("a consumer's Services and Ingresses are held against its policy and i
     CHECK(world.ask("/validate/services", "shop-rome", alias).find("cannot be understood") != std::string::npos);
     CHECK(world.ask("/validate/ingresses", "shop-rome", route).find("cannot be understood") != std::string::npos);
   }
+}
+
+TEST_CASE("an Ingress and a Service that stands for another name do not meet, whichever comes first") {
+  World world;
+  world.make(kube::resources::namespaces, twin);
+  world.start();
+  const std::string_view alias = R"({"metadata":{"name":"api","namespace":"shop-rome"},"spec":{"type":"ExternalName",
+      "externalName":"db.example.com"}})";
+  const std::string_view route = R"({"metadata":{"name":"i","namespace":"shop-rome"},"spec":{"rules":[{"http":{"paths":[
+      {"backend":{"service":{"name":"api"}}}]}}]}})";
+  CHECK(world.ask("/validate/services", "shop-rome", alias) == "");
+  CHECK(world.ask("/validate/ingresses", "shop-rome", route) == "");
+  SUBCASE("the Service") {
+    world.make(kube::resources::services, alias);
+    CHECK(world.ask("/validate/ingresses", "shop-rome", route).find("externalNameBackends") != std::string::npos);
+  }
+  SUBCASE("the Ingress") {
+    world.make(kinds::ingresses, route);
+    CHECK(world.ask("/validate/services", "shop-rome", alias).find("externalNameBackends") != std::string::npos);
+  }
+}
+
+TEST_CASE("claims, and their templates in pods, are of the classes that the consumer's slices were granted") {
+  World world;
+  world.make(kube::resources::namespaces, twin);
+  world.make(kube::resources::namespaces, policy);
+  world.gate.admitted = "pool-1f";
+  world.start();
+  const std::string_view claim = R"({"metadata":{"name":"c"},"spec":{"storageClassName":"fast"}})";
+  const std::string_view pod = R"({"metadata":{"name":"web","namespace":"shop-rome","uid":"uid-1","labels":{
+      "offloading.liqo.io/origin":"rome","liqo.io/creator-user":"pool-1f"}},"spec":{"pod":{"containers":[{"name":"a"}],
+      "volumes":[{"name":"v","ephemeral":{"volumeClaimTemplate":{"spec":{"storageClassName":"fast"}}}}]}}})";
+  const auto both = [&](std::string_view expected) {
+    for (const std::string& said : {world.ask("/validate/persistentvolumeclaims", "shop-rome", claim),
+                                    world.ask("/validate/shadowpods", "shop-rome", pod)})
+      CHECK((expected.empty() ? said.empty() : said.find(expected) != std::string::npos));
+  };
+  both("storageClasses in the policy");
+  // What this cluster was offered by others is no grant.
+  world.make(kinds::resource_slices, R"({"metadata":{"name":"own","namespace":"liqo-tenant-rome"}})");
+  world.make(kinds::resource_slices, R"({"metadata":{"name":"pool","namespace":"liqo-tenant-rome",
+      "labels":{"liqo.io/replicated":"true"}}})");
+  const auto grant = [&](std::string_view name) {
+    const auto granted = [](json::object& next) {
+      next["status"] = json::parse(R"({"storageClasses":[{"storageClassName":"fast"}]})");
+    };
+    REQUIRE(world.server.update(kinds::resource_slices, {"liqo-tenant-rome", std::string(name)}, "status", granted,
+                                "admin"));
+  };
+  grant("own");
+  both("storageClasses in the policy");
+  grant("pool");
+  both("");
+  CHECK(world.ask("/validate/persistentvolumeclaims", "elsewhere",
+                  R"({"metadata":{"name":"c"},"spec":{"volumeName":"any"}})") == "");
 }
 
 TEST_CASE("what a consumer asks by is counted in its tenant namespace, kind by kind") {

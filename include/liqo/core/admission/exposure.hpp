@@ -3,26 +3,39 @@
 #pragma once
 
 #include <functional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/admission/review.hpp"
 
 namespace liqo::core::admission {
 
-/// Whether a namespace of this cluster belongs to the consumer that asks.
-using IsOwnNamespace = std::function<bool(std::string_view ns)>;
+/// Whose a namespace of this cluster is, seen by the consumer that asks.
+enum class NamespaceOwner { none, consumer, others };
+using OwnerOf = std::function<NamespaceOwner(std::string_view ns)>;
 
 /// Rules for a Service that a consumer writes into a namespace of `consumer` ("" where it is nobody's); everybody else
 /// passes. Addresses that the Service names itself (`externalIPs`, `loadBalancerIP`) would take traffic that is not the
-/// consumer's (CVE-2020-8554), and are refused unless the policy says otherwise, as is an `externalName` that leads to
-/// somebody else in this cluster. All types pass that the policy does not refuse, because Go Liqo reflects all. What a
-/// stored Service has already can stay.
+/// consumer's (CVE-2020-8554), and are refused unless the policy says otherwise, as are annotations that change how it
+/// is exposed, and an `externalName` that is an address or leads to somebody else in this cluster or its network. All
+/// types pass that the policy does not refuse, because Go Liqo reflects all. What a stored Service has already can
+/// stay. `backends`: the Services of the namespace that Ingresses send traffic to; they cannot be an `externalName`.
 Answer check_service(const Request& request, std::string_view consumer, const PodPolicy& policy,
-                     const IsOwnNamespace& is_own);
+                     const OwnerOf& owner_of, std::span<const std::string> backends = {});
 
-/// The same for an Ingress: where the policy lists hosts, every rule names one of them.
-Answer check_ingress(const Request& request, std::string_view consumer, const PodPolicy& policy);
+/// The same for an Ingress: where the policy lists hosts, every rule names one of them. `external_names`: the Services
+/// of the namespace that are an `externalName`; a controller would carry traffic from outside to wherever they lead.
+Answer check_ingress(const Request& request, std::string_view consumer, const PodPolicy& policy,
+                     std::span<const std::string> external_names = {});
+
+/// The names of the Services that an Ingress sends traffic to.
+std::vector<std::string> backends_of(const kube::Object& ingress);
+
+/// Whether a Service is an `externalName`.
+bool is_external_name(const kube::Object& service);
 
 /// True for a host that the list names, or that is below one of its "*.domain"; "*" is any, also "".
 bool is_listed_host(std::string_view host, const std::vector<std::string>& list);

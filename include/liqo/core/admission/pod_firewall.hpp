@@ -15,19 +15,28 @@ namespace liqo::core::admission {
 struct Finding {
   std::string path;    ///< e.g. "spec.pod.containers[0].securityContext.privileged"
   std::string reason;  ///< a clause that goes on after the path, e.g. "takes a port of the node"
-  bool operator==(const Finding&) const = default;
+  auto operator<=>(const Finding&) const = default;
 };
 
-/// At most this many findings are collected: a refusal is read by a person.
+/// At most this many findings are collected of a new object, and shown of any: a refusal is read by a person.
 inline constexpr std::size_t max_findings = 8;
+/// Of an update all are, in what is stored and in what is to be: a new one must not hide behind known ones.
+inline constexpr std::size_t all_findings = static_cast<std::size_t>(-1);
 
-/// Checks the PodSpec of a ShadowPod. Empty: it may run here as far as the firewall is concerned.
-std::vector<Finding> check_pod(const kube::json::object& pod_spec, const PodPolicy& policy);
+/// Checks the PodSpec of a ShadowPod. Empty: it may run here as far as the firewall is concerned. Tolerations pass:
+/// those that the tenant may not have are left out of the Pod (pod_metadata.hpp). Stops after `most` findings.
+std::vector<Finding> check_pod(const kube::json::object& pod_spec, const PodPolicy& policy,
+                               std::size_t most = max_findings);
 
-/// Checks what becomes the metadata of the pod: annotations that container runtimes take orders from.
-std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPolicy& policy);
+/// Checks the spec of a PersistentVolumeClaim by the rows that hold for the templates of claims in pods; `path` is what
+/// the findings call it. Which classes it may name is in claims.hpp.
+std::vector<Finding> check_claim_fields(const kube::json::object& claim_spec, const PodPolicy& policy,
+                                        const std::string& path, std::size_t most = max_findings);
 
-/// One sentence for all findings.
+/// Takes away what is among `known`.
+void keep_new(std::vector<Finding>& found, std::vector<Finding> known);
+
+/// One sentence for the first `max_findings` of them.
 std::string describe(std::span<const Finding> findings);
 
 /// What the table says about one field of one type, for tests that compare it with what a cluster serves.

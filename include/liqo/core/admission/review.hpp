@@ -15,6 +15,8 @@ namespace json = kube::json;
 
 /// Levels of nesting that are read of a review. Kubernetes' own kinds need less than half of it.
 inline constexpr std::size_t max_depth = 64;
+/// Values that are read of a review, its old object's included; kinds that are reviewed have some thousand at most.
+inline constexpr std::size_t max_values = 200'000;
 /// Characters of one denial text; more than that no terminal shows.
 inline constexpr std::size_t max_text = 2'000;
 
@@ -37,6 +39,8 @@ struct Request {
   std::string name;                                 ///< "" where the server still has to make one
   User user;
   bool dry_run = false;
+  std::string caller;       ///< IP address that the review came from; "" = a certificate shows that an API server asks
+  std::size_t bytes = 0;    ///< of the review
   kube::Object object;      ///< as it would be stored; empty for Operation::remove
   kube::Object old_object;  ///< as it is stored; empty for Operation::create
 
@@ -45,6 +49,9 @@ struct Request {
   /// Creates or updates the object itself.
   bool writes_object() const { return writes() && subresource.empty(); }
 };
+
+/// Memory that it takes to read that review, at most. Errors: Errc::too_large (more than max_values values).
+kube::Result<std::size_t> review_size(std::string_view body);
 
 /// Reads a review. Errors, each in one sentence: Errc::parse (no JSON, nested deeper than max_depth, or not of the form
 /// of a review), Errc::unsupported (not admission.k8s.io/v1).

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/admission/review.hpp"
@@ -22,15 +23,25 @@ Answer mutate_shadow_pod(const Request& request);
 struct TwinNamespace {
   std::string remote_cluster;  ///< its label; "" where it has none
   PodPolicy policy;            ///< of that consumer
+  /// Storage classes that the consumer was granted, where the pod has templates of claims.
+  std::vector<std::string> offered_classes;
 };
 
 /// Refuses what must not be stored; an allowed answer is not the last word: the quota is still to be asked. On CREATE
-/// in this order: origin, namespace, creator, firewall. On UPDATE: labels that cannot change, the identity of the
-/// writer, fields of the pod that cannot change, and what the firewall finds that was not there before.
+/// in this order: origin, namespace, creator, namespace, name and UID of the object, size, firewall. On UPDATE: labels
+/// that cannot change, the identity of the writer, fields of the pod that cannot change, and what the firewall finds
+/// that was not there before.
 Answer validate_shadow_pod(const Request& request, const TwinNamespace& twin);
 
 /// Where two pods differ, apart from what may change while a pod lives (images, activeDeadlineSeconds, tolerations):
 /// the path of the first such field. What is absent, null or empty is the same.
 std::optional<std::string> frozen_difference(const json::object& before, const json::object& after);
+
+/// Why a consumer stores no more ShadowPods, "" if it may. `objects`, `bytes`: what is stored of it, finished ones
+/// among them. Without `figures` it says that it is so, and no more.
+std::string refuse_stored(std::size_t objects, std::size_t bytes, const PodPolicy& policy, bool figures = true);
+/// The same for one request about a ShadowPod: a new one, or a change of the consumer by which it gets larger.
+std::string refuse_growth(const Request& request, std::string_view consumer, std::size_t objects, std::size_t bytes,
+                          const PodPolicy& policy, bool figures = true);
 
 }  // namespace liqo::core::admission

@@ -39,6 +39,9 @@ struct SigningRequest {
 /// sentence that says what is too much.
 kube::Result<SigningRequest> read_signing_request(std::string_view pem);
 
+/// Whether both texts hold the same request, whatever they say around it and however they break its lines.
+bool is_same_request(std::string_view a, std::string_view b);
+
 /// As read_signing_request(), and refuses one that is not for exactly that name and, where `key` is given, that key.
 kube::Result<void> check_signing_request(std::string_view pem, const CertificateName& name, const PublicKey* key);
 

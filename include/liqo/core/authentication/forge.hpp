@@ -27,7 +27,6 @@ struct TenantOrder {
   std::string tenant_namespace;  ///< at the provider; "" = liqo-tenant-<consumer>
   std::string consumer;          ///< cluster ID
   std::string signature;         ///< raw, of the provider's nonce
-  std::string proxy_url;         ///< "" = none
 };
 /// The Tenant named after the consumer. Errors: those of make_signing_request().
 kube::Result<kube::Object> forge_tenant(const TenantOrder& order, const PrivateKey& key);
@@ -80,8 +79,9 @@ kube::Object forge_certificate_secret(const CertificateRecord& record);
 kube::Object forge_cluster_keys(std::string_view liqo_namespace, const PrivateKey& key);
 /// Reads it. Errors: Errc::missing (no privateKey), and those of PrivateKey::parse().
 kube::Result<PrivateKey> read_cluster_keys(const kube::Object& secret);
-/// The ConfigMap that tells the cluster's ID to liqoctl.
-kube::Object forge_cluster_id(std::string_view liqo_namespace, std::string_view cluster_id);
+/// The ConfigMap that tells the cluster's ID, and where its pods have their addresses, to the liqoctl of peers.
+/// `pod_cidrs` "" = not told.
+kube::Object forge_cluster_id(std::string_view liqo_namespace, std::string_view cluster_id, std::string_view pod_cidrs);
 
 /// The decoded bytes of a key of a Secret, from `data`; "" where absent or not base64.
 std::string secret_bytes(const kube::Object& secret, std::string_view key);

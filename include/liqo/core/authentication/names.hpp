@@ -9,6 +9,9 @@ namespace liqo::core {
 /// Fixed names of Secrets and ConfigMaps; the first two are in Liqo's namespace, the others in tenant namespaces.
 inline constexpr std::string_view cluster_keys_secret = "authentication-keys";
 inline constexpr std::string_view cluster_id_config_map = "liqo-clusterid-configmap";
+/// Keys of that ConfigMap: which cluster it is, and in which ranges its pods have their addresses ("10.2.0.0/16,...").
+inline constexpr std::string_view cluster_id_key = "CLUSTER_ID";
+inline constexpr std::string_view pod_cidrs_key = "POD_CIDRS";
 inline constexpr std::string_view nonce_secret = "liqo-nonce";
 inline constexpr std::string_view signed_nonce_secret = "liqo-signed-nonce";
 

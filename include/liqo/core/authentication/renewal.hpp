@@ -24,8 +24,9 @@ struct IssuedCertificate {
 /// of a signer that is trusted, or shown to a server that checks it. Errors: Errc::parse, and those of PublicKey.
 kube::Result<IssuedCertificate> read_certificate(std::string_view pem);
 
-/// When a certificate is to be renewed: at two thirds of the time from its receipt to its end. Where the receipt is not
-/// known, from its `not_before`, which signers set some minutes back.
+/// When a certificate is to be renewed: at two thirds of the time from its receipt to its end, and a minute after its
+/// receipt at the earliest, so that one whose end has passed by our clock is not asked for again and again. Where the
+/// receipt is not known, from its `not_before`, which signers set some minutes back.
 kube::WallTime renewal_time(const IssuedCertificate& certificate, std::optional<kube::WallTime> received);
 
 }  // namespace liqo::core

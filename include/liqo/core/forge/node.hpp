@@ -16,7 +16,7 @@ struct NodeContext {
   std::string node_ip;  ///< InternalIP; "" = none
   std::uint16_t kubelet_port = 10250;
   std::string kubelet_version;         ///< e.g. "v1.35.4"
-  std::string architecture = "amd64";  ///< of the provider's nodes where known
+  std::string architecture = "amd64";  ///< where neither the provider nor the operator says another one
   /// What the operator wants on every virtual node; a VirtualNode's own labels and annotations win over it.
   std::map<std::string, std::string> extra_labels, extra_annotations;
 };
@@ -28,6 +28,8 @@ struct ProviderHealth {
   int failure_threshold = 3;
   bool probed = false;     ///< at least one probe has an answer
   std::string last_error;  ///< of the last failed probe
+  std::string refusal;     ///< why there is no session with it, a sentence; "" = there is one
+  std::string closed;      ///< why it takes no new pods through the node (`why_closed`); "" = it does
   /// The network module: not looked at (no module, or disableNetworkCheck), or its state.
   enum class Network { unchecked, up, down } network = Network::unchecked;
 };
@@ -41,8 +43,12 @@ ProviderHealth::Network network_state(const kube::Object* foreign_cluster, bool 
 kube::Object forge_node(const api::VirtualNode& virtual_node, const ProviderHealth& health, const NodeContext& ctx,
                         kube::WallTime now);
 
+/// Why this Node is none of ours to write, a sentence that says what to do; "" = it is: it has the label of virtual
+/// nodes or our annotation, and no machine's kubelet or cloud controller has made it that of a machine.
+std::string why_foreign(const kube::Object& node);
+
 struct NodeUpdate {
-  /// A Node of this name exists that is no virtual node: nothing may be written; a sentence for the user.
+  /// `why_foreign`: nothing may be written.
   std::string refusal;
   /// JSON merge patch for nodes/<name>: labels, annotations, taints. Carries the resourceVersion (409 = look again).
   std::optional<kube::json::object> metadata;

@@ -6,14 +6,15 @@
 
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
-#include "liqo/core/mapping/ip.hpp"
+#include "liqo/core/mapping/peer_addresses.hpp"
 
 namespace liqo::core {
 
 struct StatusContext {
-  std::string node_ip;             ///< becomes hostIP, "" = left as it is
-  const IpMapping* ips = nullptr;  ///< null = addresses are not remapped
-  bool reflect_ips = true;         ///< false: the pod shows no addresses
+  std::string provider;                      ///< its cluster ID, for sentences
+  std::string node_ip;                       ///< becomes hostIP, "" = left as it is
+  const PeerAddresses* addresses = nullptr;  ///< null = not known yet: the addresses that are shown stay
+  bool reflect_ips = true;                   ///< false: the pod shows no addresses
 };
 
 /// What the local pod is to show. Fields of the status that belong to the local control plane (qosClass,
@@ -22,11 +23,13 @@ struct WantedStatus {
   kube::json::object status;
   kube::json::object labels;       ///< to be added to the pod's, e.g. liqo.io/shadowPod
   kube::json::object annotations;  ///< to be added: which remote pod this is, and the offset of restart counts
+  std::string left_out;            ///< an address that contradicts what is declared about the provider, "" = none
 };
 
 /// The status of the local pod, or nullopt where there is nothing to say (nothing known remotely, or the local phase
 /// is final already). `remote` may be null: then a finished ShadowPod finishes the local pod, and an unfinished one
-/// makes it not ready. Never fails: what the provider reports wrongly is left out.
+/// makes it not ready, and tells what its provider has against the pod. Never fails: what the provider reports wrongly
+/// is left out.
 std::optional<WantedStatus> forge_local_status(const kube::Object& local, const kube::Object* remote,
                                                const kube::Object* shadow, const StatusContext& ctx,
                                                kube::WallTime now);
@@ -37,14 +40,24 @@ std::optional<WantedStatus> forge_local_status(const kube::Object& local, const 
 WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, std::string_view reason,
                              std::string_view message, kube::WallTime now);
 
+/// How much of a refusal is told, in bytes: it is stored on both sides.
+inline constexpr std::size_t longest_refusal = 1000;
+
 /// What a user reads about a refusal: the provider's words alone, without the request that they answer and the name of
 /// the webhook; where no server answered, what went wrong.
 std::string refusal_words(const kube::Failure& failure);
+
+/// The sentence about a refusal of that provider, of bounded length.
+std::string refusal_message(std::string_view provider, std::string_view words);
 
 /// The status with one more condition, for what the provider says about a pod that it does not run: type
 /// `api::offloaded_condition`, status False, the reason and message given.
 WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, std::string_view message,
                            kube::WallTime now);
+
+/// What the status says about a refusal of the provider (`forge_refusal`, or a ShadowPod that the provider took and
+/// cannot carry out), "" = nothing.
+std::string_view refusal_told(const kube::json::object& status);
 
 /// The strategic merge patch (application/strategic-merge-patch+json) for `pods/<name>/status` that makes the local
 /// pod show this, or nullopt if it does already. It holds only what differs and the pod's UID, so that a successor of

@@ -5,17 +5,23 @@
 #include <string>
 
 #include "kube/k8s/object.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/mapping/ip.hpp"
 
 namespace liqo::core {
 
-/// The Pod to create: name, namespace, labels and annotations of the ShadowPod, its spec, the controller's owner
-/// reference, and the finalizer that holds it until its end is recorded unless it restarts always. `api_server_ips`
-/// remaps host aliases of `kubernetes.default` (null: they stay).
-kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api_server_ips = nullptr);
+/// The Pod to create: name, namespace and labels of the ShadowPod, the annotations and tolerations of it that the
+/// tenant's policy lets onto pods, its spec, the controller's owner reference, and the finalizer that holds it until
+/// its end is recorded unless it restarts always. What was left out is named in the annotation
+/// `offloading.liqo.io/left-out` (core/left_out.hpp). `api_server_ips` remaps host aliases of `kubernetes.default`
+/// (null: they stay).
+kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api_server_ips = nullptr,
+                                const admission::PodPolicy& policy = {});
 
 /// A strategic merge patch that brings labels, annotations, images, activeDeadlineSeconds and added tolerations of the
-/// ShadowPod to its Pod, or nullopt. What others put on the Pod stays.
-std::optional<kube::json::object> plan_provider_pod_update(const kube::Object& shadow, const kube::Object& pod);
+/// ShadowPod to its Pod, or nullopt. What others put on the Pod stays, and so does what the policy let onto it when it
+/// was made.
+std::optional<kube::json::object> plan_provider_pod_update(const kube::Object& shadow, const kube::Object& pod,
+                                                           const admission::PodPolicy& policy = {});
 
 }  // namespace liqo::core

@@ -23,6 +23,9 @@ struct IpAddress {
   static std::optional<IpAddress> parse(std::string_view text);
   std::string text() const;
   std::size_t size() const { return v6 ? 16 : 4; }
+  /// Whether no pod of another cluster can have it: unspecified, loopback, link-local (with the addresses at which
+  /// clouds hand out credentials), multicast and above, or IPv4 in disguise.
+  bool is_special() const;
   bool operator==(const IpAddress&) const = default;
 };
 
@@ -33,9 +36,25 @@ struct Cidr {
 
   /// Errors: nullopt where the text is no range. Host bits are cleared.
   static std::optional<Cidr> parse(std::string_view text);
+  /// The range of that size that holds the address.
+  static Cidr masked(const IpAddress& address, int prefix);
+  std::string text() const { return base.text() + "/" + std::to_string(prefix); }
   bool contains(const IpAddress& address) const;
+  /// Whether an address is in both.
+  bool overlaps(const Cidr& other) const { return contains(other.base) || other.contains(base); }
   bool operator==(const Cidr&) const = default;
 };
+
+/// The ranges in a text such as "10.2.0.0/16, fd00:2::/64"; blanks do not matter, an empty text has none. Errors:
+/// Errc::invalid_input naming the first word that is no range.
+kube::Result<std::vector<Cidr>> parse_ranges(std::string_view text);
+
+/// "10.2.0.0/16, fd00:2::/64".
+std::string in_words(std::span<const Cidr> ranges);
+
+/// The fewest ranges with just the same addresses, in order: halves become their whole, and what lies in another range
+/// goes.
+std::vector<Cidr> merge_ranges(std::vector<Cidr> ranges);
 
 /// The address with the network bits of `target` and its own host bits: 192.168.1.50 into 10.0.0.0/27 is 10.0.0.18.
 /// An address of the other family is returned unchanged.
@@ -50,10 +69,14 @@ class IpMapping {
   bool empty() const { return pairs_.empty(); }
   /// The address as the consumer reaches it; unchanged where no range holds it. nullopt: not an address at all.
   std::optional<std::string> remap(std::string_view address) const;
+  /// The address as the consumer reaches it; nullopt where no range holds it.
+  std::optional<IpAddress> find(const IpAddress& address) const;
+  bool operator==(const IpMapping&) const = default;
 
  private:
   struct Pair {
     Cidr original, remapped;
+    bool operator==(const Pair&) const = default;
   };
   std::vector<Pair> pairs_;
 };

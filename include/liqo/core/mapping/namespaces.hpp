@@ -28,6 +28,9 @@ class NamespaceMapping {
   /// Whether the provider reports trouble with the twin of a namespace that is not mapped. It may have been in use
   /// before this process knew: pods may run there.
   bool is_troubled(std::string_view local) const { return troubled_.contains(local); }
+  /// The twin that a namespace had and must not use any more, while the provider says that it is still there: pods may
+  /// run in it until it is gone. nullptr where there is none.
+  const std::string* withdrawn(std::string_view local) const;
   /// Local to remote, sorted.
   const std::map<std::string, std::string, std::less<>>& entries() const { return forward_; }
   const std::vector<std::string>& refused() const { return refused_; }
@@ -35,6 +38,7 @@ class NamespaceMapping {
 
  private:
   std::map<std::string, std::string, std::less<>> forward_, backward_;
+  std::map<std::string, std::string, std::less<>> withdrawn_;
   std::set<std::string, std::less<>> troubled_;
   std::vector<std::string> refused_;
 };

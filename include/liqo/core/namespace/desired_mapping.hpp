@@ -3,12 +3,15 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "kube/base/time.hpp"
 #include "liqo/api/namespace_map.hpp"
 #include "liqo/api/namespace_offloading.hpp"
+#include "liqo/core/forge/node.hpp"
 #include "liqo/core/node_selector.hpp"
 
 namespace liqo::core {
@@ -21,18 +24,52 @@ struct OfferedNode {
 
 /// Whether the node is selected: by the labels of its Node, or by those that its Node will have. A selector without
 /// terms selects every node.
-bool is_selected(const NodeSelector& selector, const OfferedNode& offered);
-/// Whether any of a cluster's nodes is.
-bool is_any_selected(const NodeSelector& selector, std::span<const OfferedNode> nodes);
+bool is_selected(const NodeSelector& selector, const OfferedNode& offered, const NodeContext& ctx);
+
+/// What one NamespaceMap asks for at most: more than a provider gives, so that it can say which it refuses, and less
+/// than what fits into an object with the answers.
+inline constexpr std::size_t max_mappings = 2000;
 
 /// Local namespace to twin.
 using WantedTwins = std::map<std::string, std::string, std::less<>>;
 
-/// The twins that a provider with these nodes is to have. Every NamespaceOffloading counts that is not being deleted,
-/// has the right name and has our finalizer, so that it cannot go before its twins. Where a selector or a name is
-/// invalid, what `current` has for that namespace stays: a slip of the pen must not delete what runs there.
-WantedTwins wanted_twins(std::span<const kube::Object> offloadings, std::span<const OfferedNode> nodes,
-                         std::string_view local_cluster, const WantedTwins& current);
+/// What is remembered of one provider between two looks. Losing it (restart) is harmless: a twin that no node is
+/// selected for is then taken for one that lost its node to changed labels.
+struct TwinMemory {
+  struct Selection {
+    std::string by;                             ///< the NamespaceOffloading and its selector, "" = not known
+    std::set<std::string, std::less<>> nodes;   ///< the virtual nodes that it selected when it last selected any
+    std::optional<kube::TimePoint> lost_since;  ///< since when it selects none, though nobody has said so
+  };
+  std::map<std::string, Selection, std::less<>> namespaces;
+};
+
+/// What goes into the decision beside the objects.
+struct TwinRules {
+  std::string_view local_cluster;
+  const NodeContext& node;
+  kube::TimePoint now;
+  kube::Duration grace;  ///< how long a twin stays that no node is selected for since labels have changed
+};
+
+struct TwinWish {
+  WantedTwins twins;
+  /// A namespace whose twin is kept for a while, because what happened to labels may be a mistake.
+  struct Leaving {
+    kube::Duration left;
+    bool is_new = false;  ///< for the first time: to be told
+  };
+  std::map<std::string, Leaving> leaving;
+};
+
+/// The twins that a provider with these nodes is to have. Every NamespaceOffloading counts that is not being deleted
+/// and has the right name; it gets a twin when it has our finalizer, so that it cannot go before its twins. What
+/// `current` has for a namespace is given up only where somebody says so: the NamespaceOffloading goes or has another
+/// selector, or the virtual nodes that were selected go. An invalid selector or name keeps it, a Node that is missing
+/// keeps it, and labels that have changed keep it for `rules.grace`.
+/// Of more than max_mappings those that `current` has come first.
+TwinWish wanted_twins(std::span<const kube::Object> offloadings, std::span<const OfferedNode> nodes,
+                      const TwinRules& rules, const WantedTwins& current, TwinMemory& memory);
 
 /// The NamespaceMap to create in the tenant namespace of a provider: named after it, and marked for replication.
 kube::Object forge_namespace_map(const kube::ObjectKey& key, std::string_view remote_cluster,

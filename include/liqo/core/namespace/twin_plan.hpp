@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "liqo/api/namespace_map.hpp"
+#include "liqo/core/namespace/twin_names.hpp"
 
 namespace liqo::core {
 
-/// More twins than this a consumer does not get.
+/// More twins than this a consumer does not get, in all of its maps together.
 inline constexpr std::size_t max_twins = 1000;
 
 /// Who a NamespaceMap is of, and what its twins are made with.
@@ -21,6 +22,7 @@ struct TwinContext {
   std::string origin;        ///< the consumer's cluster ID, as the tenant namespace has it
   std::string pod_security;  ///< level of the twins
   std::string liqo_namespace;
+  TwinNameRules names;  ///< of twins that do not exist yet
   /// Value of the annotation that marks what was made for this map.
   std::string map_id() const { return map.text(); }
 };
@@ -59,15 +61,17 @@ struct BindingPlan {
 };
 BindingPlan plan_twin_binding(std::string_view twin, const kube::Object* existing, const TwinContext& ctx);
 
-/// Which of the wanted twins are made: those within the limit, twins that exist first, and one for each name.
+/// Which of the wanted twins are made: those that exist, further ones within the limit, and one for each name.
 struct TwinSelection {
   std::vector<api::WantedNamespace> taken;
   std::map<std::string, api::MappedNamespace> refused;  ///< by local namespace; not more than the limit
   std::size_t left_out = 0;                             ///< refused, and not in the list for its length
 };
-/// `twins` are the namespaces that carry the mark of this map.
-TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::Object> twins,
+/// `twins` are the namespaces that carry the mark of this map; `elsewhere` is how many other maps of the consumer have.
+TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::Object> twins, std::size_t elsewhere = 0,
                            std::size_t limit = max_twins);
+/// What is said of a twin that is one too many.
+std::string too_many_twins(std::size_t limit = max_twins);
 
 /// JSON merge patch of the status that makes `currentMapping` these entries; nothing where it is. Messages are cut to
 /// 300 bytes.

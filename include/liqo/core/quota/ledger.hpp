@@ -13,6 +13,7 @@ namespace liqo::core {
 struct Reservation {
   kube::ObjectKey pod;
   Resources demand;
+  bool unproven = false;  ///< nothing had shown that an API server asked for it
 };
 
 /// What the ConfigMap holds. A replica that decides must have seen every ShadowPod up to `floor`: what was dropped from
@@ -20,9 +21,15 @@ struct Reservation {
 struct LedgerRecord {
   std::uint64_t floor = 0;
   std::map<std::string, Reservation> reservations;  ///< by the ShadowPod's UID
+  /// Entries that cannot be understood, by their UID and as they are written: they hold nobody knows how much, so that
+  /// nothing fits beside them until they expire.
+  std::map<std::string, kube::json::value> unreadable;
+
+  /// Nobody is on the way into storage.
+  bool empty() const { return reservations.empty() && unreadable.empty(); }
 
   /// Reads the ConfigMap; one without data is an empty record. Errors: Errc::parse, for a record that cannot be relied
-  /// on.
+  /// on as a whole.
   static kube::Result<LedgerRecord> read(const kube::Object& config_map);
   /// The value of the ConfigMap's key `ledger.json`.
   std::string text() const;
@@ -34,6 +41,13 @@ inline constexpr std::string_view ledger_key = "ledger.json";
 inline constexpr std::string_view ledger_quota_annotation = "liqo.io/quota";
 /// A record of more bytes than this is full: the API server takes objects of up to 1 MiB, etcd 1.5 MiB.
 inline constexpr std::size_t most_ledger_bytes = 512 * 1024;
+/// One reservation may take so much of it: longest names, and some ten resources with long names, need a tenth.
+inline constexpr std::size_t most_reservation_bytes = 8 * 1024;
+
+/// What a reservation takes of the record, in bytes.
+std::size_t reservation_bytes(const std::string& uid, const Reservation& reservation);
+/// Whether the record can hold it, and is understood again with it.
+bool is_recordable(const std::string& uid, const Reservation& reservation);
 
 /// The ConfigMap of a Quota: `liqo-quota-` and 16 hex digits of the Quota's namespace and name.
 std::string ledger_name(const kube::ObjectKey& quota);
@@ -49,7 +63,8 @@ struct QuotaState {
 
 /// Why the demand does not fit, naming the first resource that is short: what was asked, used, free, and of which
 /// quota; "" if it fits. A resource that the quota does not name is refused unless nothing of it is asked; `pods` is
-/// counted only where the quota names it.
-std::string refuse_demand(const QuotaState& state, const Resources& demand);
+/// counted only where the quota names it. Without `figures` it names the quota and the resource, and not how much of it
+/// is there.
+std::string refuse_demand(const QuotaState& state, const Resources& demand, bool figures = true);
 
 }  // namespace liqo::core

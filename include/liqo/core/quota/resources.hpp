@@ -22,6 +22,8 @@ kube::json::object write_resources(const Resources& resources);
 void add(Resources& total, const Resources& more);
 /// Takes every amount of `less` away. What reaches zero stays as zero.
 void subtract(Resources& total, const Resources& less);
+/// Forgets what is zero: nothing is asked of it.
+void drop_zeros(Resources& resources);
 /// Raises every amount to that of `other`.
 void raise(Resources& resources, const Resources& other);
 /// The amount of that name, zero where there is none.

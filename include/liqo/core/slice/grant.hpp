@@ -29,17 +29,26 @@ inline constexpr std::string_view tenant_cordoned = "TenantCordoned";
 inline constexpr std::string_view tenant_drained = "TenantDrained";
 }  // namespace slice_reasons
 
+/// The most that a consumer is granted, where its policy says so; what they do not name is not bounded.
+struct GrantLimits {
+  Resources slice;      ///< one slice of it
+  Resources consumer;   ///< all of its slices together
+  Resources others;     ///< what its other slices are granted
+  std::string mistake;  ///< why the policy cannot be understood; nothing new is granted then
+};
+
 /// Everything that a decision may depend on.
 struct GrantInputs {
   const SliceRequest& request;
   const SlicePolicy& policy;
   TenantState tenant = TenantState::active;
-  bool slice_cordoned = false;
-  bool answered = false;                  ///< custom classes: their controller has decided already
-  int sharing_percentage = 90;            ///< for this consumer
-  int share_slices = 1;                   ///< of class "share" that this consumer has, this one among them
-  const SliceRecord* record = nullptr;    ///< what is granted already; null = nothing
-  const Resources* free = nullptr;        ///< for class "share"; null = not known yet
+  bool slice_cordoned = false, slice_drained = false;
+  bool answered = false;                ///< custom classes: their controller has decided already
+  int sharing_percentage = 90;          ///< for this consumer
+  int share_slices = 1;                 ///< of class "share" that this consumer has, this one among them
+  const SliceRecord* record = nullptr;  ///< what is granted already; null = nothing
+  const Resources* free = nullptr;      ///< for class "share"; null = not known yet
+  GrantLimits limits{};
   std::optional<PendingShare> pending{};  ///< as the decision before left it
   kube::TimePoint now{};
 };

@@ -10,8 +10,11 @@
 
 namespace liqo::core {
 
-/// Whether a node counts for what is shared: Ready, not cordoned, no node of the control plane (whose taints consumers
-/// may not tolerate) and no virtual node (what is borrowed is not lent on).
+/// Whether pods of consumers can come to run on a node: no node of the control plane (whose taints consumers may not
+/// tolerate) and no virtual node (what is borrowed is not lent on).
+bool is_for_consumers(const kube::Object& node);
+
+/// Whether a node counts for what is shared: one for consumers that is Ready and not cordoned.
 bool is_shared_node(const kube::Object& node);
 
 /// Sums what nodes have and what pods request of it. One thread.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,11 @@ struct SliceNodePlan {
 
 /// The VirtualNode of a slice that was accepted: named as the slice and beside it. `existing` is the one of that name,
 /// or null. Labels and the node selector that an earlier answer set go when they are gone from the answer; those of
-/// others stay. Everything in the answer is another cluster's word and is checked.
+/// others stay. Everything in the answer is another cluster's word and is checked: of its labels for the Node, those of
+/// kubernetes.io and k8s.io domains are dropped (but region, zone, and a known OS and architecture), and those in
+/// `refused_labels`, keys or "domain/*".
 SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeconfig_secret,
-                              const kube::Object* existing);
+                              const kube::Object* existing, std::span<const std::string> refused_labels = {});
 
 /// Whether the VirtualNode was made of this slice.
 bool is_node_of(const kube::Object& virtual_node, const kube::Object& slice);

@@ -14,6 +14,7 @@ struct QuotaWish {
   std::string user;         ///< of the slice's certificate; also the Quota's name
   std::string enforcement;  ///< "None", "Soft" or "Hard"
   bool cordoned = false;
+  bool drained = false;               ///< the pods that it counts are to end
   std::optional<SliceRecord> record;  ///< what is granted; nothing = the amounts that it has stay
 };
 

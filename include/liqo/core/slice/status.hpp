@@ -6,6 +6,7 @@
 
 #include "kube/k8s/object.hpp"
 #include "liqo/core/slice/grant.hpp"
+#include "liqo/core/slice/platform.hpp"
 
 namespace liqo::core {
 
@@ -14,10 +15,11 @@ kube::json::array offered_storage_classes(const std::vector<kube::Object>& class
 
 /// The merge patch of the object's status that shows the decision, with the resourceVersion; nothing where it does so
 /// already, or where the verdict leaves it alone. What was granted stays in it when a request is denied. Quantities
-/// that are equal are left as they are written.
+/// that are equal are left as they are written. The labels for the consumer's nodes are those of the policy, and what
+/// the machines are where it does not say; `platform` null = not known yet, what is shown of it stays.
 std::optional<kube::json::object> plan_slice_status(const kube::Object& slice, const GrantDecision& decision,
                                                     const SlicePolicy& policy, const kube::json::array& storage_classes,
-                                                    kube::WallTime now);
+                                                    kube::WallTime now, const Platform* platform = nullptr);
 
 /// For a slice of a custom class whose tenant is active: the patch that takes back our own denial. Where something is
 /// granted (its Quota is there) the slice is Accepted again, else it is as if nobody had answered.

@@ -11,7 +11,10 @@ namespace json = kube::json;
 
 namespace {
 
-bool is_own(std::string_view ns) { return ns == "shop-rome" || ns == "lab-rome"; }
+NamespaceOwner owner_of(std::string_view ns) {
+  if (ns == "shop-rome" || ns == "lab-rome") return NamespaceOwner::consumer;
+  return ns == "shop-paris" || ns == "default" || ns == "dev" ? NamespaceOwner::others : NamespaceOwner::none;
+}
 
 std::string service(std::string_view spec) {
   return R"({"metadata":{"name":"s","namespace":"shop-rome"},"spec":)" + std::string(spec) + "}";
@@ -19,7 +22,7 @@ std::string service(std::string_view spec) {
 
 std::string refusal(std::string_view spec, std::string_view policy = "") {
   const auto answer =
-      check_service(creating(service(spec), "pool-1f", {"rome"}), "rome", read_pod_policy(policy).value(), is_own);
+      check_service(creating(service(spec), "pool-1f", {"rome"}), "rome", read_pod_policy(policy).value(), owner_of);
   return answer.allowed ? "" : answer.message;
 }
 
@@ -58,8 +61,27 @@ TEST_CASE("a Service takes no addresses that are not the consumer's, and leads t
        R"({"otherNamespaces":true})"},
       {R"({"type":"ExternalName","externalName":"0.web.shop-paris.svc.cluster.local"})", "what others have",
        R"({"otherNamespaces":true})"},
-      {R"({"type":"ExternalName","externalName":"cluster.local.cluster.local"})", "what others have",
+      {R"({"type":"ExternalName","externalName":"cluster.local.cluster.local"})", "the network of this cluster",
        R"({"otherNamespaces":true})"},
+      {R"({"type":"ExternalName","externalName":"web.shop-later.svc.corp.example"})", "what others have",
+       R"({"otherNamespaces":true})"},
+      {R"({"type":"ExternalName","externalName":"10-0-0-1.shop-paris.pod.corp.example"})", "what others have",
+       R"({"otherNamespaces":true})"},
+      {R"({"type":"ExternalName","externalName":"theirs.shop-paris"})", "what others have",
+       R"({"otherNamespaces":true})"},
+      {R"({"type":"ExternalName","externalName":"theirs.shop-later"})", "what others have",
+       R"({"otherNamespaces":true})"},
+      {R"({"type":"ExternalName","externalName":"kubernetes.default"})", "what others have",
+       R"({"otherNamespaces":true})"},
+      {R"({"type":"ExternalName","externalName":"kubernetes.default.svc"})", "what others have",
+       R"({"otherNamespaces":true})"},
+      {R"({"type":"ExternalName","externalName":"theirs.dev"})", "what others have", R"({"otherNamespaces":true})"},
+      {R"({"type":"ExternalName","externalName":"web"})", "is no full name", R"({"otherNamespaces":true})"},
+      {R"({"type":"ExternalName","externalName":"metadata.google.internal"})", "the network of this cluster",
+       R"({"otherNamespaces":true})"},
+      {R"({"type":"ExternalName","externalName":"127.1"})", "is an address", R"({"externalIPs":true})"},
+      {R"({"type":"ExternalName","externalName":"0x7f000001"})", "is an address", R"({"externalIPs":true})"},
+      {R"({"type":"ExternalName","externalName":"x.localhost"})", "is an address", R"({"externalIPs":true})"},
       {R"({"type":"ExternalName","externalName":"10.0.0.1"})", "is an address", R"({"externalIPs":true})"},
       {R"({"type":"ExternalName","externalName":"localhost"})", "is an address", R"({"externalIPs":true})"},
   };
@@ -71,6 +93,9 @@ TEST_CASE("a Service takes no addresses that are not the consumer's, and leads t
   }
   CHECK(refusal(R"({"type":"ExternalName","externalName":"web.lab-rome.svc.cluster.local"})") == "");
   CHECK(refusal(R"({"type":"ExternalName","externalName":"web.lab-rome.svc"})") == "");
+  for (std::string_view name :
+       {"web.lab-rome", "db.example.com", "xn--bcher-kva.example", "a.podcast.example.org", "services.example.com"})
+    CHECK(refusal(R"({"type":"ExternalName","externalName":")" + std::string(name) + R"("})") == "");
   // In the middle of a name it means nothing.
   CHECK(refusal(R"({"type":"ExternalName","externalName":"api.svc.example.com"})") == "");
 }
@@ -87,13 +112,13 @@ TEST_CASE("types of Services pass that the policy does not refuse") {
 
 TEST_CASE("others than the consumer write what they like, and so does everybody where it is deleted") {
   const std::string bad = service(R"({"externalIPs":["10.96.0.1"]})");
-  CHECK(check_service(creating(bad, "admin", {"system:masters"}), "rome", {}, is_own).allowed);
-  CHECK(check_service(creating(bad, "pool-2a", {"paris"}), "rome", {}, is_own).allowed);
-  CHECK(check_service(creating(bad, "pool-1f", {"rome"}), "", {}, is_own).allowed);
-  CHECK_FALSE(check_service(creating(bad, "rome", {"liqo.io"}), "rome", {}, is_own).allowed);
+  CHECK(check_service(creating(bad, "admin", {"system:masters"}), "rome", {}, owner_of).allowed);
+  CHECK(check_service(creating(bad, "pool-2a", {"paris"}), "rome", {}, owner_of).allowed);
+  CHECK(check_service(creating(bad, "pool-1f", {"rome"}), "", {}, owner_of).allowed);
+  CHECK_FALSE(check_service(creating(bad, "rome", {"liqo.io"}), "rome", {}, owner_of).allowed);
   Request removal = creating(bad, "pool-1f", {"rome"});
   removal.operation = Operation::remove;
-  CHECK(check_service(removal, "rome", {}, is_own).allowed);
+  CHECK(check_service(removal, "rome", {}, owner_of).allowed);
 }
 
 TEST_CASE("what is stored can stay, and nothing is added to it") {
@@ -101,7 +126,7 @@ TEST_CASE("what is stored can stay, and nothing is added to it") {
   const std::string one = service(R"({"externalIPs":["192.0.2.1"]})");
   const std::string other = service(R"({"externalIPs":["192.0.2.2"]})");
   const auto allowed = [](const std::string& before, const std::string& after) {
-    return check_service(updating(before, after, "pool-1f", {"rome"}), "rome", {}, is_own).allowed;
+    return check_service(updating(before, after, "pool-1f", {"rome"}), "rome", {}, owner_of).allowed;
   };
   CHECK(allowed(one, one));
   CHECK(allowed(one, plain));
@@ -141,4 +166,84 @@ TEST_CASE("hosts of Ingresses are free, or those that the policy lists") {
     CHECK(ingress_refusal(row.spec, R"({"ingressHosts":["*"]})") == "");
     CHECK((ingress_refusal(row.spec, R"({"ingressHosts":[]})") != ""));
   }
+}
+
+TEST_CASE("annotations that change how a Service or an Ingress is exposed are refused, plain ones pass") {
+  const auto says = [](auto check, std::string_view annotations, std::string_view policy) {
+    const std::string object =
+        R"({"metadata":{"name":"s","namespace":"shop-rome","annotations":)" + std::string(annotations) + "}}";
+    const Answer answer = check(creating(object, "pool-1f", {"rome"}), read_pod_policy(policy).value());
+    return answer.allowed ? "" : answer.message;
+  };
+  const auto of_service = [](const Request& request, const PodPolicy& policy) {
+    return check_service(request, "rome", policy, owner_of);
+  };
+  const auto of_ingress = [](const Request& request, const PodPolicy& policy) {
+    return check_ingress(request, "rome", policy);
+  };
+  for (std::string_view key :
+       {"service.beta.kubernetes.io/aws-load-balancer-scheme", "external-dns.alpha.kubernetes.io/hostname",
+        "metallb.universe.tf/address-pool", "metallb.io/loadBalancerIPs", "projectcalico.org/ipv4pools",
+        "load-balancer.hetzner.cloud/location", "networking.gke.io/load-balancer-type", "cert-manager.io/issuer",
+        "service.kubernetes.io/qcloud-loadbalancer-internal-subnetid", "lbipam.cilium.io/ips"}) {
+    CAPTURE(key);
+    const std::string one = R"({")" + std::string(key) + R"(":"x"})";
+    CHECK(says(of_service, one, "").contains("annotation " + std::string(key)));
+    CHECK(says(of_service, one, "").contains("serviceAnnotations in the policy"));
+    CHECK(says(of_service, one, R"({"serviceAnnotations":[")" + std::string(key) + R"("]})") == "");
+    CHECK(says(of_ingress, one, "").contains("ingressAnnotations in the policy"));
+    CHECK(says(of_ingress, one, R"({"serviceAnnotations":["*"]})") != "");
+  }
+  for (std::string_view key :
+       {"nginx.ingress.kubernetes.io/configuration-snippet", "nginx.ingress.kubernetes.io/server-alias",
+        "nginx.ingress.kubernetes.io/auth-tls-secret", "nginx.ingress.kubernetes.io/canary-weight",
+        "alb.ingress.kubernetes.io/group.order", "cert-manager.io/cluster-issuer", "kubernetes.io/tls-acme"}) {
+    CAPTURE(key);
+    const std::string one = R"({")" + std::string(key) + R"(":"x"})";
+    CHECK(says(of_ingress, one, "").contains("annotation " + std::string(key)));
+    const std::string domain(key.substr(0, key.find('/')));
+    CHECK(says(of_ingress, one, R"({"ingressAnnotations":[")" + domain + R"(/*"]})") == "");
+  }
+  for (std::string_view key :
+       {"note", "team/owner", "service.kubernetes.io/topology-mode", "liqo.io/force-remote-node-port",
+        "nginx.ingress.kubernetes.io/rewrite-target", "nginx.ingress.kubernetes.io/proxy-body-size",
+        "nginx.ingress.kubernetes.io/backend-protocol", "kubectl.kubernetes.io/last-applied-configuration"}) {
+    CAPTURE(key);
+    const std::string one = R"({")" + std::string(key) + R"(":"x"})";
+    CHECK(says(of_service, one, "") == "");
+    CHECK(says(of_ingress, one, "") == "");
+  }
+}
+
+TEST_CASE("an annotation that is stored can stay as it is, and no other value take its place") {
+  const auto with = [](std::string_view value) {
+    return R"({"metadata":{"name":"s","namespace":"shop-rome","annotations":{"metallb.io/address-pool":")" +
+           std::string(value) + R"("}},"spec":{}})";
+  };
+  const auto allowed = [&](std::string_view before, std::string_view after) {
+    return check_service(updating(with(before), with(after), "pool-1f", {"rome"}), "rome", {}, owner_of).allowed;
+  };
+  CHECK(allowed("a", "a"));
+  CHECK_FALSE(allowed("a", "b"));
+}
+
+TEST_CASE("no Ingress sends traffic to a Service that only stands for another name") {
+  const std::string route = R"({"metadata":{"name":"i","namespace":"shop-rome"},"spec":{
+      "defaultBackend":{"service":{"name":"web"}},"rules":[{"http":{"paths":[{"backend":{"service":{"name":"api"}}},
+      {"backend":{"resource":{"name":"x"}}}]}},{"host":"bare"}]}})";
+  CHECK(backends_of(liqo::test::object_of(route)) == std::vector<std::string>{"api", "web"});
+  const auto asked = creating(route, "pool-1f", {"rome"});
+  const std::string names[] = {"api", "other"};
+  CHECK(check_ingress(asked, "rome", {}).allowed);
+  const Answer refused = check_ingress(asked, "rome", {}, names);
+  CHECK(refused.message.contains("backend \"api\" would have an Ingress carry traffic"));
+  CHECK(refused.message.contains("externalNameBackends in the policy"));
+  CHECK(check_ingress(asked, "rome", {.external_name_backends = true}, names).allowed);
+  // The other way round.
+  const std::string alias = R"({"metadata":{"name":"api","namespace":"shop-rome"},"spec":{"type":"ExternalName",
+      "externalName":"db.example.com"}})";
+  const auto made = creating(alias, "pool-1f", {"rome"});
+  CHECK(check_service(made, "rome", {}, owner_of).allowed);
+  CHECK_FALSE(check_service(made, "rome", {}, owner_of, names).allowed);
+  CHECK(check_service(made, "rome", {.external_name_backends = true}, owner_of, names).allowed);
 }

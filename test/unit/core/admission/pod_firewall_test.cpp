@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "liqo/core/admission/pod_metadata.hpp"
 #include "liqo/core/forge/shadow_pod.hpp"
 #include "reviews.hpp"
 
@@ -42,11 +43,14 @@ TEST_CASE("each row that does not pass refuses by default and says where") {
        R"({"priorityClasses":["system-node-critical"]})"},
       {R"({"priority":5})", "spec.pod.priority", R"({"priorityClasses":["x"]})"},
       {R"({"schedulerName":"mine"})", "spec.pod.schedulerName", R"({"schedulers":["mine"]})"},
-      {R"({"tolerations":[{"key":"node-role.kubernetes.io/control-plane","operator":"Exists"}]})",
-       "spec.pod.tolerations", R"({"tolerations":["node-role.kubernetes.io/control-plane"]})"},
-      {R"({"tolerations":[{"operator":"Exists"}]})", "spec.pod.tolerations", R"({"tolerations":["*"]})"},
-      {R"({"tolerations":[{"operator":"Exists","effect":"NoSchedule"}]})", "spec.pod.tolerations",
-       R"({"tolerations":["*"]})"},
+      {R"({"runtimeClassName":"kata"})", "spec.pod.runtimeClassName", R"({"runtimeClasses":["kata"]})"},
+      {R"({"volumes":[{"ephemeral":{"volumeClaimTemplate":{"spec":{"volumeName":"theirs"}}}}]})",
+       "spec.pod.volumes[0].ephemeral.volumeClaimTemplate.spec.volumeName", ""},
+      {R"({"volumes":[{"ephemeral":{"volumeClaimTemplate":{"spec":{"selector":{}}}}}]})",
+       "spec.pod.volumes[0].ephemeral.volumeClaimTemplate.spec.selector", ""},
+      {R"({"volumes":[{"ephemeral":{"volumeClaimTemplate":{"spec":{"dataSourceRef":{"kind":"PersistentVolumeClaim",
+           "name":"d","namespace":"shop-paris"}}}}}]})",
+       "spec.pod.volumes[0].ephemeral.volumeClaimTemplate.spec.dataSourceRef.namespace", ""},
       {R"({"resourceClaims":[{"name":"gpu"}]})", "spec.pod.resourceClaims", R"({"resourceClaims":true})"},
       {R"({"terminationGracePeriodSeconds":86401})", "spec.pod.terminationGracePeriodSeconds",
        R"({"maxTerminationGracePeriodSeconds":90000})"},
@@ -106,8 +110,6 @@ TEST_CASE("each row that does not pass refuses by default and says where") {
       {R"({"volumes":[{"name":"v","nfs":{"server":"10.0.0.5","path":"/"}}]})", "spec.pod.volumes[0].nfs",
        R"({"nodeVolumes":true})"},
       {R"({"volumes":[{"name":"v","csi":{"driver":"d"}}]})", "spec.pod.volumes[0].csi", R"({"nodeVolumes":true})"},
-      {R"({"tolerations":[{"operator":"Exists","effect":"NoExecute"}]})", "spec.pod.tolerations",
-       R"({"tolerations":["*"]})"},
       {R"({"containers":[1]})", "spec.pod.containers[0]", ""},
       {R"({"containers":[{"securityContext":7}]})", "spec.pod.containers[0].securityContext", ""},
       {R"({"hostNetwork":"yes"})", "spec.pod.hostNetwork", R"({"hostNamespaces":true})"},
@@ -183,24 +185,15 @@ TEST_CASE("files of the node are refused also where network volumes are allowed"
         Paths{"spec.pod.volumes[0].rbd.keyring"});
 }
 
-TEST_CASE("annotations that make orders of their own are refused") {
-  const auto check = [](std::string_view key, std::string_view value, const PodPolicy& policy = {}) {
-    kube::Object shadow;
-    shadow.set_annotation(key, value);
-    return describe(check_pod_metadata(shadow, policy));
-  };
-  CHECK(check("kubernetes.io/config.mirror", "x").find("kubernetes.io/config.mirror") != std::string::npos);
-  CHECK(check("container.apparmor.security.beta.kubernetes.io/main", "unconfined") != "");
-  CHECK(check("container.apparmor.security.beta.kubernetes.io/main", "runtime/default") == "");
-  CHECK(check("container.apparmor.security.beta.kubernetes.io/main", "unconfined", {.unconfined = true}) == "");
-  CHECK(check("prometheus.io/scrape", "true") == "");
-  for (const char* key : {"k8s.v1.cni.cncf.io/networks", "cni.projectcalico.org/ipAddrs", "io.kubernetes.cri-o.Devices",
-                          "v1.multus-cni.cni.cncf.io/x"}) {
-    CAPTURE(key);
-    CHECK(check(key, "kube-system/host-lan").find("network") != std::string::npos);
-    CHECK(check(key, "x", {.annotations = {key}}) == "");
-  }
-  CHECK(check("notcilium.io/x", "y") == "");
+TEST_CASE("a runtime that is refused names the policy, and the annotation by which a pod asks for another") {
+  const auto findings = check_pod(json::parse(R"({"runtimeClassName":"kata"})").as_object(), {});
+  CHECK(describe(findings).contains("runtimeClasses in the policy"));
+  CHECK(describe(findings).contains("liqo.io/remote-runtime-class-name"));
+}
+
+TEST_CASE("tolerations pass, whatever they tolerate: they are left out of the pod") {
+  CHECK(refused(R"({"tolerations":[{"operator":"Exists"},{"key":"node-role.kubernetes.io/control-plane"}]})") ==
+        Paths{});
 }
 
 TEST_CASE("a refusal names every field, up to a bound") {

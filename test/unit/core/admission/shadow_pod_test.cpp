@@ -12,12 +12,12 @@ namespace {
 
 std::string shadow(std::string_view labels, std::string_view spec = R"({"containers":[{"name":"a","image":"i"}]})",
                    std::string_view annotations = "{}") {
-  return R"({"metadata":{"name":"web","namespace":"shop-rome","labels":)" + std::string(labels) + R"(,"annotations":)" +
-         std::string(annotations) + R"(},"spec":{"pod":)" + std::string(spec) + "}}";
+  return R"({"metadata":{"name":"web","namespace":"shop-rome","uid":"uid-1","labels":)" + std::string(labels) +
+         R"(,"annotations":)" + std::string(annotations) + R"(},"spec":{"pod":)" + std::string(spec) + "}}";
 }
 
 const std::string rome = R"({"offloading.liqo.io/origin":"rome","liqo.io/creator-user":"milan-1f"})";
-const TwinNamespace twin{.remote_cluster = "rome", .policy = {}};
+const TwinNamespace twin{.remote_cluster = "rome", .policy = {}, .offered_classes = {}};
 const std::vector<std::string> of_rome{"rome", "system:authenticated"};
 
 }  // namespace
@@ -50,20 +50,32 @@ TEST_CASE("a new ShadowPod is refused for its first fault, in words") {
   } cases[] = {
       {shadow(rome), "milan-1f", ""},
       {shadow(R"({"liqo.io/creator-user":"milan-1f"})"), "milan-1f", "offloading.liqo.io/origin is missing"},
-      {shadow(rome), "milan-1f", "belongs to the consumer \"turin\"", {.remote_cluster = "turin", .policy = {}}},
+      {shadow(rome),
+       "milan-1f",
+       "belongs to the consumer \"turin\"",
+       {.remote_cluster = "turin", .policy = {}, .offered_classes = {}}},
       {shadow(rome), "milan-1f", "belongs to no consumer", {}},
       {shadow(rome), "someone", "must be \"someone\""},
       {shadow(R"({"offloading.liqo.io/origin":"rome","liqo.io/creator-user":"-x"})"), "-x",
        "does not fit into a label"},
       {shadow(rome, R"({"containers":[]})"), "milan-1f", "containers is empty"},
-      {R"({"metadata":{"name":"web","labels":)" + rome + "}}", "milan-1f", "containers is empty"},
+      {R"({"metadata":{"name":"web","namespace":"shop-rome","uid":"1","labels":)" + rome + "}}", "milan-1f",
+       "containers is empty"},
       {shadow(rome, R"({"containers":[{"name":"a"}],"hostPID":true})"), "milan-1f", "spec.pod.hostPID"},
       {shadow(rome, R"({"containers":[{"name":"a"}]})", R"({"kubernetes.io/config.mirror":"x"})"), "milan-1f",
        "kubernetes.io/config.mirror"},
+      {shadow(rome, R"({"containers":[{"name":"a"}],"volumes":[{"name":"v","ephemeral":{"volumeClaimTemplate":{"spec":{
+                        "storageClassName":"gold"}}}}]})"),
+       "milan-1f", "storageClassName \"gold\""},
+      {shadow(rome, R"({"containers":[{"name":"a"}],"volumes":[{"name":"v","ephemeral":{"volumeClaimTemplate":{"spec":{
+                        "storageClassName":"gold"}}}}]})"),
+       "milan-1f",
+       "",
+       {.remote_cluster = "rome", .policy = {}, .offered_classes = {"gold"}}},
       {shadow(rome, R"({"containers":[{"name":"a"}],"hostPID":true})"),
        "milan-1f",
        "",
-       {.remote_cluster = "rome", .policy = {.host_namespaces = true}}},
+       {.remote_cluster = "rome", .policy = {.host_namespaces = true}, .offered_classes = {}}},
   };
   for (const auto& each : cases) {
     CAPTURE(each.object);
@@ -71,6 +83,94 @@ TEST_CASE("a new ShadowPod is refused for its first fault, in words") {
     CHECK(answer.allowed == each.word.empty());
     CHECK(answer.message.find(each.word) != std::string::npos);
   }
+}
+
+TEST_CASE("a new ShadowPod is known by namespace, name and UID, as an API server fills them in") {
+  const struct {
+    std::string_view field, value, word;
+  } cases[] = {
+      {"name", "web.7d4b-x", ""},
+      {"namespace", "", "metadata.namespace must be"},
+      {"namespace", "shop-turin", "\"shop-rome\"; it is \"shop-turin\""},
+      {"name", "", "metadata.name must be"},
+      {"name", "a/b", "metadata.name must be"},
+      {"name", "Web", "metadata.name must be"},
+      {"uid", "", "metadata.uid must have 1 to 64"},
+  };
+  for (const auto& each : cases) {
+    CAPTURE(each.word);
+    Request request = creating(shadow(rome), "milan-1f", of_rome);
+    request.object.mutable_metadata()[each.field] = each.value;
+    const Answer answer = validate_shadow_pod(request, twin);
+    CHECK(answer.allowed == each.word.empty());
+    CHECK(answer.message.contains(each.word));
+    // Where the server makes the name it is asked about without, and in the object.
+    request.name.clear();
+    CHECK(validate_shadow_pod(request, twin).allowed == each.word.empty());
+  }
+  Request request = creating(shadow(rome), "milan-1f", of_rome);
+  request.object.mutable_metadata()["name"] = std::string(254, 'a');
+  CHECK(validate_shadow_pod(request, twin).message.size() < 300);
+  request = creating(shadow(rome), "milan-1f", of_rome);
+  request.object.mutable_metadata()["uid"] = std::string(65, 'a');
+  CHECK(validate_shadow_pod(request, twin).message.contains("it has 65"));
+  request.object.mutable_metadata().erase("uid");
+  request.object.mutable_metadata().erase("namespace");
+  request.ns.clear();
+  CHECK(validate_shadow_pod(request, twin).message.contains("metadata.namespace"));
+}
+
+TEST_CASE("a ShadowPod has a size that a pod can have") {
+  const auto pod = [](std::size_t bytes, std::string_view image = "i") {
+    return shadow(rome, R"({"containers":[{"name":"a","image":")" + std::string(image) + R"(","args":[")" +
+                            std::string(bytes, 'x') + R"("]}]})");
+  };
+  CHECK(validate_shadow_pod(creating(pod(130'000), "milan-1f", of_rome), twin).allowed);
+  const Answer answer = validate_shadow_pod(creating(pod(131'072), "milan-1f", of_rome), twin);
+  CHECK_FALSE(answer.allowed);
+  CHECK(answer.message.find("can have 131072 bytes") != std::string::npos);
+  // What is stored can be updated, and does not grow.
+  CHECK(validate_shadow_pod(updating(pod(140'000), pod(140'000), "milan-1f", of_rome), twin).allowed);
+  CHECK_FALSE(
+      validate_shadow_pod(updating(pod(140'000), pod(140'000, "much-longer"), "milan-1f", of_rome), twin).allowed);
+}
+
+TEST_CASE("a consumer stores no more ShadowPods than its policy allows") {
+  const PodPolicy policy = read_pod_policy(R"({"maxShadowPods": 10, "maxShadowPodBytes": 1000})").value();
+  CHECK(refuse_stored(9, 999, policy) == "");
+  CHECK(refuse_stored(10, 10, policy).find("(maxShadowPods in the policy)") != std::string::npos);
+  CHECK(refuse_stored(1, 1000, policy).find("(maxShadowPodBytes in the policy)") != std::string::npos);
+  CHECK(refuse_stored(19'999, 1 << 20, PodPolicy()) == "");
+  CHECK(refuse_stored(20'000, 1 << 20, PodPolicy()) != "");
+}
+
+TEST_CASE("that a consumer stores as much as it may is said without figures, too") {
+  const PodPolicy policy{.max_shadow_pods = 1234, .max_shadow_pod_bytes = 5678};
+  const Request request = creating(shadow(rome), "milan-1f", of_rome);
+  CHECK(refuse_growth(request, "rome", 1233, 5677, policy, false).empty());
+  for (const auto& [objects, bytes] : {std::pair{1234, 0}, std::pair{0, 5678}})
+    CHECK(refuse_growth(request, "rome", static_cast<std::size_t>(objects), static_cast<std::size_t>(bytes), policy,
+                        false) == "this cluster stores as many pods of the consumer as it may have");
+}
+
+TEST_CASE("what a consumer stores is bounded when its ShadowPods grow, too") {
+  const PodPolicy policy = read_pod_policy(R"({"maxShadowPods": 10, "maxShadowPodBytes": 1000})").value();
+  Request request;
+  request.operation = Operation::update;
+  request.user = {.name = "milan-1f", .groups = {"rome"}};
+  request.old_object = kube::Object::from(json::parse(R"({"metadata":{"name":"web"}})")).value();
+  request.object = request.old_object;
+  request.object.set_annotation("note", "more");
+  CHECK(refuse_growth(request, "rome", 50, 2000, policy).find("(maxShadowPodBytes in the policy)") !=
+        std::string::npos);
+  CHECK(refuse_growth(request, "rome", 50, 999, policy) == "");
+  std::swap(request.object, request.old_object);
+  CHECK(refuse_growth(request, "rome", 50, 2000, policy) == "");
+  std::swap(request.object, request.old_object);
+  request.user = {.name = "system:serviceaccount:liqo:liqod", .groups = {}};
+  CHECK(refuse_growth(request, "rome", 50, 2000, policy) == "");
+  request.operation = Operation::create;
+  CHECK(refuse_growth(request, "rome", 50, 0, policy) != "");
 }
 
 TEST_CASE("an update changes what may change and nothing else") {
@@ -108,7 +208,12 @@ TEST_CASE("an update changes what may change and nothing else") {
       {shadow(rome), shadow(rome, R"({"containers":[{"name":"a","image":"i"}],"hostNetwork":true})"), "milan-1f",
        "spec.pod.hostNetwork cannot be changed"},
       {shadow(rome), shadow(rome, R"({"containers":[{"name":"a","image":"i"}],"tolerations":[{"operator":"Exists"}]})"),
-       "milan-1f", "spec.pod.tolerations"},
+       "milan-1f", ""},
+      {shadow(rome), shadow(rome, R"({"containers":[{"name":"a","image":"i"}],"tolerations":[{"tomorrow":1}]})"),
+       "milan-1f", "spec.pod.tolerations[0].tomorrow"},
+      {shadow(rome),
+       shadow(R"({"offloading.liqo.io/origin":"rome","liqo.io/creator-user":"milan-1f","istio.io/rev":"x"})"),
+       "milan-1f", "label istio.io/rev"},
       {shadow(rome),
        shadow(rome, R"({"containers":[{"name":"a","image":"i"}]})", R"({"kubernetes.io/config.mirror":"x"})"),
        "milan-1f", "kubernetes.io/config.mirror"},

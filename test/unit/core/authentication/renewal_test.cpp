@@ -33,7 +33,8 @@ TEST_CASE("a certificate is renewed at two thirds of the time from receipt to en
   const Case cases[] = {
       {"receipt unknown", std::nullopt, "2026-11-21T12:00:00Z"},
       {"received an hour after it began", "2026-11-21T11:00:00Z", "2026-11-21T12:20:00Z"},
-      {"received after its end", "2026-11-21T14:00:00Z", "2026-11-21T14:00:00Z"},
+      {"received just before its end", "2026-11-21T12:59:59Z", "2026-11-21T13:00:59Z"},
+      {"received after its end", "2026-11-21T14:00:00Z", "2026-11-21T14:01:00Z"},
   };
   const auto certificate = read_certificate(fixtures::certificate);
   REQUIRE(certificate);

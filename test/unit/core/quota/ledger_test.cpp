@@ -13,9 +13,9 @@ Resources resources(std::initializer_list<std::pair<std::string_view, std::strin
 }
 
 TEST_CASE("a ledger survives its ConfigMap") {
-  LedgerRecord record{.floor = 1234567890123, .reservations = {}};
+  LedgerRecord record{.floor = 1234567890123, .reservations = {}, .unreadable = {}};
   record.reservations["uid-1"] = {.pod = {"shop", "web-0"}, .demand = resources({{"cpu", "250m"}, {"pods", "1"}})};
-  record.reservations["uid-2"] = {.pod = {"shop", "web.1"}, .demand = {}};
+  record.reservations["uid-2"] = {.pod = {"shop", "web.1"}, .demand = {}, .unproven = true};
   const kube::Object config_map = forge_ledger("liqo", {"liqo-tenant-rome", "pool-573ffa690333"}, record);
   CHECK(config_map.ns() == "liqo");
   CHECK(config_map.name() == ledger_name({"liqo-tenant-rome", "pool-573ffa690333"}));
@@ -27,6 +27,8 @@ TEST_CASE("a ledger survives its ConfigMap") {
   REQUIRE(read->reservations.size() == 2);
   CHECK(read->reservations.at("uid-1").pod.text() == "shop/web-0");
   CHECK(read->reservations.at("uid-1").demand == record.reservations.at("uid-1").demand);
+  CHECK_FALSE(read->reservations.at("uid-1").unproven);
+  CHECK(read->reservations.at("uid-2").unproven);
 }
 
 TEST_CASE("a ConfigMap without a ledger is empty, and one that is broken is an error") {
@@ -34,15 +36,55 @@ TEST_CASE("a ConfigMap without a ledger is empty, and one that is broken is an e
   config_map.tree().erase("data");
   REQUIRE(LedgerRecord::read(config_map));
   CHECK(LedgerRecord::read(config_map)->reservations.empty());
-  for (const char* text :
-       {"", "{", "[]", "{\"version\":2,\"floor\":\"1\"}", "{\"version\":1}", "{\"version\":1,\"floor\":\"-1\"}",
-        "{\"version\":1,\"floor\":\"1\",\"reservations\":{\"u\":{\"pod\":\"x\"}}}",
-        "{\"version\":1,\"floor\":\"1\",\"reservations\":{\"u\":{\"pod\":\"a/b\",\"demand\":"
-        "{\"cpu\":\"-1\"}}}}"}) {
+  for (const char* text : {"", "{", "[]", "{\"version\":2,\"floor\":\"1\"}", "{\"version\":1}",
+                           "{\"version\":1,\"floor\":\"-1\"}", "{\"version\":1,\"floor\":\"x\",\"reservations\":{}}"}) {
     CAPTURE(text);
     config_map.tree()["data"] = kube::json::object{{ledger_key, text}};
     CHECK_FALSE(LedgerRecord::read(config_map));
   }
+}
+
+TEST_CASE("an entry that cannot be understood is kept, and takes no other one with it") {
+  kube::Object config_map = forge_ledger("liqo", {"a", "b"}, {});
+  for (const char* entry :
+       {R"({"pod":"x","demand":{}})", R"({"pod":"/web","demand":{}})", R"({"pod":"a/","demand":{}})",
+        R"({"pod":"a/b"})", R"({"pod":"a/b","demand":{"cpu":"-1"}})", "[]", "null"}) {
+    CAPTURE(entry);
+    const std::string text = R"({"version":1,"floor":"1","reservations":{"bad":)" + std::string(entry) +
+                             R"(,"good":{"pod":"a/b","demand":{"cpu":"1"}}}})";
+    config_map.tree()["data"] = kube::json::object{{ledger_key, text}};
+    auto read = LedgerRecord::read(config_map);
+    REQUIRE(read);
+    CHECK(read->reservations.size() == 1);
+    CHECK(read->reservations.contains("good"));
+    REQUIRE(read->unreadable.contains("bad"));
+    CHECK(read->unreadable.at("bad") == kube::json::parse(entry));
+    // It stays where others are written down, until it expires.
+    CHECK(kube::json::parse(read->text()) == kube::json::parse(text));
+    read->reservations.clear();
+    CHECK_FALSE(read->empty());
+  }
+}
+
+TEST_CASE("a reservation that can be written down can be read again") {
+  Reservation reservation{.pod = {std::string(63, 'n'), std::string(253, 'p')}, .demand = {}};
+  for (int i = 0; i < 20; ++i)
+    reservation.demand["example.com/" + std::string(40, 'r') + std::to_string(i)] = kube::Quantity(1'000'000'000'001);
+  CHECK(is_recordable(std::string(36, 'u'), reservation));
+  LedgerRecord record;
+  record.reservations["uid"] = reservation;
+  const std::size_t without = LedgerRecord().text().size();
+  // The last one has no comma.
+  CHECK(record.text().size() - without + 2 == reservation_bytes("uid", reservation));
+
+  Reservation of_many = reservation;
+  for (int i = 0; i < 257; ++i) of_many.demand[std::to_string(i)] = kube::Quantity(1);
+  CHECK_FALSE(is_recordable("uid", of_many));
+  CHECK_FALSE(is_recordable(std::string(8192, 'u'), reservation));
+  CHECK_FALSE(is_recordable("uid", {.pod = {"", "web"}, .demand = {}}));
+  CHECK_FALSE(is_recordable("uid", {.pod = {"shop", ""}, .demand = {}}));
+  reservation.demand["example.com/" + std::string(8192, 'r')] = kube::Quantity(1);
+  CHECK_FALSE(is_recordable("uid", reservation));
 }
 
 TEST_CASE("a refusal says what was asked, used, free, and of which quota") {
@@ -72,7 +114,11 @@ TEST_CASE("a refusal says what was asked, used, free, and of which quota") {
   };
   for (const Case& c : cases) {
     CAPTURE(c.refusal);
-    CHECK(refuse_demand({.quota = {"t", "q"}, .hard = c.hard, .used = c.used}, c.demand) == c.refusal);
+    const QuotaState state{.quota = {"t", "q"}, .hard = c.hard, .used = c.used};
+    CHECK(refuse_demand(state, c.demand) == c.refusal);
+    // Without figures it says the same to people, and to nobody how much there is.
+    CHECK(std::string(c.refusal).starts_with(refuse_demand(state, c.demand, false)));
+    CHECK_FALSE(refuse_demand(state, c.demand, false).contains(", used"));
   }
 }
 

@@ -1,0 +1,39 @@
+// What one provider may cost this process and its cluster: memory for what it shows, writes for what it tells.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <memory>
+#include <string>
+
+#include "kube/async/clock.hpp"
+#include "kube/runtime/store_budget.hpp"
+
+namespace liqo::controllers {
+
+namespace asio = boost::asio;
+
+/// A token bucket: writes at once while there are tokens, else in turn, at an even pace. One thread.
+class WriteBudget {
+ public:
+  /// `per_second` tokens come back, up to `burst` are there.
+  WriteBudget(kube::async::Clock& clock, double per_second, double burst, kube::Counter delayed);
+
+  /// Takes one token, waiting for it where none is left.
+  asio::awaitable<void> take();
+  /// Takes one token, and answers how long it has to be waited for.
+  kube::Duration reserve();
+
+ private:
+  kube::async::Clock& clock_;
+  kube::Duration interval_, slack_;  ///< between two tokens; that a full bucket is worth
+  kube::TimePoint next_{};           ///< when the bucket is full again
+  kube::Counter delayed_;
+};
+
+/// Shared by the sessions of all virtual nodes of one provider.
+struct ProviderBudget {
+  std::shared_ptr<kube::StoreUse> stores;
+  WriteBudget home_writes;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,29 @@
+// Volume claims of a consumer: they are of a class that it was offered, and take no volume or data of others.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "liqo/core/admission/pod_firewall.hpp"
+#include "liqo/core/admission/review.hpp"
+
+namespace liqo::core::admission {
+
+/// Rules for a PersistentVolumeClaim that a consumer writes into a namespace of `consumer` ("" where it is nobody's);
+/// everybody else passes. Its class is one of `offered`, or of the policy where that lists classes; it names no volume,
+/// selects none, and is made of nothing in another namespace. What a stored claim has already can stay.
+Answer check_claim(const Request& request, std::string_view consumer, const PodPolicy& policy,
+                   std::span<const std::string> offered);
+
+/// Whether a pod has templates of claims, for which the classes on offer have to be known.
+bool has_claim_templates(const kube::json::object& pod_spec);
+
+/// The classes of the templates of claims in a pod; all else of them is the pod firewall's.
+std::vector<Finding> check_claim_templates(const kube::json::object& pod_spec, const PodPolicy& policy,
+                                           std::span<const std::string> offered);
+
+/// The names of the storage classes that ResourceSlices of a consumer were granted.
+std::vector<std::string> offered_classes(std::span<const kube::Object> slices);
+
+}  // namespace liqo::core::admission

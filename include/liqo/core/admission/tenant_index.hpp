@@ -1,0 +1,22 @@
+// Tenant namespaces by their consumer, as an index of an informer of namespaces.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/k8s/object.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::core::admission {
+
+/// Name of the index; its values are cluster IDs of consumers.
+inline constexpr std::string_view tenants_by_cluster = "tenant";
+
+/// The index function: tenant namespaces have their consumer as the value, others none.
+inline void index_tenant_namespace(const kube::Object& ns, std::vector<std::string>& values) {
+  const std::string_view marked = ns.label(api::labels::tenant_namespace);
+  if (!marked.empty() && marked != "false") values.emplace_back(ns.label(api::labels::remote_cluster_id));
+}
+
+}  // namespace liqo::core::admission

@@ -1,0 +1,26 @@
+// What a provider leaves out of a pod that it runs, as the provider writes it down with the pod and the consumer tells
+// it at home. Pure, and the same on both sides.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace liqo::core {
+
+/// So many things are named, and so many bytes of each: it is read by a person, and written by another cluster.
+inline constexpr std::size_t max_left_out = 16;
+inline constexpr std::size_t max_left_out_text = 120;
+
+/// The value of the annotation `offloading.liqo.io/left-out`: a JSON array of texts such as "annotation a.b/c", cut to
+/// the bounds; "" where nothing was left out.
+std::string forge_left_out(std::span<const std::string> things);
+
+/// The things that the annotation names, within the bounds and printable; none where it is no such array.
+std::vector<std::string> read_left_out(std::string_view annotation);
+
+/// The sentence of the Event at home.
+std::string describe_left_out(std::span<const std::string> things, std::string_view provider);
+
+}  // namespace liqo::core

@@ -1,0 +1,175 @@
+#include "addresses.hpp"
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/authentication/names.hpp"
+#include "wait.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace core = liqo::core;
+namespace kinds = liqo::api::kinds;
+
+constexpr kube::Resource service_cidrs{"networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR", false};
+
+/// The ForeignCluster about a peer: the oldest, as liqod takes it.
+asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& consumer, std::string peer) {
+  auto all = co_await consumer.list(kinds::foreign_clusters, "");
+  if (!all) co_return std::unexpected(std::move(all.error()));
+  std::optional<Object> oldest;
+  for (Object& object : *all) {
+    if (kube::string_at(object.spec(), {"clusterID"}) != peer) continue;
+    const auto age = [](const Object& one) { return std::tuple(one.creation_timestamp(), one.name()); };
+    if (!oldest || age(object) < age(*oldest)) oldest = std::move(object);
+  }
+  co_return oldest;
+}
+
+/// What there is to read; nothing where the kind is unknown to the cluster or the user may not see it.
+asio::awaitable<Result<std::vector<Object>>> list_if_any(Cluster& cluster, const kube::Resource& resource,
+                                                         std::string ns, bool* refused = nullptr) {
+  auto found = co_await cluster.list(resource, std::move(ns));
+  if (found) co_return found;
+  if (!found.error().is_not_found() && !found.error().is_forbidden())
+    co_return std::unexpected(std::move(found.error()));
+  if (refused && found.error().is_forbidden()) *refused = true;
+  co_return std::vector<Object>();
+}
+
+asio::awaitable<Result<std::vector<model::Cidr>>> propose(Session& session, Cluster& provider, std::string id) {
+  const std::string ns = provider.liqo_namespace();
+  auto told = co_await provider.find(kube::resources::config_maps, {ns, std::string(core::cluster_id_config_map)});
+  if (!told) co_return kube::fail(std::move(told.error()), provider.scope());
+  auto ranges = model::published_ranges(*told ? &**told : nullptr, {});
+  std::string how = " (as " + id + " says; --pod-cidr says otherwise)";
+  if (ranges.empty()) {
+    auto networks = co_await list_if_any(provider, kinds::networks, ns);
+    if (!networks) co_return kube::fail(std::move(networks.error()), provider.scope());
+    ranges = model::published_ranges(nullptr, *networks);
+  }
+  if (ranges.empty()) {
+    auto nodes = co_await list_if_any(provider, kube::resources::nodes, "");
+    if (!nodes) co_return kube::fail(std::move(nodes.error()), provider.scope());
+    ranges = model::node_ranges(*nodes);
+    how = " (those of its nodes today; --pod-cidr says which there may be)";
+  }
+  if (ranges.empty()) {
+    session.output().warn(provider.scope(), "pods of " + id +
+                                                " will show no addresses here, because it does not say in which ranges "
+                                                "they are: give --pod-cidr RANGE, or --pod-cidr none");
+  } else {
+    session.output().info(provider.scope(), "pods of " + id + " are in " + core::in_words(ranges) + how);
+  }
+  co_return ranges;
+}
+
+asio::awaitable<Result<std::vector<model::OwnRange>>> own_ranges(Session& session, Cluster& consumer,
+                                                                 const AddressFlags& flags) {
+  if (!flags.local_cidrs.empty()) {
+    std::string joined;
+    for (const std::string& word : flags.local_cidrs) joined += (joined.empty() ? "" : ",") + word;
+    auto ranges = joined == "none" ? Result<std::vector<model::Cidr>>() : core::parse_ranges(joined);
+    if (!ranges) co_return kube::fail(std::move(ranges.error()), "--local-cidr");
+    std::vector<model::OwnRange> own;
+    for (const model::Cidr& range : *ranges) own.push_back({range, "its own addresses (--local-cidr)"});
+    co_return own;
+  }
+  bool refused = false;
+  auto services = co_await list_if_any(consumer, service_cidrs, "", &refused);
+  if (!services) co_return kube::fail(std::move(services.error()), consumer.scope());
+  auto nodes = co_await list_if_any(consumer, kube::resources::nodes, "", &refused);
+  if (!nodes) co_return kube::fail(std::move(nodes.error()), consumer.scope());
+  auto api = co_await consumer.api().get(kube::resources::services, {"default", "kubernetes"});
+  if (!api && !api.error().is_not_found() && !api.error().is_forbidden())
+    co_return kube::fail(std::move(api.error()), consumer.scope());
+  if (refused)
+    session.output().warn(consumer.scope(),
+                          "this user may not read which ranges this cluster has itself: give them with --local-cidr");
+  co_return model::own_ranges(*services, api ? &*api : nullptr, *nodes);
+}
+
+}  // namespace
+
+void add_address_flags(Command app, AddressFlags& flags) {
+  const std::string group = "Addresses of the provider's pods";
+  app.list("--pod-cidr", flags.pod_cidrs, "Range in which they are reached; by default what the provider says")
+      .group(group)
+      .type_name("RANGE|none");
+  app.list("--local-cidr", flags.local_cidrs, "Range of this cluster; by default its ServiceCIDRs and Nodes")
+      .group(group)
+      .type_name("RANGE|none");
+}
+
+asio::awaitable<Result<std::optional<model::PodRanges>>> choose_pod_ranges(Session& session, Cluster& consumer,
+                                                                           Cluster* provider, std::string provider_id,
+                                                                           const AddressFlags& flags) {
+  model::PodRanges chosen;
+  if (!flags.pod_cidrs.empty()) {
+    auto given = model::read_pod_ranges(flags.pod_cidrs);
+    if (!given) co_return std::unexpected(std::move(given.error()));
+    chosen = std::move(*given);
+  } else {
+    auto peer = co_await find_peer(consumer, provider_id);
+    if (!peer) co_return kube::fail(std::move(peer.error()), consumer.scope());
+    if (*peer && (*peer)->has_annotation(liqo::api::annotations::remote_pod_cidrs))
+      co_return std::optional<model::PodRanges>();
+    if (!provider) {
+      session.output().warn(consumer.scope(), "pods of " + provider_id +
+                                                  " will show no addresses here until their ranges are declared: give "
+                                                  "--pod-cidr RANGE, or --pod-cidr none");
+      co_return std::optional<model::PodRanges>();
+    }
+    auto proposed = co_await propose(session, *provider, provider_id);
+    if (!proposed) co_return std::unexpected(std::move(proposed.error()));
+    if (proposed->empty()) co_return std::optional<model::PodRanges>();
+    chosen.ranges = std::move(*proposed);
+  }
+  if (!chosen.ranges.empty()) {
+    auto own = co_await own_ranges(session, consumer, flags);
+    if (!own) co_return std::unexpected(std::move(own.error()));
+    if (auto apart = model::check_overlap(provider_id, chosen.ranges, *own); !apart)
+      co_return std::unexpected(std::move(apart.error()));
+  }
+  co_return std::optional(std::move(chosen));
+}
+
+namespace {
+
+/// Looks whether the ForeignCluster is there; then `key` is its name.
+asio::awaitable<Result<Look>> look_for_peer(Cluster& consumer, std::string provider_id, kube::ObjectKey& key) {
+  auto peer = co_await find_peer(consumer, provider_id);
+  if (!peer) co_return std::unexpected(std::move(peer.error()));
+  if (!*peer) co_return Look{.seen = "there is none: is liqod running in that cluster?"};
+  key = (*peer)->key();
+  co_return Look{.done = true};
+}
+
+}  // namespace
+
+asio::awaitable<Result<void>> declare_pod_ranges(Session& session, Cluster& consumer, std::string provider_id,
+                                                 std::optional<model::PodRanges> ranges) {
+  if (!ranges) co_return Result<void>();
+  const std::string text = ranges->annotation();
+  if (session.flags().dry_run) {
+    session.output().info(consumer.scope(), "ranges of pods of " + provider_id + " would be declared: " + text);
+    co_return Result<void>();
+  }
+  kube::ObjectKey key;
+  const std::function<asio::awaitable<Result<Look>>()> look = [&] { return look_for_peer(consumer, provider_id, key); };
+  auto there =
+      co_await wait_for(consumer, session.deadline(), "the ForeignCluster of " + provider_id + " to be made", look);
+  if (!there) co_return kube::fail(std::move(there.error()), consumer.scope());
+  const std::function<bool(Object&)> change = [&text](Object& peer) {
+    if (peer.annotation(liqo::api::annotations::remote_pod_cidrs) == text) return false;
+    peer.set_annotation(liqo::api::annotations::remote_pod_cidrs, text);
+    return true;
+  };
+  auto done = co_await update(consumer, kinds::foreign_clusters, key, change);
+  if (!done) co_return kube::fail(std::move(done.error()), consumer.scope());
+  if (*done == Ensured::changed)
+    session.output().success(consumer.scope(), "ranges of pods of " + provider_id + " declared: " + text);
+  co_return Result<void>();
+}
+
+}  // namespace liqoctl

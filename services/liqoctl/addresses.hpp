@@ -1,0 +1,31 @@
+// In which addresses of a provider's pods this cluster is to believe: proposed, checked, and declared.
+#pragma once
+
+#include <optional>
+
+#include "command.hpp"
+#include "model/pod_ranges.hpp"
+#include "session.hpp"
+
+namespace liqoctl {
+
+struct AddressFlags {
+  std::vector<std::string> pod_cidrs, local_cidrs;
+};
+
+/// `--pod-cidr` and `--local-cidr`.
+void add_address_flags(Command app, AddressFlags& flags);
+
+/// Decides what to declare about a provider, and says so; changes nothing. Nothing is answered where a declaration
+/// stands already and no flag says otherwise, and where nobody knows any. `provider` may be null: then only the flag
+/// says what. Errors: Errc::invalid_input for flags that cannot be read, and for ranges that overlap with this
+/// cluster's.
+asio::awaitable<Result<std::optional<model::PodRanges>>> choose_pod_ranges(Session& session, Cluster& consumer,
+                                                                           Cluster* provider, std::string provider_id,
+                                                                           const AddressFlags& flags);
+
+/// Writes the declaration, as soon as liqod has made the ForeignCluster that bears it. Nothing to declare is no error.
+asio::awaitable<Result<void>> declare_pod_ranges(Session& session, Cluster& consumer, std::string provider_id,
+                                                 std::optional<model::PodRanges> ranges);
+
+}  // namespace liqoctl

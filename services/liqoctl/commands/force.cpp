@@ -1,0 +1,136 @@
+// liqoctl force unpeer: home forgets a peer that will not come back.
+#include <algorithm>
+
+#include "command_line.hpp"
+#include "commands/commands.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/authentication/names.hpp"
+#include "removal.hpp"
+#include "text/width.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace kinds = liqo::api::kinds;
+namespace labels = liqo::api::labels;
+using kube::Errc;
+
+struct Flags {
+  std::string peer;
+  bool wait = true;
+  DeleteNamespaces delete_namespaces;
+};
+
+/// What home has with the peer.
+struct Stock {
+  std::size_t slices = 0, nodes = 0, tenants = 0;
+};
+
+asio::awaitable<Result<Stock>> count(Cluster& cluster, std::string peer) {
+  const std::string about = std::string(labels::remote_cluster_id) + "=" + peer;
+  auto slices = co_await cluster.list(kinds::resource_slices, "", towards(peer));
+  if (!slices) co_return std::unexpected(std::move(slices.error()));
+  auto nodes = co_await cluster.list(kinds::virtual_nodes, "", about);
+  if (!nodes) co_return std::unexpected(std::move(nodes.error()));
+  auto tenants = co_await cluster.list(kinds::tenants, "", about);
+  if (!tenants) co_return std::unexpected(std::move(tenants.error()));
+  co_return Stock{.slices = slices->size(), .nodes = nodes->size(), .tenants = tenants->size()};
+}
+
+std::string question(const std::string& peer, const Stock& stock) {
+  std::string out = peer + " is given up.";
+  if (stock.slices + stock.nodes > 0)
+    out += " Here, " + std::to_string(stock.slices) + " ResourceSlices and " + std::to_string(stock.nodes) +
+           " virtual nodes go with the pods on them, which may go on running in " + peer + ".";
+  if (stock.tenants > 0) out += " As a consumer it loses what it was granted, and its pods here end.";
+  return out;
+}
+
+/// Says to the controllers that nobody waits for the peer any more.
+asio::awaitable<Result<void>> give_up(Cluster& cluster, std::string peer) {
+  const std::function<bool(Object&)> mark = [](Object& object) {
+    constexpr std::string_view lost = liqo::api::annotations::permanently_unreachable;
+    if (object.annotation(lost) == "true") return false;
+    object.set_annotation(lost, "true");
+    return true;
+  };
+  auto marked = co_await update(cluster, kinds::foreign_clusters, {"", peer}, mark);
+  if (marked || marked.error().is_not_found()) co_return Result<void>();
+  co_return std::unexpected(std::move(marked.error()));
+}
+
+Answer force_unpeer(Session& session, const Flags& flags) {
+  if (!liqo::core::is_cluster_id(flags.peer))
+    co_return kube::fail(Errc::invalid_input, "'" + text::printable(flags.peer) + "' is no cluster ID");
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto id = co_await cluster.id();
+  if (!id) co_return std::unexpected(std::move(id.error()));
+  auto peer = co_await cluster.find(kinds::foreign_clusters, {"", flags.peer});
+  if (!peer) co_return std::unexpected(std::move(peer.error()));
+  auto ns = co_await cluster.tenant_namespace(flags.peer);
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  if (!*peer && !ns->exists)
+    co_return kube::fail(Errc::missing,
+                         "cluster " + flags.peer + " is no peer of " + *id + " (liqoctl info lists the peers)");
+  auto stock = co_await count(cluster, flags.peer);
+  if (!stock) co_return std::unexpected(std::move(stock.error()));
+  if (auto yes = co_await session.confirm(question(flags.peer, *stock)); !yes) co_return yes;
+
+  auto done = co_await give_up(cluster, flags.peer);
+  if (!done) co_return done;
+  done = co_await remove_all(session, cluster, kinds::resource_slices, towards(flags.peer), flags.wait);
+  if (!done) co_return done;
+  done = co_await remove_all(session, cluster, kinds::virtual_nodes,
+                             std::string(labels::remote_cluster_id) + "=" + flags.peer, flags.wait);
+  if (!done) co_return done;
+  if (ns->exists) {
+    done = co_await forget_identity(session, cluster, flags.peer, ns->name);
+    if (!done) co_return done;
+    if (stock->tenants > 0) done = co_await forget_tenant(session, cluster, flags.peer, ns->name);
+    if (!done) co_return done;
+    for (const bool provider : {false, true}) co_await sweep_secrets(session, cluster, flags.peer, ns->name, provider);
+  }
+  auto name = co_await delete_namespace(session, flags.delete_namespaces, cluster, flags.peer);
+  if (!name) co_return std::unexpected(std::move(name.error()));
+  if (flags.wait && !session.flags().dry_run && !name->empty()) {
+    done = co_await wait_for_namespace_to_go(session, cluster, *name);
+    if (!done) co_return done;
+  }
+  if (session.flags().dry_run) co_return Result<void>();
+  session.output().success("", *id + " has forgotten " + flags.peer);
+  if (stock->slices + stock->nodes > 0)
+    session.output().warn("",
+                          "in " + flags.peer + " the Tenant " + *id + " stays, with its quotas, twin namespaces and " +
+                              "the pods that run in them: whoever runs it ends them by liqoctl delete tenant " + *id);
+  if (stock->tenants > 0)
+    session.output().warn("", "in " + flags.peer + " its slices, virtual nodes and credentials of " + *id +
+                                  " stay: liqoctl force unpeer " + *id + " there ends them");
+  co_return Result<void>();
+}
+
+}  // namespace
+
+void add_force(CommandLine& line) {
+  auto flags = std::make_shared<Flags>();
+  const Command app = line.command(
+      line.verb("force"), "unpeer",
+      "Forget a peer that does not answer and will not come back; needs this cluster alone",
+      {.namespaces = Namespaces::liqo,
+       .writes = true,
+       .asks = true,
+       .timeout = std::chrono::minutes(2),
+       .argument = Candidates::peers,
+       .examples =
+           "  liqoctl force unpeer milan\n"
+           "What stays in the other cluster is said at the end. A peer that does answer lets go by itself of what\n"
+           "this cluster has there; liqoctl unpeer is the better way then."},
+      [flags](Session& session) { return force_unpeer(session, *flags); });
+  app.option("id", flags->peer, "ID of the peer").required().type_name("ID");
+  app.flag("--wait", flags->wait, "Wait until everything is gone (default true)");
+  add_delete_namespaces(app, flags->delete_namespaces);
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,87 @@
+// liqoctl uninstall: takes out what liqoctl install has put in.
+#include <algorithm>
+
+#include "chart.hpp"
+#include "command_line.hpp"
+#include "commands/commands.hpp"
+#include "installation.hpp"
+#include "liqo/api/kinds.hpp"
+#include "model/install.hpp"
+#include "text/width.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace kinds = liqo::api::kinds;
+using kube::Errc;
+
+struct Flags {
+  bool purge = false;
+};
+
+/// Names what stands in the way of an uninstallation: peerings, offloaded namespaces.
+asio::awaitable<Result<void>> check_unused(Cluster& cluster) {
+  const std::pair<kube::Resource, const char*> uses[] = {
+      {kinds::namespace_offloadings, "liqoctl unoffload namespace"},
+      {kinds::resource_slices, "liqoctl unpeer, or delete resourceslice"},
+      {kinds::virtual_nodes, "liqoctl delete virtualnode"},
+      {kinds::tenants, "liqoctl unpeer, or delete tenant"},
+      {kinds::identities, "liqoctl unpeer"},
+      {kinds::foreign_clusters, "liqoctl unpeer, or force unpeer"}};
+  for (const auto& [kind, command] : uses) {
+    auto found = co_await cluster.list(kind, "");
+    if (!found && found.error().is_not_found()) continue;  // the kind itself is not there
+    if (!found) co_return std::unexpected(std::move(found.error()));
+    if (found->empty()) continue;
+    std::string names;
+    for (std::size_t i = 0; i < std::min<std::size_t>(found->size(), 5); ++i)
+      names += (i == 0 ? " " : ", ") + text::printable((*found)[i].key().text());
+    if (found->size() > 5) names += " and " + std::to_string(found->size() - 5) + " more";
+    co_return kube::fail(Errc::invalid_input,
+                         "Liqo is in use: " + std::string(kind.kind) + names + " (" + command + ")");
+  }
+  co_return Result<void>();
+}
+
+Answer uninstall(Session& session, const Flags& flags) {
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  auto there = co_await look_for_installation(cluster);
+  if (!there) co_return std::unexpected(std::move(there.error()));
+  const std::string ns = session.flags().liqo();
+  if (auto good = check_installers(*there, ns, "uninstall"); !good) co_return good;
+  if (auto unused = co_await check_unused(cluster); !unused) co_return unused;
+  const std::string more = flags.purge ? ", and its kinds with it" : "";
+  if (auto yes = co_await session.confirm("Liqo is removed from namespace " + ns + " of this cluster" + more + ".");
+      !yes)
+    co_return yes;
+  if (auto done = co_await remove_installation(session, cluster); !done) co_return done;
+  if (flags.purge) {
+    // Any values do: the kinds are the same.
+    auto chart = model::installation(chart_files(), {{"deployment", false}}, ns);
+    if (!chart) co_return std::unexpected(std::move(chart.error()));
+    if (auto done = co_await remove_kinds(session, cluster, chart->manifests); !done) co_return done;
+  }
+  session.output().success(
+      "", "Liqo is removed" + (flags.purge ? std::string() : "; its kinds stay (--purge removes them)"));
+  co_return Result<void>();
+}
+
+}  // namespace
+
+void add_uninstall(CommandLine& line) {
+  auto flags = std::make_shared<Flags>();
+  const Command app =
+      line.command(line.root(), "uninstall", "Remove what liqoctl install has put into the cluster",
+                   {.namespaces = Namespaces::liqo,
+                    .asks = true,
+                    .timeout = std::chrono::minutes(10),
+                    .examples = "  liqoctl uninstall\n"
+                                "Refused while there are peers or offloaded namespaces, which are named.\n"
+                                "It can be run again, and goes on where it was."},
+                   [flags](Session& session) { return uninstall(session, *flags); });
+  app.flag("--purge", flags->purge, "Remove the kinds (CustomResourceDefinitions), too");
+}
+
+}  // namespace liqoctl

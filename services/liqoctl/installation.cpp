@@ -1,0 +1,290 @@
+#include "installation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+
+#include "model/install.hpp"
+#include "shared.hpp"
+#include "text/width.hpp"
+#include "wait.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace json = kube::json;
+using kube::Errc;
+
+constexpr std::string_view field_manager = "liqoctl";
+/// Of every object of the chart.
+constexpr std::string_view chart_objects =
+    "app.kubernetes.io/name=liqod,app.kubernetes.io/instance=liqo,app.kubernetes.io/part-of=liqo";
+constexpr int oldest_minor = 30;
+
+/// The kinds of the chart's objects, in the order in which they are removed: the daemon first, and then what makes
+/// Kubernetes remove what it made, while nothing writes any more.
+constexpr kube::Resource deployments{"apps", "v1", "deployments", "Deployment"};
+constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
+constexpr kube::Resource cluster_role_bindings{"rbac.authorization.k8s.io", "v1", "clusterrolebindings",
+                                               "ClusterRoleBinding", false};
+constexpr kube::Resource definitions{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
+                                     "CustomResourceDefinition", false};
+constexpr kube::Resource access_reviews{"authorization.k8s.io", "v1", "selfsubjectaccessreviews",
+                                        "SelfSubjectAccessReview", false};
+constexpr std::array kinds_of_chart{
+    deployments,
+    kube::Resource{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"},
+    kube::Resource{"monitoring.coreos.com", "v1", "podmonitors", "PodMonitor"},
+    kube::resources::services,
+    cluster_roles,
+    cluster_role_bindings,
+    kube::Resource{"rbac.authorization.k8s.io", "v1", "roles", "Role"},
+    kube::Resource{"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"},
+    kube::resources::config_maps,
+    kube::resources::service_accounts,
+    kube::Resource{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"},
+    kube::Resource{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false},
+};
+constexpr std::array webhook_configurations{
+    kube::Resource{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
+                   "MutatingWebhookConfiguration", false},
+    kube::Resource{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
+                   "ValidatingWebhookConfiguration", false}};
+
+Result<kube::Resource> resource_of(const json::value& manifest) {
+  const std::string_view kind = kube::string_at(manifest, {"kind"});
+  if (kind == kube::resources::namespaces.kind) return kube::resources::namespaces;
+  if (kind == definitions.kind) return definitions;
+  const auto found = std::ranges::find(kinds_of_chart, kind, &kube::Resource::kind);
+  if (found == kinds_of_chart.end()) return kube::fail(Errc::unsupported, "the chart has a " + std::string(kind));
+  return *found;
+}
+
+using Place = std::pair<std::string_view, kube::ObjectKey>;
+
+/// What of the chart is in the cluster and not among these.
+asio::awaitable<Result<void>> remove_all_but(Cluster& cluster, std::set<Place> kept) {
+  for (const kube::Resource& kind : kinds_of_chart) {
+    auto found = co_await cluster.list(kind, "", std::string(chart_objects));
+    // PodMonitors are a kind of somebody else's.
+    if (!found && found.error().is_not_found()) continue;
+    if (!found) co_return std::unexpected(std::move(found.error()));
+    for (const Object& object : *found) {
+      if (kept.contains({kind.kind, object.key()})) continue;
+      auto removed = co_await cluster.remove(kind, object.key());
+      if (!removed) co_return std::unexpected(std::move(removed.error()));
+      if (*removed)
+        cluster.output().detail(cluster.scope(), std::string(kind.kind) + " " + object.key().text() + " removed");
+    }
+  }
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> check_version(Cluster& cluster) {
+  auto text = co_await cluster.api().raw("/version", std::chrono::seconds(10));
+  if (!text) co_return kube::fail(std::move(text.error()), "asking for the version of Kubernetes");
+  const auto version = kube::parse_json(*text);
+  if (!version) co_return std::unexpected(version.error());
+  const std::string_view major = kube::string_at(*version, {"major"}), minor = kube::string_at(*version, {"minor"});
+  int number = 0;
+  std::from_chars(minor.data(), minor.data() + minor.size(), number);
+  if (major == "1" && number < oldest_minor)
+    co_return kube::fail(Errc::unsupported, "Kubernetes 1." + std::to_string(oldest_minor) +
+                                                " or later is needed, and " + cluster.api().cluster() + " runs 1." +
+                                                text::printable(minor));
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> check_right(Cluster& cluster, kube::Resource kind, std::string ns, std::string verb) {
+  json::object attributes{{"group", kind.group}, {"resource", kind.plural}, {"verb", verb}};
+  if (!ns.empty()) attributes["namespace"] = ns;
+  json::object review{{"apiVersion", access_reviews.api_version()},
+                      {"kind", access_reviews.kind},
+                      {"spec", json::object{{"resourceAttributes", std::move(attributes)}}}};
+  auto answer = co_await cluster.api().post(access_reviews, {}, {}, std::move(review));
+  if (!answer) co_return kube::fail(std::move(answer.error()), "asking what you may do");
+  if (!kube::bool_at(*answer, {"status", "allowed"}))
+    co_return kube::fail(Errc::invalid_input, "you may not " + verb + " " + std::string(kind.plural) +
+                                                  (ns.empty() ? "" : " in namespace " + ns) + " of " +
+                                                  cluster.api().cluster() +
+                                                  ": an administrator of the cluster has to install Liqo");
+  co_return Result<void>();
+}
+
+bool is_established(const Object& definition) {
+  for (const json::value& condition : kube::array_at(definition.tree(), {"status", "conditions"}))
+    if (kube::string_at(condition, {"type"}) == "Established") return kube::string_at(condition, {"status"}) == "True";
+  return false;
+}
+
+/// Why a pod does not run: what its containers wait for, or why it has no node.
+std::string trouble_of(const Object& pod) {
+  for (const json::value& container : kube::array_at(pod.tree(), {"status", "containerStatuses"})) {
+    const json::object& waiting = kube::object_at(container, {"state", "waiting"});
+    if (!waiting.empty())
+      return std::string(kube::string_at(waiting, {"reason"})) + " " +
+             std::string(kube::string_at(waiting, {"message"}));
+  }
+  for (const json::value& condition : kube::array_at(pod.tree(), {"status", "conditions"}))
+    if (kube::string_at(condition, {"status"}) == "False" && !kube::string_at(condition, {"message"}).empty())
+      return std::string(kube::string_at(condition, {"message"}));
+  return {};
+}
+
+/// What keeps the daemon from running, as far as it can be seen.
+asio::awaitable<std::string> trouble_of_daemon(Cluster& cluster, const Object& deployment) {
+  for (const json::value& condition : kube::array_at(deployment.tree(), {"status", "conditions"}))
+    if (kube::string_at(condition, {"type"}) == "ReplicaFailure")
+      co_return text::printable(kube::string_at(condition, {"message"}));
+  auto pods = co_await cluster.list(kube::resources::pods, cluster.liqo_namespace(), "app.kubernetes.io/name=liqod");
+  if (pods)
+    for (const Object& pod : *pods)
+      if (const std::string trouble = trouble_of(pod); !trouble.empty())
+        co_return "pod " + std::string(pod.name()) + ": " + text::printable(trouble);
+  co_return std::to_string(kube::int_at(deployment.tree(), {"status", "availableReplicas"})) + " of " +
+      std::to_string(kube::int_at(deployment.tree(), {"spec", "replicas"})) + " replicas answer";
+}
+
+bool is_rolled_out(const Object& deployment) {
+  const auto of_status = [&deployment](std::string_view key) {
+    return kube::int_at(deployment.tree(), {"status", key});
+  };
+  const std::int64_t wanted = kube::int_at(deployment.tree(), {"spec", "replicas"});
+  return of_status("observedGeneration") >= kube::int_at(deployment.tree(), {"metadata", "generation"}) &&
+         of_status("updatedReplicas") == wanted && of_status("availableReplicas") == wanted &&
+         of_status("replicas") == wanted;
+}
+
+}  // namespace
+
+asio::awaitable<Result<Installed>> look_for_installation(Cluster& cluster) {
+  Installed there;
+  auto bound = co_await cluster.find(cluster_role_bindings, {"", "liqo-liqod"});
+  if (!bound) co_return std::unexpected(std::move(bound.error()));
+  if (*bound) {
+    for (const json::value& subject : kube::array_at((*bound)->tree(), {"subjects"}))
+      there.ns = kube::string_at(subject, {"namespace"});
+    there.helm_release = (*bound)->annotation("meta.helm.sh/release-name");
+  }
+  auto go = co_await cluster.list(deployments, "",
+                                  "app.kubernetes.io/part-of=liqo,app.kubernetes.io/component=controller-manager");
+  if (!go) co_return std::unexpected(std::move(go.error()));
+  if (!go->empty()) there.go_liqo = go->front().key().ns;
+  co_return there;
+}
+
+Result<void> check_installers(const Installed& there, const std::string& ns, std::string_view command) {
+  if (!there.go_liqo.empty())
+    return kube::fail(Errc::invalid_input, "the Go version of Liqo is installed in namespace " + there.go_liqo +
+                                               ": uninstall that first, by its own liqoctl");
+  if (!there.helm_release.empty())
+    return kube::fail(Errc::invalid_input, "Helm has installed Liqo here: helm " + std::string(command) + " " +
+                                               there.helm_release + " -n " + there.ns);
+  if (!there.ns.empty() && there.ns != ns)
+    return kube::fail(Errc::invalid_input, "Liqo is installed in namespace " + there.ns + " of this cluster, not in " +
+                                               ns + ": give -n " + there.ns);
+  return {};
+}
+
+asio::awaitable<Result<void>> check_cluster(Cluster& cluster, const std::vector<json::value>& manifests) {
+  auto good = co_await check_version(cluster);
+  if (!good) co_return good;
+  std::set<std::pair<std::string_view, std::string>> asked;
+  for (const json::value& manifest : manifests) {
+    const auto kind = resource_of(manifest);
+    if (!kind) co_return std::unexpected(kind.error());
+    const std::string ns(kube::string_at(manifest, {"metadata", "namespace"}));
+    if (!asked.emplace(kind->kind, ns).second) continue;
+    for (const char* verb : {"create", "patch"})
+      if (good = co_await check_right(cluster, *kind, ns, verb); !good) co_return good;
+  }
+  co_return good;
+}
+
+asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& cluster,
+                                                 const std::vector<json::value>& manifests) {
+  std::set<Place> kept;
+  std::vector<kube::ObjectKey> served;
+  for (const json::value& manifest : manifests) {
+    const auto kind = resource_of(manifest);
+    if (!kind) co_return std::unexpected(kind.error());
+    Object object(manifest.as_object());
+    kept.emplace(kind->kind, object.key());
+    cluster.output().doing(cluster.scope(), "applying " + std::string(kind->kind) + " " + object.key().text());
+    auto applied = co_await cluster.api().apply(*kind, object, field_manager);
+    if (!applied) co_return std::unexpected(std::move(applied.error()));
+    if (*kind == definitions) served.push_back(object.key());
+  }
+  for (const kube::ObjectKey& key : served) {
+    auto done = co_await wait_for_object(
+        cluster, session.deadline(), definitions, key, "kind " + key.name + " to be served",
+        [](const Object* definition) { return Look{.done = definition && is_established(*definition)}; });
+    if (!done) co_return done;
+  }
+  co_return co_await remove_all_but(cluster, std::move(kept));
+}
+
+asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster) {
+  // Lives in this frame until the last look has ended.
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+  const std::function<asio::awaitable<Result<Look>>()> look = [&]() -> asio::awaitable<Result<Look>> {
+    auto found = co_await cluster.find(deployments, {cluster.liqo_namespace(), "liqod"});
+    if (!found) co_return std::unexpected(std::move(found.error()));
+    if (!*found) co_return Look{.seen = "there is no Deployment liqod"};
+    if (is_rolled_out(**found)) co_return Look{.done = true};
+    co_return Look{.seen = co_await trouble_of_daemon(cluster, **found)};
+  };
+  co_return co_await wait_for(cluster, session.deadline(), "liqod to run", look);
+}
+
+asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& cluster) {
+  const std::string ns = cluster.liqo_namespace();
+  cluster.output().doing(cluster.scope(), "removing liqod");
+  auto removed = co_await cluster.remove(deployments, {ns, "liqod"});
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  auto done = co_await wait_for_absence(cluster, session.deadline(), kube::resources::pods, ns,
+                                        "app.kubernetes.io/name=liqod", "the pods of liqod to go");
+  if (!done) co_return done;
+  if (done = co_await remove_all_but(cluster, {}); !done) co_return done;
+  for (const kube::Resource& kind : webhook_configurations)
+    if (done = co_await wait_for_absence(cluster, session.deadline(), kind, "", "liqo.io/webhook=true",
+                                         "the " + std::string(kind.kind) + " to go");
+        !done)
+      co_return done;
+  // What liqod made itself in its namespace, which may be somebody else's.
+  const std::array<std::pair<kube::Resource, const char*>, 4> own{
+      {{kube::resources::secrets, "liqo-webhook-certs"},
+       {kube::resources::secrets, "authentication-keys"},
+       {kube::resources::config_maps, "liqo-clusterid-configmap"},
+       {kube::resources::leases, "liqod"}}};
+  for (const auto& [kind, name] : own)
+    if (auto gone = co_await cluster.remove(kind, {ns, name}); !gone)
+      co_return std::unexpected(std::move(gone.error()));
+  auto space = co_await cluster.find(kube::resources::namespaces, {"", ns});
+  if (!space) co_return std::unexpected(std::move(space.error()));
+  if (*space && (*space)->annotation(made_by) == made_by_liqoctl) {
+    auto gone = co_await cluster.remove(kube::resources::namespaces, {"", ns});
+    if (!gone) co_return std::unexpected(std::move(gone.error()));
+    co_return co_await wait_for_object(cluster, session.deadline(), kube::resources::namespaces, {"", ns},
+                                       "namespace " + ns + " to go",
+                                       [](const Object* there) { return Look{.done = !there}; });
+  }
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> remove_kinds(Session& session, Cluster& cluster,
+                                           const std::vector<json::value>& manifests) {
+  for (const json::value& manifest : manifests) {
+    if (kube::string_at(manifest, {"kind"}) != definitions.kind) continue;
+    const kube::ObjectKey key{"", std::string(kube::string_at(manifest, {"metadata", "name"}))};
+    auto removed = co_await cluster.remove(definitions, key);
+    if (!removed) co_return std::unexpected(std::move(removed.error()));
+    auto gone = co_await wait_for_object(cluster, session.deadline(), definitions, key, "kind " + key.name + " to go",
+                                         [](const Object* there) { return Look{.done = !there}; });
+    if (!gone) co_return gone;
+  }
+  co_return Result<void>();
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,40 @@
+// An installation of Liqo in a cluster: what is there already, putting it in, and taking it out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "session.hpp"
+
+namespace liqoctl {
+
+/// What a cluster has of Liqo.
+struct Installed {
+  std::string ns;            ///< where liqod's rights point to; "" = it is not installed
+  std::string helm_release;  ///< that it belongs to; "" = to none
+  std::string go_liqo;       ///< namespace in which the Go version is installed; "" = none
+};
+asio::awaitable<Result<Installed>> look_for_installation(Cluster& cluster);
+
+/// Refuses what another installer, or another version, has put there; `command` is what Helm's user types instead.
+Result<void> check_installers(const Installed& there, const std::string& ns, std::string_view command);
+
+/// Refuses a cluster that is too old, and a user who may not write one of the kinds. Nothing is written.
+asio::awaitable<Result<void>> check_cluster(Cluster& cluster, const std::vector<kube::json::value>& manifests);
+
+/// Server-side applies all in their order, waiting for new kinds to be served, and removes what an earlier version or
+/// other values have put there and these do not.
+asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& cluster,
+                                                 const std::vector<kube::json::value>& manifests);
+
+/// Waits until every replica is there and answers, saying what holds it up.
+asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster);
+
+/// Removes all that apply_installation put there but kinds, the daemon first; and waits for its webhooks to go.
+asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& cluster);
+
+/// Removes the kinds, with all objects of them.
+asio::awaitable<Result<void>> remove_kinds(Session& session, Cluster& cluster,
+                                           const std::vector<kube::json::value>& manifests);
+
+}  // namespace liqoctl

@@ -1,0 +1,29 @@
+#include "model/remote_trust.hpp"
+
+#include "text/width.hpp"
+
+namespace liqoctl::model {
+namespace {
+
+/// A word of a command line, quoted where a reader could take it for several.
+std::string word(std::string_view text) {
+  const std::string shown = text::printable(text);
+  return shown.empty() || shown.find_first_of(" '\"") != std::string::npos ? "'" + shown + "'" : shown;
+}
+
+}  // namespace
+
+std::string deeds_of(const kube::wire::ClusterConfig& config) {
+  if (!config.token_file.empty())
+    return "Its kubeconfig sends the content of the file " + word(config.token_file) + " to " +
+           text::printable(config.server.host) + ".";
+  if (!config.exec) return "";
+  std::string out = "Its kubeconfig runs on this machine: " + word(config.exec->command);
+  for (const std::string& argument : config.exec->args) out += " " + word(argument);
+  // Their values may be secrets.
+  std::string variables;
+  for (const auto& [name, value] : config.exec->env) variables += (variables.empty() ? "" : ", ") + word(name);
+  return out + (variables.empty() ? "" : " (with the variables " + variables + ")") + ".";
+}
+
+}  // namespace liqoctl::model

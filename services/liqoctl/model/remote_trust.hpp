@@ -1,0 +1,15 @@
+// What the kubeconfig of another cluster would have this machine do: whoever wrote it is not always who runs liqoctl.
+#pragma once
+
+#include <string>
+
+#include "kube/wire/kubeconfig.hpp"
+
+namespace liqoctl::model {
+
+/// A sentence about the program that the kubeconfig runs, or the file whose content it sends to the server as a token,
+/// in full and printable; "" where it does neither. Certificates and keys in files are no secret that leaves this
+/// machine: TLS only proves that they are there.
+std::string deeds_of(const kube::wire::ClusterConfig& config);
+
+}  // namespace liqoctl::model

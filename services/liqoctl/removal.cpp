@@ -1,0 +1,139 @@
+#include "removal.hpp"
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/authentication/names.hpp"
+#include "shared.hpp"
+#include "wait.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace core = liqo::core;
+namespace kinds = liqo::api::kinds;
+namespace labels = liqo::api::labels;
+
+std::string about(const std::string& peer) { return std::string(labels::remote_cluster_id) + "=" + peer; }
+
+}  // namespace
+
+void add_delete_namespaces(Command app, DeleteNamespaces& into) {
+  app.flag("--delete-namespaces", into, true,
+           "Delete the tenant namespaces whoever made them; by default those that liqoctl made");
+  app.flag("--keep-namespaces", into, false, "Delete no tenant namespace");
+}
+
+std::string towards(std::string_view provider) {
+  return std::string(labels::replication) + "=true," + std::string(labels::replication_destination) + "=" +
+         std::string(provider);
+}
+
+asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, const kube::Resource& resource,
+                                         std::string selector, bool wait) {
+  auto found = co_await cluster.list(resource, "", selector);
+  if (!found) co_return kube::fail(std::move(found.error()), cluster.scope());
+  for (const Object& object : *found) {
+    auto removed = co_await cluster.remove(resource, object.key());
+    if (!removed) co_return kube::fail(std::move(removed.error()), cluster.scope());
+  }
+  if (session.flags().dry_run || !wait) co_return Result<void>();
+  const std::string what = std::string(resource.kind) + "s";
+  auto gone = co_await wait_for_absence(cluster, session.deadline(), resource, "", selector, what + " to go");
+  if (!gone) co_return kube::fail(std::move(gone.error()), cluster.scope());
+  if (!found->empty())
+    session.output().success(
+        cluster.scope(),
+        std::to_string(found->size()) + " " + (found->size() == 1 ? std::string(resource.kind) : what) + " deleted");
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNamespaces which, Cluster& cluster,
+                                                      std::string peer) {
+  auto found = co_await cluster.tenant_namespace(peer);
+  if (!found) co_return kube::fail(std::move(found.error()), cluster.scope());
+  if (!found->exists || (which && !*which)) co_return std::string();
+  auto ns = co_await cluster.find(kube::resources::namespaces, {"", found->name});
+  if (!ns) co_return kube::fail(std::move(ns.error()), cluster.scope());
+  if (!*ns) co_return std::string();
+  if (!which && (*ns)->annotation(made_by) != made_by_liqoctl) {
+    session.output().info(cluster.scope(), "tenant namespace " + found->name +
+                                               " was not made by liqoctl and stays (--delete-namespaces deletes it)");
+    co_return std::string();
+  }
+  auto removed = co_await cluster.remove(kube::resources::namespaces, {"", found->name});
+  if (!removed && removed.error().is_forbidden()) {
+    session.output().info(cluster.scope(), "tenant namespace " + found->name + " stays: this user may not delete it");
+    co_return std::string();
+  }
+  if (!removed) co_return kube::fail(std::move(removed.error()), cluster.scope());
+  co_return found->name;
+}
+
+asio::awaitable<Result<void>> wait_for_namespace_to_go(Session& session, Cluster& cluster, std::string name) {
+  const std::function<Look(const Object*)> gone = [](const Object* there) -> Look {
+    if (!there) return {.done = true};
+    for (const auto& condition : kube::array_at(there->status(), {"conditions"}))
+      if (kube::string_at(condition, {"status"}) == "True")
+        return {.seen = std::string(kube::string_at(condition, {"message"}).substr(0, 512))};
+    return {.seen = "it is ending"};
+  };
+  auto done = co_await wait_for_object(cluster, session.deadline(), kube::resources::namespaces, {"", name},
+                                       "tenant namespace " + name + " to go", gone);
+  if (!done) co_return kube::fail(std::move(done.error()), cluster.scope());
+  session.output().success(cluster.scope(), "tenant namespace " + name + " deleted");
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> forget_identity(Session& session, Cluster& consumer, std::string provider,
+                                              std::string ns) {
+  const kube::ObjectKey key{ns, core::control_plane_identity_name(provider)};
+  auto removed = co_await consumer.remove(kinds::identities, key);
+  if (!removed) co_return kube::fail(std::move(removed.error()), consumer.scope());
+  if (session.flags().dry_run) co_return Result<void>();
+  // The Secret ends the replication to that provider: it goes when nothing is left to be replicated.
+  auto gone = co_await wait_for_absence(consumer, session.deadline(), kube::resources::secrets, ns,
+                                        about(provider) + ",liqo.io/identity-type=ControlPlane",
+                                        "the credentials at " + provider + " to be withdrawn");
+  if (!gone) co_return kube::fail(std::move(gone.error()), consumer.scope());
+  session.output().success(consumer.scope(),
+                           *removed ? "Identity " + key.name + " deleted" : "Identity " + key.name + " was not there");
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> forget_tenant(Session& session, Cluster& provider, std::string consumer, std::string ns) {
+  auto tenants = co_await provider.list(kinds::tenants, ns);
+  if (!tenants) co_return kube::fail(std::move(tenants.error()), provider.scope());
+  bool any = false;
+  for (const Object& tenant : *tenants) {
+    if (kube::string_at(tenant.spec(), {"clusterID"}) != consumer) continue;
+    any = true;
+    auto removed = co_await provider.remove(kinds::tenants, tenant.key());
+    if (!removed) co_return kube::fail(std::move(removed.error()), provider.scope());
+  }
+  if (session.flags().dry_run) co_return Result<void>();
+  auto gone = co_await wait_for_absence(provider, session.deadline(), kinds::tenants, ns, about(consumer),
+                                        "Tenant " + consumer + " to go");
+  if (!gone) co_return kube::fail(std::move(gone.error()), provider.scope());
+  session.output().success(provider.scope(),
+                           any ? "Tenant " + consumer + " deleted" : "Tenant " + consumer + " was not there");
+  co_return Result<void>();
+}
+
+asio::awaitable<void> sweep_secrets(Session& session, Cluster& cluster, std::string peer, std::string ns,
+                                    bool provider) {
+  // Those that have a fixed name by that: a peering user may delete it, but not look around.
+  const std::string_view fixed = provider ? core::nonce_secret : core::signed_nonce_secret;
+  auto done = co_await cluster.remove(kube::resources::secrets, {ns, std::string(fixed)});
+  if (!done && !done.error().is_forbidden()) session.output().warn(cluster.scope(), done.error().text());
+  auto secrets = co_await cluster.list(kube::resources::secrets, ns, about(peer));
+  if (!secrets) co_return;
+  for (const Object& secret : *secrets) {
+    const bool nonce = secret.has_label(provider ? "liqo.io/nonce" : "liqo.io/signed-nonce");
+    const bool certificate = provider && secret.name().starts_with(core::certificate_secret_name(""));
+    if (!nonce && !certificate) continue;
+    auto removed = co_await cluster.remove(kube::resources::secrets, secret.key());
+    if (!removed) session.output().warn(cluster.scope(), removed.error().text());
+  }
+}
+
+}  // namespace liqoctl

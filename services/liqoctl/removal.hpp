@@ -1,0 +1,39 @@
+// How objects of a peering are taken away, for the commands that end one: each step can be done again.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "command.hpp"
+#include "session.hpp"
+
+namespace liqoctl {
+
+/// Which tenant namespaces go: all, none, or, where nothing is said, those that liqoctl made.
+using DeleteNamespaces = std::optional<bool>;
+/// The flags that say so.
+void add_delete_namespaces(Command app, DeleteNamespaces& into);
+
+/// Selects what is replicated to that provider.
+std::string towards(std::string_view provider);
+
+/// Deletes all of one kind that the selector picks, and waits for it.
+asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, const kube::Resource& resource,
+                                         std::string selector, bool wait);
+
+/// Deletes the tenant namespace, where it may go: asked for, or made by liqoctl and of no use to the other direction.
+/// Answers its name, "" where it stays or is not there.
+asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNamespaces which, Cluster& cluster,
+                                                      std::string peer);
+asio::awaitable<Result<void>> wait_for_namespace_to_go(Session& session, Cluster& cluster, std::string name);
+
+/// Consumer: deletes the ControlPlane Identity, and waits until its credentials are withdrawn.
+asio::awaitable<Result<void>> forget_identity(Session& session, Cluster& consumer, std::string provider,
+                                              std::string ns);
+/// Provider: deletes the Tenant, and waits until it is gone.
+asio::awaitable<Result<void>> forget_tenant(Session& session, Cluster& provider, std::string consumer, std::string ns);
+/// What nobody owns: the nonce, its signature, issued certificates. Somebody who may not delete them leaves them.
+asio::awaitable<void> sweep_secrets(Session& session, Cluster& cluster, std::string peer, std::string ns,
+                                    bool provider);
+
+}  // namespace liqoctl

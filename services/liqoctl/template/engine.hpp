@@ -1,0 +1,46 @@
+// Evaluates Helm templates: what `helm template` would print, for the part of the language and of its functions that
+// the chart of this project uses. Pure: no files, no environment, no clock, no cluster; every run is bounded.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kube/base/json.hpp"
+#include "template/syntax.hpp"
+
+namespace liqoctl::chart {
+
+/// A file of the chart, by its path in it ("templates/rbac.yaml").
+struct File {
+  std::string_view path, text;
+};
+
+/// The templates of a chart, which see each other's definitions. Numbers of the root are floating-point ones, as Helm
+/// reads them from files; printing one is refused (`int64` and `toJson` say how it is meant).
+class Engine {
+ public:
+  /// `files` are those in templates/ (parsed) and those that `.Files.Get` finds. Errors: Errc::parse and
+  /// Errc::unsupported, each with "path:line".
+  static kube::Result<Engine> read(std::span<const File> files);
+
+  /// The text of one template: that of a file by its path, or one that is defined by name. Errors: Errc::invalid_input,
+  /// Errc::too_large, Errc::unsupported, with "path:line"; what the template itself refuses (`fail`, `required`) has
+  /// its own words only.
+  kube::Result<std::string> render(std::string_view name, const kube::json::object& root) const;
+
+  /// The paths of the files in templates/ that make objects: not those that begin with an underscore, nor NOTES.txt.
+  std::vector<std::string> objects() const;
+
+ private:
+  friend class Evaluation;
+  struct Template {
+    std::string path;
+    Block body;
+  };
+  std::map<std::string, Template, std::less<>> templates_;
+  std::map<std::string, std::string_view, std::less<>> files_;
+};
+
+}  // namespace liqoctl::chart

@@ -1,0 +1,51 @@
+#include "liqo/controllers/node_platforms.hpp"
+
+#include "liqo/controllers/shared_capacity.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Nodes that cannot be listed do not keep consumers waiting.
+constexpr kube::Duration patience = 10s;
+
+}  // namespace
+
+NodePlatforms::NodePlatforms(Context context, std::function<void()> changed)
+    : context_(std::move(context)), changed_(std::move(changed)) {}
+
+void NodePlatforms::set_watching(bool wanted) {
+  if (wanted == bool(nodes_)) return;
+  platforms_ = core::Platforms();
+  common_.reset();
+  if (!wanted) {
+    nodes_.release();
+    return;
+  }
+  since_ = context_.clock.now();
+  nodes_ = context_.home.acquire(scope_of_machines());
+  nodes_.subscribe([this](const kube::ObjectKey& key) { take(key); }, [this] { tell(); });
+  // Others may have this watch already.
+  for (const kube::ObjectKey& key : nodes_->store().keys()) take(key);
+  tell();
+}
+
+bool NodePlatforms::is_coming() const { return nodes_ && !common_ && context_.clock.now() - since_ < patience; }
+
+void NodePlatforms::take(const kube::ObjectKey& key) {
+  const auto node = nodes_->find(key);
+  platforms_.set_node(key.name, node ? &*node : nullptr);
+  tell();
+}
+
+void NodePlatforms::tell() {
+  // Half a list may lack the nodes that differ.
+  if (!nodes_->has_synced()) return;
+  core::Platform now = platforms_.common();
+  if (common_ == now) return;
+  common_ = std::move(now);
+  changed_();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,179 @@
+// What the pods of a virtual node ask of their provider, and what becomes of those that it refuses.
+#include <algorithm>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/controllers/pod.hpp"
+#include "liqo/core/forge/room.hpp"
+#include "liqo/core/forge/shadow_pod.hpp"
+#include "liqo/core/forge/shadow_pod_update.hpp"
+#include "liqo/core/mapping/names.hpp"
+#include "liqo/core/order.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+namespace reasons = api::reasons;
+
+/// A pod that waits until another one of its demand is taken asks by itself after so long, and up to half as long
+/// again: the two may differ in what only the provider knows.
+constexpr kube::Duration longest_wait = 1h;
+/// The least time between two questions for the same demand that a change is the cause of.
+constexpr kube::Duration ask_pause = 500ms;
+/// Without a change the pauses grow from here to there.
+constexpr kube::Duration first_pause = 1s, longest_pause = 60s;
+
+/// How long a provider that had no room counts as full when nobody waits for it any more: who left is replaced in a
+/// moment, and the replacement is to go elsewhere.
+constexpr kube::Duration full_time = 10s;
+
+/// A twin that somebody removed, or rights in it, come back sooner than that; those of a drained tenant do not.
+constexpr kube::Duration rights_patience = 1min;
+
+/// What the provider is asked to run, in short.
+std::string order_digest(const kube::Object& local, std::string_view remote_namespace,
+                         const core::ForgingContext& forging) {
+  const auto forged = core::forge_shadow_pod(local, remote_namespace, forging);
+  return forged ? core::digest_hex(forged->shadow.text()) : std::string();
+}
+
+}  // namespace
+
+asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Object& local,
+                                                                 kube::ObjectKey remote_key) {
+  auto forged = core::forge_shadow_pod(local, remote_key.ns, forging_);
+  std::optional<kube::Failure> failure;
+  if (!forged) {
+    failure = std::move(forged.error());
+  } else {
+    core::stamp_order(forged->shadow, context_.clock.wall());
+    const kube::TimePoint sent_at = context_.clock.now();
+    auto created = co_await provider_.api().create(api::kinds::shadow_pods, forged->shadow);
+    if (!created && core::may_be_carried_out(created.error()))
+      memory_of(local.key(), local.uid()).in_doubt_until = sent_at + core::order_doubt;
+    note_order(local, created ? nullptr : &created.error());
+    if (created) {
+      if (std::exchange(refused_until_, {}) > context_.clock.now() && room_changed_) room_changed_();
+      reflected_.add();
+      if (auto* cache = cache_of(std::string(local.ns()), remote_key.ns, &Twin::shadows))
+        (*cache)->observe(std::move(*created));
+      wake(refused_.taken(local.key()));
+      Memory& memory = memory_of(local.key(), local.uid());
+      memory.plan.shadow_created = true;
+      memory.shadow_created_at = context_.clock.now();
+      if (!forged->dropped_fields.empty() && !std::exchange(memory.told_dropped_fields, true)) {
+        std::string fields;
+        for (const std::string& field : forged->dropped_fields) fields += (fields.empty() ? "" : ", ") + field;
+        context_.events.warning(local, kube::resources::pods, reasons::fields_dropped,
+                                "These fields have no effect in cluster " + forging_.clusters.remote + ": " + fields);
+      }
+      co_return kube::Result<void>();
+    }
+    // Somebody was faster: we, before a restart or a lost answer, or a foreigner. The cache will show which.
+    if (created.error().is_already_exists()) co_return kube::Result<void>();
+    failure = std::move(created.error());
+  }
+  if (failure->is_permanent() || failure->code() == kube::Errc::invalid_input) {
+    const std::string message = core::refusal_message(forging_.clusters.remote, core::refusal_words(*failure));
+    auto wanted = core::forge_refusal(local, reasons::offloading_refused, message, context_.clock.wall());
+    auto told = co_await write_status(local, std::move(wanted));
+    if (!told) co_return told;
+    tell_refusal(local, message);
+    Memory& memory = memory_of(local.key(), local.uid());
+    memory.refused_at = context_.clock.now();
+    memory.refused_order = order_digest(local, remote_key.ns, forging_);
+    ++memory.refusals;
+    std::string group = core::refusal_group(local, message);
+    wake(refused_.changed(local.key(), group), ask_pause);
+    (void)refused_.refused(local.key(), std::move(group));
+  }
+  co_return kube::fail(std::move(*failure), "offloading the pod");
+}
+
+asio::awaitable<kube::Result<void>> PodController::update_shadow(const kube::Object& local,
+                                                                 const kube::Object& shadow) {
+  auto patch = core::plan_shadow_pod_update(local, shadow, forging_);
+  if (!patch) co_return kube::Result<void>();
+  auto patched = co_await provider_.api().patch(api::kinds::shadow_pods, shadow.key(), kube::PatchType::merge,
+                                                kube::json::serialize(*patch));
+  if (!patched) {
+    if (patched.error().is_permanent() && !patched.error().is_not_found())
+      context_.events.warning(
+          local, kube::resources::pods, reasons::failed_reflection,
+          "Cluster " + forging_.clusters.remote + " refuses the change: " + core::refusal_words(patched.error()));
+    co_return kube::fail(std::move(patched.error()), "updating the ShadowPod");
+  }
+  reflected_.add();
+  if (auto* cache = cache_of(std::string(local.ns()), shadow.ns(), &Twin::shadows))
+    (*cache)->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+void PodController::note_order(const kube::Object& local, const kube::Failure* refusal) {
+  // What will pass says nothing about room.
+  if (refusal && !refusal->is_permanent()) return;
+  auto& since = memory_of(local.key(), local.uid()).without_rights_since;
+  const kube::TimePoint now = context_.clock.now();
+  if (!refusal || !core::is_for_lack_of_rights(*refusal))
+    since.reset();
+  else if (!since)
+    since = now;
+  note_refusal(local.key(),
+               refusal && (core::is_for_lack_of_room(*refusal) || (since && now - *since >= rights_patience)));
+}
+
+void PodController::note_refusal(const kube::ObjectKey& key, bool refused) {
+  if (refused ? !without_room_.insert(key).second : without_room_.erase(key) == 0) return;
+  if (without_room_.empty()) refused_until_ = context_.clock.now() + full_time;
+  // Of a node that is closed already nothing more will tell.
+  if (refused && closed_) enqueue(key);
+  if (room_changed_) room_changed_();
+}
+
+void PodController::set_closed(bool closed, bool is_told) {
+  // Who tells when it begins tells when it ends.
+  if (is_told) refused_until_ = {};
+  const bool same = std::exchange(closed_, closed) == closed;
+  if (std::exchange(closed_is_told_, is_told) == is_told && same) return;
+  for (const kube::ObjectKey& key : without_room_) enqueue(key);
+}
+
+void PodController::wake(const std::vector<kube::ObjectKey>& refused, kube::Duration delay) {
+  for (const kube::ObjectKey& key : refused) {
+    if (const auto known = memory_.find(key); known != memory_.end()) known->second.refused_at.reset();
+    controller_.enqueue_after({forging_.node_name, key}, delay);
+  }
+}
+
+void PodController::ask_again() {
+  // Who is to ask after the pause will see all that changes in it.
+  const kube::TimePoint now = context_.clock.now();
+  if (now < asking_at_) return;
+  asking_at_ = now + ask_pause;
+  wake(refused_.asking(), ask_pause);
+}
+
+std::optional<kube::Duration> PodController::wait_for_room(const kube::Object& local,
+                                                           std::string_view remote_namespace) {
+  const Memory& memory = memory_of(local.key(), local.uid());
+  // Somebody may have changed what it was refused for.
+  if (!memory.refused_at || memory.refused_order != order_digest(local, remote_namespace, forging_))
+    return std::nullopt;
+  const kube::Duration waited = context_.clock.now() - *memory.refused_at;
+  if (!refused_.waits(local.key())) {
+    const kube::Duration pause =
+        std::min<kube::Duration>(first_pause * (1 << std::min(memory.refusals - 1, 10)), longest_pause);
+    return waited < pause ? std::optional(pause - waited) : std::nullopt;
+  }
+  if (waited >= longest_wait) return std::nullopt;
+  return longest_wait - waited + kube::Duration(context_.random.between(0, (longest_wait / 2).count()));
+}
+
+void PodController::tell_refusal(const kube::Object& local, const std::string& message) {
+  // Once: how the words change while it is refused, such as what is used of a quota, the condition tells.
+  if (!message.empty() && core::refusal_told(local.status()).empty())
+    context_.events.warning(local, kube::resources::pods, reasons::failed_reflection, message);
+}
+
+}  // namespace liqo::controllers

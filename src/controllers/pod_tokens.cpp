@@ -1,0 +1,67 @@
+// The service-account tokens that the pods of a virtual node have at their provider.
+#include <algorithm>
+
+#include "liqo/api/labels.hpp"
+#include "liqo/controllers/pod.hpp"
+#include "liqo/core/mapping/names.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+namespace reasons = api::reasons;
+
+}  // namespace
+
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensure_tokens(
+    kube::ObjectKey key, const kube::Object* local, std::string remote_namespace) {
+  const kube::ObjectKey secret_key{remote_namespace, core::token_secret_name(key.name)};
+  std::optional<kube::Object> secret;
+  if (Twin* twin = find_twin(key.ns)) secret = twin->tokens->find(secret_key);
+  core::IssuedTokens issued;
+  if (local) issued = memory_of(key, local->uid()).tokens;
+  core::TokenPlan plan = core::plan_tokens(local, secret ? &*secret : nullptr, issued, forging_, context_.clock.wall());
+  if (plan.refuse_foreign) {
+    if (local)
+      context_.events.warning(*local, kube::resources::pods, reasons::failed_tokens,
+                              "Secret " + secret_key.text() + " of cluster " + forging_.clusters.remote +
+                                  " is not ours: the pod gets no service-account tokens");
+    co_return std::optional<kube::Duration>();
+  }
+  if (!plan.delete_uid.empty()) {
+    auto removed = co_await provider_.api().remove(kube::resources::secrets, secret_key, {.uid = plan.delete_uid});
+    if (!removed && !removed.error().is_not_found())
+      co_return kube::fail(std::move(removed.error()), "deleting the token Secret");
+    if (Twin* twin = find_twin(key.ns); twin && twin->tokens) twin->tokens->observe_gone(secret_key, plan.delete_uid);
+  }
+  if (!local) co_return std::optional<kube::Duration>();
+  if (secret && issued.empty() && plan.delete_uid.empty()) issued = core::read_token_secret(*secret);
+  for (const core::TokenRequest& request : plan.to_request) {
+    const kube::ObjectKey account{key.ns, core::service_account_of(*local)};
+    auto answer = co_await context_.home.api().post(kube::resources::service_accounts, account, "token",
+                                                    core::forge_token_request(*local, request));
+    if (!answer) {
+      const std::string words = core::token_refusal(*local, answer.error(), forging_.clusters);
+      if (!words.empty()) context_.events.warning(*local, kube::resources::pods, reasons::failed_tokens, words);
+      co_return kube::fail(std::move(answer.error()), "requesting a service-account token");
+    }
+    if (!answer->is_object()) co_return kube::fail(kube::Errc::parse, "a token answer that is no object");
+    auto token = core::read_token_answer(kube::Object(std::move(answer->get_object())));
+    if (!token) co_return std::unexpected(std::move(token.error()));
+    issued[request.key] = std::move(*token);
+  }
+  if (!plan.to_request.empty()) {
+    const kube::Object wanted = core::forge_token_secret(*local, remote_namespace, issued, forging_);
+    auto applied = co_await provider_.api().apply(kube::resources::secrets, wanted, api::reflection_manager);
+    if (!applied) co_return kube::fail(std::move(applied.error()), "reflecting the service-account tokens");
+    if (Twin* twin = find_twin(key.ns); twin && twin->tokens && twin->remote == remote_namespace)
+      twin->tokens->observe(std::move(*applied));
+  }
+  memory_of(key, local->uid()).tokens = std::move(issued);
+  if (!plan.next_check) co_return std::optional<kube::Duration>();
+  const auto left = std::chrono::duration_cast<kube::Duration>(*plan.next_check - context_.clock.wall());
+  const auto jitter = kube::Duration(context_.random.between(0, kube::Duration(30s).count()));
+  co_return std::optional<kube::Duration>(std::max<kube::Duration>(left, 1s) + jitter);
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,157 @@
+// The twin namespaces that hold the pods of a virtual node, and those that are withdrawn.
+#include <algorithm>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/controllers/pod.hpp"
+#include "liqo/core/forge/meta.hpp"
+#include "liqo/core/mapping/names.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+namespace reasons = api::reasons;
+
+/// How far our clock may be from that of the API server at home.
+constexpr kube::Duration clock_slack = std::chrono::minutes(1);
+
+/// Of a provider's pod only what tells its state is needed here.
+void prune_remote_pod(kube::json::object& tree) {
+  kube::json::object* spec = tree.contains("spec") ? tree["spec"].if_object() : nullptr;
+  if (!spec) return;
+  kube::json::object kept;
+  for (std::string_view field : {"nodeName", "restartPolicy"})
+    if (const auto* value = spec->if_contains(field)) kept[field] = *value;
+  tree["spec"] = std::move(kept);
+}
+
+}  // namespace
+
+void PodController::enqueue_twin(const std::string& local) {
+  const Twin& twin = twins_.at(local);
+  for (const kube::ObjectKey& key : local_pods_->store().keys())
+    if (key.ns == local) enqueue(key);
+  for (const kube::ObjectKey& key : twin.shadows->store().keys()) enqueue({local, key.name});
+  for (const kube::ObjectKey& key : twin.pods->store().keys()) enqueue({local, key.name});
+  if (!twin.tokens) return;
+  for (const kube::ObjectKey& key : twin.tokens->store().keys()) enqueue_token_pod(local, key);
+}
+
+void PodController::enqueue_token_pod(const std::string& local, const kube::ObjectKey& secret) {
+  if (const std::string_view pod = core::token_secret_pod(secret.name); !pod.empty())
+    enqueue({local, std::string(pod)});
+}
+
+PodController::Twin* PodController::find_twin(const std::string& local_namespace) {
+  const auto found = twins_.find(local_namespace);
+  return found == twins_.end() ? nullptr : &found->second;
+}
+
+kube::InformerHandle* PodController::cache_of(const std::string& local_namespace, std::string_view remote_namespace,
+                                              kube::InformerHandle Twin::* which) {
+  Twin* twin = find_twin(local_namespace);
+  return twin && twin->remote == remote_namespace ? &(twin->*which) : nullptr;
+}
+
+void PodController::set_mapping(core::NamespaceMapping mapping) {
+  mapping_known_ = true;
+  mapping_ = std::move(mapping);
+  const auto is = [](const std::string* twin, const std::string& name) { return twin && *twin == name; };
+  for (auto twin = twins_.begin(); twin != twins_.end();) {
+    twin->second.withdrawn = !is(mapping_.to_remote(twin->first), twin->second.remote);
+    if (twin->second.withdrawn && !is(mapping_.withdrawn(twin->first), twin->second.remote))
+      twin = twins_.erase(twin);
+    else
+      ++twin;
+  }
+  std::erase_if(left_, [&](const auto& left) { return !is(mapping_.withdrawn(left.first), left.second); });
+  // Where the old twin of a namespace holds pods, the new one waits for them.
+  for (const auto& [local, remote] : mapping_.entries())
+    if (!twins_.contains(local)) start_twin(local, remote);
+  std::vector<std::string> withdrawn;
+  for (const auto& [local, twin] : twins_)
+    if (twin.withdrawn) withdrawn.push_back(local);
+  for (const std::string& local : withdrawn) leave_withdrawn(local);
+  enqueue_all();
+}
+
+PodController::Twin& PodController::start_twin(const std::string& local, const std::string& remote) {
+  Twin& twin = twins_[local];
+  twin.remote = remote;
+  twin.shadows = provider_.acquire({.resource = api::kinds::shadow_pods, .ns = remote});
+  twin.pods = provider_.acquire({.resource = kube::resources::pods, .ns = remote, .prune = prune_remote_pod});
+  const auto changed = [this, local](const kube::ObjectKey& key) { enqueue({local, key.name}); };
+  const auto shadow_changed = [this, local](const kube::ObjectKey& key) {
+    const Twin* known = find_twin(local);
+    if (known && !known->shadows->store().contains(key)) ask_again();
+    enqueue({local, key.name});
+  };
+  const auto synced = [this, local] { enqueue_twin(local); };
+  twin.shadows.subscribe(shadow_changed, synced);
+  twin.pods.subscribe(changed, synced);
+  if (context_.settings.api_server_support) {
+    twin.tokens = provider_.acquire({.resource = kube::resources::secrets,
+                                     .ns = remote,
+                                     .selection = {.label_selector = std::string(api::labels::service_account_name)}});
+    // Such a Secret may be all that is left of a pod: of one that went while this process was down.
+    twin.tokens.subscribe([this, local](const kube::ObjectKey& key) { enqueue_token_pod(local, key); }, synced);
+  }
+  return twin;
+}
+
+void PodController::watch_withdrawn(const std::string& local) {
+  const std::string* remote = mapping_.withdrawn(local);
+  if (!remote || twins_.contains(local) || left_.contains(local)) return;
+  start_twin(local, *remote).withdrawn = true;
+}
+
+bool PodController::is_ours_alone(const kube::Object& local) const {
+  const auto created = kube::parse_time(local.creation_timestamp());
+  return created && *created > begun_ + clock_slack;
+}
+
+asio::awaitable<kube::Result<void>> PodController::look_behind(kube::Object local) {
+  const std::string ns(local.ns());
+  const std::string* remote = mapping_.withdrawn(ns);
+  if (!remote || twins_.contains(ns) || left_.contains(ns)) co_return kube::Result<void>();
+  bool left_something = local.has_annotation(api::annotations::remote_pod_uid);
+  const bool is_over = api::is_final_phase(api::phase_of(local)) ||
+                       kube::string_at(local.status(), {"reason"}) == reasons::offloading_back_off;
+  if (!left_something && !is_over && !is_ours_alone(local) && !memory_of(local.key(), local.uid()).looked_behind) {
+    const kube::ObjectKey key{*remote, std::string(local.name())};
+    for (const kube::Resource& kind : {api::kinds::shadow_pods, kube::resources::pods}) {
+      auto live = co_await provider_.api().get(kind, key);
+      // With the twin the right to look into it goes.
+      if (!live && !live.error().is_permanent())
+        co_return kube::fail(std::move(live.error()), "looking for what is left of the pod");
+      if (live && core::is_reflected(*live, forging_.clusters) &&
+          live->annotation(api::annotations::local_pod_uid) == local.uid())
+        left_something = true;
+    }
+    memory_of(local.key(), local.uid()).looked_behind = true;
+  }
+  if (left_something) watch_withdrawn(ns);
+  co_return kube::Result<void>();
+}
+
+void PodController::leave_withdrawn(const std::string& local) {
+  const auto twin = twins_.find(local);
+  if (twin == twins_.end() || !twin->second.withdrawn || !twin->second.has_synced()) return;
+  const auto holds = [this](const kube::Informer& watched) {
+    const auto keys = watched.store().keys();
+    return std::ranges::any_of(keys, [&](const kube::ObjectKey& key) {
+      const auto object = watched.find(key);
+      return object && core::is_reflected(*object, forging_.clusters) &&
+             object->label(api::labels::node_name) == forging_.node_name;
+    });
+  };
+  if (holds(*twin->second.shadows) || holds(*twin->second.pods)) return;
+  left_[local] = twin->second.remote;
+  twins_.erase(twin);
+  if (const std::string* remote = mapping_.to_remote(local)) start_twin(local, *remote);
+  for (const kube::ObjectKey& key : local_pods_->store().keys())
+    if (key.ns == local) enqueue(key);
+}
+
+}  // namespace liqo::controllers

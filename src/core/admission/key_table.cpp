@@ -1,0 +1,153 @@
+#include "liqo/core/admission/key_table.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "liqo/api/labels.hpp"
+
+namespace liqo::core::admission {
+namespace {
+
+using Texts = std::span<const std::string_view>;
+
+/// Meshes, network plugins, policies, and identities of clouds.
+constexpr std::string_view reserved_domains[] = {"ambient.istio.io",
+                                                 "antrea.io",
+                                                 "azure.workload.identity",
+                                                 "cilium.io",
+                                                 "cni.cncf.io",
+                                                 "eks.amazonaws.com",
+                                                 "gatekeeper.sh",
+                                                 "iam.amazonaws.com",
+                                                 "io.cilium",
+                                                 "karpenter.sh",
+                                                 "kubeovn.io",
+                                                 "kubevirt.io",
+                                                 "kyverno.io",
+                                                 "linkerd.io",
+                                                 "multus-cni.io",
+                                                 "node.kubernetes.io",
+                                                 "node-role.kubernetes.io",
+                                                 "ovn.kubernetes.io",
+                                                 "ovn.org",
+                                                 "pod-security.kubernetes.io",
+                                                 "projectcalico.org",
+                                                 "sidecar.istio.io",
+                                                 "spidernet.io"};
+
+/// Labels of Liqo that a consumer sends; the rest of them are how this cluster marks its own pods.
+constexpr std::string_view labels_of_consumers[] = {api::labels::reflection_origin,
+                                                    api::labels::reflection_destination,
+                                                    api::labels::node_name,
+                                                    api::labels::creator_user,
+                                                    api::labels::managed_by,
+                                                    api::labels::remote_unavailable,
+                                                    "liqo.io/managed"};
+
+/// Domains whose annotations describe a pod and order nothing. What of them is not harmless is refused
+/// (`check_pod_metadata`).
+constexpr std::string_view common_domains[] = {"app.kubernetes.io",
+                                               "batch.kubernetes.io",
+                                               "container.apparmor.security.beta.kubernetes.io",
+                                               "controller.kubernetes.io",
+                                               "helm.sh",
+                                               "kubectl.kubernetes.io",
+                                               "kubernetes.io",
+                                               "liqo.io",
+                                               "meta.helm.sh",
+                                               "offloading.liqo.io",
+                                               "prometheus.io"};
+
+/// Controllers of load balancers, of addresses, of names and of certificates.
+constexpr std::string_view exposing_domains[] = {"cert-manager.io",
+                                                 "cilium.io",
+                                                 "cloud.google.com",
+                                                 "consul.hashicorp.com",
+                                                 "digitalocean.com",
+                                                 "getambassador.io",
+                                                 "gke.io",
+                                                 "hetzner.cloud",
+                                                 "io.cilium",
+                                                 "k8s.aws",
+                                                 "konghq.com",
+                                                 "kube-vip.io",
+                                                 "kubesphere.io",
+                                                 "linode.com",
+                                                 "metallb.io",
+                                                 "metallb.universe.tf",
+                                                 "networking.istio.io",
+                                                 "openstack.org",
+                                                 "oraclecloud.com",
+                                                 "ovn.kubernetes.io",
+                                                 "ovn.org",
+                                                 "projectcalico.org",
+                                                 "purelb.io",
+                                                 "service.beta.kubernetes.io",
+                                                 "service.beta.openshift.io",
+                                                 "submariner.io",
+                                                 "tailscale.com",
+                                                 "vultr.com"};
+
+/// Of keys of any domain; "*" at an end stands for any text.
+constexpr std::string_view exposing_names[] = {"*load-balancer*", "*loadbalancer*"};
+
+/// Ingress controllers whose every annotation is an order to a load balancer outside.
+constexpr std::string_view ingress_domains[] = {"alb.ingress.kubernetes.io", "appgw.ingress.kubernetes.io"};
+
+/// What an Ingress controller is told beyond the hosts and paths of the object itself, whichever controller it is.
+constexpr std::string_view ingress_names[] = {"*snippet*",         "*server-alias*",   "*canary*",      "*auth-*",
+                                              "*secret*",          "*mirror*",         "*scheme*",      "*certificate*",
+                                              "*-plugins",         "*upstream-vhost*", "*middlewares*", "*tls-acme*",
+                                              "*default-backend*", "*tls.options*",    "*proxy-ssl*"};
+
+bool any_below(std::string_view domain, Texts known) {
+  return std::ranges::any_of(known, [domain](std::string_view each) { return is_below(domain, each); });
+}
+
+bool matches(std::string_view name, std::string_view pattern) {
+  const bool open_front = pattern.starts_with('*'), open_end = pattern.ends_with('*');
+  if (open_front) pattern.remove_prefix(1);
+  if (open_end) pattern.remove_suffix(1);
+  if (open_front && open_end) return name.contains(pattern);
+  return open_front ? name.ends_with(pattern) : name.starts_with(pattern);
+}
+
+bool any_matches(std::string_view key, Texts patterns) {
+  const std::string_view name = key.substr(std::min(key.find('/') + 1, key.size()));
+  return std::ranges::any_of(patterns, [name](std::string_view pattern) { return matches(name, pattern); });
+}
+
+}  // namespace
+
+std::string_view domain_of(std::string_view key) { return key.substr(0, std::min(key.find('/'), key.size())); }
+
+bool is_below(std::string_view domain, std::string_view known) {
+  if (!domain.ends_with(known)) return false;
+  return domain.size() == known.size() || domain[domain.size() - known.size() - 1] == '.';
+}
+
+bool is_reserved_label(std::string_view key) {
+  const std::string_view domain = domain_of(key);
+  if (is_below(domain, "liqo.io"))
+    return std::ranges::find(labels_of_consumers, key) == std::ranges::end(labels_of_consumers);
+  // A mesh's own labels describe; these order it to take the pod in.
+  if (domain == "istio.io") return true;
+  // Written backwards, as in "io.cilium.k8s.policy.serviceaccount".
+  return any_below(domain, reserved_domains) || domain.starts_with("io.cilium.");
+}
+
+bool is_common_annotation(std::string_view key) {
+  const std::string_view domain = domain_of(key);
+  return !domain.contains('.') || std::ranges::find(common_domains, domain) != std::ranges::end(common_domains);
+}
+
+bool exposes_service(std::string_view key) {
+  const std::string_view domain = domain_of(key);
+  return any_below(domain, exposing_domains) || domain.starts_with("external-dns.") || any_matches(key, exposing_names);
+}
+
+bool exposes_ingress(std::string_view key) {
+  return exposes_service(key) || any_below(domain_of(key), ingress_domains) || any_matches(key, ingress_names);
+}
+
+}  // namespace liqo::core::admission

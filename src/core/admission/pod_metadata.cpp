@@ -1,0 +1,72 @@
+#include "liqo/core/admission/pod_metadata.hpp"
+
+#include <algorithm>
+
+#include "liqo/core/admission/key_table.hpp"
+
+namespace liqo::core::admission {
+namespace json = kube::json;
+namespace {
+
+/// Of what is left out, to be shown.
+constexpr std::size_t max_key = 100;
+/// Keys that Kubernetes takes are no longer; two that are not the same make two findings.
+constexpr std::size_t longest_key = 317;
+
+/// Taints that Kubernetes itself tolerates for every pod.
+constexpr std::string_view everybodys_taints[] = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"};
+
+Finding finding(std::string_view what, std::string_view key, std::string_view reason) {
+  return {std::string(what) + " " + std::string(key.substr(0, longest_key)), std::string(reason)};
+}
+
+}  // namespace
+
+std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPolicy& policy, std::size_t most) {
+  std::vector<Finding> findings;
+  for (const auto& [key, value] : shadow.labels()) {
+    if (findings.size() >= most) return findings;
+    if (is_reserved_label(key) && !lists_key(policy.labels, key))
+      findings.push_back(finding("label", key,
+                                 "is an order to what runs in this cluster, such as a mesh or a network plugin; labels "
+                                 "in the policy allows it"));
+  }
+  for (const auto& [key, value] : shadow.annotations()) {
+    if (findings.size() >= most) return findings;
+    const std::string_view name = key;
+    if (name.starts_with("kubernetes.io/config."))
+      findings.push_back(finding("annotation", name, "makes a pod one of the node itself"));
+    if (name.starts_with("container.apparmor.security.beta.kubernetes.io/") && value == "unconfined" &&
+        !policy.unconfined)
+      findings.push_back(finding("annotation", name, "takes the confinement away; unconfined in the policy allows it"));
+  }
+  return findings;
+}
+
+json::object kept_annotations(const kube::Object& shadow, const PodPolicy& policy, std::vector<std::string>& left_out) {
+  json::object kept;
+  for (const auto& [key, value] : shadow.annotations()) {
+    if (is_common_annotation(key) || lists_key(policy.annotations, key))
+      kept[key] = value;
+    else
+      left_out.push_back("annotation " + std::string(std::string_view(key).substr(0, max_key)));
+  }
+  return kept;
+}
+
+json::array kept_tolerations(const json::object& pod_spec, const PodPolicy& policy,
+                             std::vector<std::string>& left_out) {
+  json::array kept;
+  for (const json::value& entry : kube::array_at(pod_spec, {"tolerations"})) {
+    const std::string_view key = kube::string_at(entry, {"key"});
+    if (std::ranges::find(everybodys_taints, key) != std::ranges::end(everybodys_taints) ||
+        lists_key(policy.tolerations, key))
+      kept.push_back(entry);
+    else
+      left_out.push_back(key.empty() ? "toleration of every taint"
+                                     : "toleration of " + std::string(key.substr(0, max_key)));
+  }
+  return kept;
+}
+
+}  // namespace liqo::core::admission

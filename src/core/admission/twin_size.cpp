@@ -1,0 +1,43 @@
+#include "liqo/core/admission/twin_size.hpp"
+
+#include <algorithm>
+
+#include "liqo/core/admission/tenant_rules.hpp"
+#include "liqo/core/quoted.hpp"
+
+namespace liqo::core::admission {
+namespace {
+
+std::int64_t size_of(const kube::Object& object) {
+  return object.tree().empty() ? 0 : static_cast<std::int64_t>(object.text().size());
+}
+
+/// How its writer knows the object, which has no name yet where the server makes one.
+std::string known_as(const Request& request) {
+  if (!request.name.empty()) return in_quotes(request.name);
+  const std::string_view beginning = kube::string_at(request.object.tree(), {"metadata", "generateName"});
+  return beginning.empty() ? "it" : in_quotes(beginning);
+}
+
+}  // namespace
+
+std::int64_t counted_objects(const Resources& used) {
+  kube::Quantity sum;
+  for (const auto& [name, amount] : used)
+    if (name.starts_with("count/")) sum += amount;
+  return sum.value();
+}
+
+Answer check_size(const Request& request, std::string_view consumer, std::int64_t objects, const PodPolicy& policy) {
+  if (!request.writes_object() || !is_of_consumer(request.user, consumer)) return Answer::allow();
+  const std::int64_t size = size_of(request.object);
+  const std::int64_t others = std::max<std::int64_t>(objects, 0) + (request.operation == Operation::create ? 1 : 0);
+  const std::int64_t most = policy.max_twin_bytes / std::max<std::int64_t>(others, 1);
+  if (size <= most || size <= size_of(request.old_object)) return Answer::allow();
+  return Answer::deny("it has " + std::to_string(size) + " bytes, and where the namespaces of the consumer hold " +
+                      std::to_string(objects) + " objects none of " + request.plural + " may have more than " +
+                      std::to_string(most) + ": make " + known_as(request) +
+                      " smaller, have fewer objects, or ask the provider for more (maxTwinBytes in the policy)");
+}
+
+}  // namespace liqo::core::admission

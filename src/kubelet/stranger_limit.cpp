@@ -1,0 +1,42 @@
+#include "liqo/kubelet/stranger_limit.hpp"
+
+#include <algorithm>
+
+namespace liqo::kubelet {
+
+double StrangerLimit::left_of(const Bucket& bucket, double burst, double speed, kube::TimePoint now) const {
+  const double passed =
+      std::chrono::duration<double>(now - bucket.at) / std::chrono::duration<double>(settings_.refill);
+  return std::min(burst, bucket.left + passed * speed);
+}
+
+StrangerLimit::Bucket& StrangerLimit::bucket_of(const std::string& address, kube::TimePoint now) {
+  const auto known = buckets_.find(address);
+  if (known != buckets_.end()) return known->second;
+  if (buckets_.size() >= settings_.addresses) {
+    // A full bucket says no more than none.
+    std::erase_if(buckets_,
+                  [&](const auto& entry) { return left_of(entry.second, settings_.burst, 1, now) >= settings_.burst; });
+    if (buckets_.size() >= settings_.addresses)
+      buckets_.erase(std::ranges::max_element(buckets_, {}, [](const auto& entry) { return entry.second.at; }));
+  }
+  return buckets_.emplace(address, Bucket{settings_.burst, now}).first->second;
+}
+
+bool StrangerLimit::take(const std::string& address, kube::TimePoint now) {
+  all_ = {left_of(all_, settings_.burst * settings_.all, settings_.all, now), now};
+  Bucket& bucket = bucket_of(address, now);
+  bucket = {left_of(bucket, settings_.burst, 1, now), now};
+  if (bucket.left < 1 || all_.left < 1) return false;
+  bucket.left -= 1;
+  all_.left -= 1;
+  return true;
+}
+
+void StrangerLimit::give_back(const std::string& address, kube::TimePoint now) {
+  Bucket& bucket = bucket_of(address, now);
+  bucket.left = std::min(settings_.burst, bucket.left + 1);
+  all_.left = std::min(settings_.burst * settings_.all, all_.left + 1);
+}
+
+}  // namespace liqo::kubelet

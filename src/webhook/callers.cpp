@@ -1,0 +1,134 @@
+#include "liqo/webhook/callers.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/kinds.hpp"
+
+namespace liqo::webhook {
+namespace {
+
+using namespace std::chrono_literals;
+namespace json = kube::json;
+
+/// A request under way waits so long for its caller to be proven.
+constexpr kube::Duration patience = 1s;
+/// Whoever asks without being an API server has a probe sent no more often.
+constexpr kube::Duration pause = 5s;
+/// As many as an API server has under way by default from one address, and of all some connections less than there are
+/// (AdmissionServerSettings): the others are for who is proven.
+constexpr std::size_t most_waiting_of_one = 600, most_waiting = 768;
+/// Their trees take some times as much of what the server may hold.
+constexpr std::size_t most_waiting_bytes = 4U << 20;
+constexpr kube::Resource endpoint_slices{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"};
+
+}  // namespace
+
+class Callers::Place {
+ public:
+  Place(Callers& callers, std::string address, std::size_t bytes)
+      : callers_(callers),
+        at_(callers.waiting_.try_emplace(std::move(address), callers.executor_).first),
+        bytes_(bytes) {
+    ++at_->second.requests;
+    ++callers_.waiting_requests_;
+    callers_.waiting_bytes_ += bytes_;
+  }
+  ~Place() {
+    --callers_.waiting_requests_;
+    callers_.waiting_bytes_ -= bytes_;
+    if (--at_->second.requests == 0) callers_.waiting_.erase(at_);
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  kube::async::Event& proven() { return at_->second.proven; }
+
+ private:
+  Callers& callers_;
+  std::map<std::string, Waiting, std::less<>>::iterator at_;
+  std::size_t bytes_;
+};
+
+Callers::Callers(const asio::any_io_executor& executor, kube::Api& api, kube::async::Clock& clock,
+                 kube::Metrics& metrics)
+    : executor_(executor), api_(api), clock_(clock), log_("webhook"), wanted_(executor) {
+  const auto asked = [&metrics](std::string_view caller) {
+    return metrics.counter("liqod_admission_shadowpods_total",
+                           "New ShadowPods that were asked about, by whether an API server is known to ask.",
+                           {{"caller", std::string(caller)}});
+  };
+  asked_proven_ = asked("proven");
+  asked_unproven_ = asked("unproven");
+  not_awaited_ = metrics.counter("liqod_admission_not_awaited_total",
+                                 "Answers for which it was not waited to know who asks, because too many wait.");
+  const auto sent = [&metrics](std::string_view outcome) {
+    return metrics.counter("liqod_admission_probes_total", "Own requests by which API servers are known.",
+                           {{"outcome", std::string(outcome)}});
+  };
+  probes_ = sent("answered");
+  probes_failed_ = sent("lost");
+  known_ = metrics.gauge("liqod_admission_proven_callers", "Addresses from which API servers are known to ask.");
+}
+
+asio::awaitable<void> Callers::run() {
+  while (true) {
+    co_await wanted_.wait_and_reset();
+    co_await probe();
+    co_await clock_.sleep(pause);
+    // Of those who asked meanwhile somebody may still want to know.
+    if (waiting_.empty()) wanted_.reset();
+  }
+}
+
+core::Claimant Callers::claimant_of(const core::admission::Request& request) {
+  const bool proven = request.caller.empty() || proven_.has(request.caller, clock_.now());
+  (proven ? asked_proven_ : asked_unproven_).add();
+  return {.address = request.caller, .proven = proven};
+}
+
+asio::awaitable<Callers::Finding> Callers::prove(const core::admission::Request& request) {
+  if (proven_.has(request.caller, clock_.now())) co_return Finding::proven;
+  wanted_.set();
+  const auto waiting = waiting_.find(request.caller);
+  if ((waiting != waiting_.end() && waiting->second.requests >= most_waiting_of_one) ||
+      waiting_requests_ >= most_waiting || waiting_bytes_ + request.bytes > most_waiting_bytes) {
+    not_awaited_.add();
+    co_return Finding::unknown;
+  }
+  Place place(*this, request.caller, request.bytes);
+  const bool proven = co_await place.proven().wait_for(clock_, patience);
+  co_return proven ? Finding::proven : Finding::unproven;
+}
+
+void Callers::confirm(const std::string& address) { learn(address, "what it asked for was stored"); }
+
+bool Callers::knows_all() const { return proven_.has_all(api_servers_, clock_.now()); }
+
+void Callers::learn(std::string_view address, const char* how) {
+  if (address.empty()) return;
+  if (!proven_.has(address, clock_.now()))
+    log_.info("An API server asks from this address", {{"address", address}, {"because", how}});
+  proven_.prove(address, clock_.now());
+  known_.set(static_cast<double>(proven_.size()));
+  if (const auto found = waiting_.find(address); found != waiting_.end()) found->second.proven.set();
+}
+
+asio::awaitable<void> Callers::probe() {
+  const auto answer =
+      co_await api_.create(api::kinds::foreign_clusters, core::admission::forge_probe(), {.dry_run = true});
+  const std::string caller(answer ? core::admission::probed_address(*answer) : std::string_view());
+  (caller.empty() ? probes_failed_ : probes_).add();
+  if (!answer) log_.debug("A probe of the API server failed", {{"error", answer.error()}});
+  learn(caller, "it says so");
+  // As the cluster itself lists them, by one name.
+  const auto listed = co_await api_.get(endpoint_slices, {"default", "kubernetes"});
+  api_servers_.clear();
+  if (!listed) {
+    log_.debug("The addresses of the API servers cannot be read", {{"error", listed.error()}});
+    co_return;
+  }
+  for (const json::value& endpoint : kube::array_at(listed->tree(), {"endpoints"}))
+    for (const json::value& address : kube::array_at(endpoint, {"addresses"}))
+      if (address.is_string()) api_servers_.emplace_back(address.get_string());
+}
+
+}  // namespace liqo::webhook

@@ -1,0 +1,41 @@
+#include "liqo/webhook/twin_holdings.hpp"
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/admission/twin_size.hpp"
+#include "liqo/core/namespace/twin_quota.hpp"
+
+namespace liqo::webhook {
+
+TwinHoldings::TwinHoldings(kube::InformerSet& home)
+    : quotas_(home.acquire({.resource = api::kinds::resource_quotas,
+                            .ns = {},
+                            .selection = {.label_selector = core::twin_quota_selector()}})) {
+  quotas_.subscribe([this](const kube::ObjectKey& key) { take(key); });
+  // Others may have this watch already.
+  for (const kube::ObjectKey& key : quotas_->store().keys()) take(key);
+}
+
+void TwinHoldings::take(const kube::ObjectKey& key) {
+  if (key.name != core::twin_quota_name) return;
+  if (const auto before = twins_.find(key.ns); before != twins_.end()) {
+    const auto sum = consumers_.find(before->second.consumer);
+    sum->second -= before->second.objects;
+    if (sum->second == 0) consumers_.erase(sum);
+    twins_.erase(before);
+  }
+  const auto quota = quotas_->find(key);
+  if (!quota) return;
+  Twin now{.consumer = std::string(quota->label(api::labels::remote_cluster_id)),
+           .objects = core::admission::counted_objects(core::twin_usage(*quota))};
+  if (now.objects == 0) return;
+  consumers_[now.consumer] += now.objects;
+  twins_.emplace(key.ns, std::move(now));
+}
+
+std::int64_t TwinHoldings::objects_of(std::string_view consumer) const {
+  const auto found = consumers_.find(consumer);
+  return found == consumers_.end() ? 0 : found->second;
+}
+
+}  // namespace liqo::webhook

@@ -1,0 +1,53 @@
+"""Who deletes a pod at home says how long it may take to end, and that holds where it runs."""
+
+from __future__ import annotations
+
+from harness.cluster import busybox
+from harness.story import Story
+from harness.wait import wait_for
+
+STUBBORN = "trap '' TERM; while true; do sleep 0.2; done"
+SLOW = "trap 'sleep 6; exit 0' TERM; while true; do sleep 0.2; done"
+
+
+def start(story: Story, script: str, own: int) -> None:
+    story.create(busybox("one", script, terminationGracePeriodSeconds=own))
+    story.wait_ready("one")
+
+
+def grace(story: Story) -> int | None:
+    """What the remote pod has to end; None = it is not being deleted, or gone."""
+    pod = story.provider.pod(story.twin, "one") or {"metadata": {}}
+    return pod["metadata"].get("deletionGracePeriodSeconds")
+
+
+def ends(story: Story) -> None:
+    for cluster, namespace in ((story.provider, story.twin), (story.consumer, story.namespace)):
+        wait_for(lambda c=cluster, n=namespace: c.pod(n, "one") is None, 30, f"the pod to be gone from {cluster.name}")
+    wait_for(lambda: story.shadow("one") is None, 10, "its ShadowPod to be gone")
+
+
+def test_a_pod_ends_as_soon_as_the_deletion_at_home_says(story: Story) -> None:
+    start(story, STUBBORN, 600)
+    story.consumer.api.delete("pods", story.namespace, "one", grace=1)
+    ends(story)
+    assert story.times_run("one") == 1
+
+
+def test_a_deletion_that_takes_too_long_is_hastened(story: Story) -> None:
+    start(story, STUBBORN, 600)
+    story.consumer.api.delete("pods", story.namespace, "one")
+    wait_for(lambda: grace(story) == 600, 20, "the remote pod to end in its own time")
+    story.consumer.api.delete("pods", story.namespace, "one", grace=1)
+    wait_for(lambda: grace(story) == 1, 20, "the remote pod to hurry")
+    # A kubelet that has told the container runtime to take 600 seconds does not tell it anything else, as at home.
+    story.provider.api.delete("pods", story.twin, "one", grace=0)
+    ends(story)
+    assert story.times_run("one") == 1
+
+
+def test_a_pod_gets_more_time_where_the_deletion_at_home_says_so(story: Story) -> None:
+    start(story, SLOW, 2)
+    story.consumer.api.delete("pods", story.namespace, "one", grace=60)
+    wait_for(lambda: grace(story) == 60, 10, "the remote pod to end in a minute")
+    ends(story)

@@ -1,0 +1,114 @@
+"""What a provider grants, in use: one quota over several namespaces, back to work after a drain, and no enforcement.
+
+kyme consumes from smyrna, whose nodes are fake. The stories follow each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from harness import settings
+from harness.cluster import busybox
+from harness.components import Options
+from harness.peers import SOON, Peer
+from harness.run import Run
+from harness.wait import stays, wait_for
+
+NAMESPACES = ("shop", "blog", "mail")
+TENANT = ("liqo-tenant-kyme", "kyme")
+
+
+class Grant:
+    def __init__(self, consumer: Peer, provider: Peer):
+        self.consumer, self.provider = consumer, provider
+        consumer.peer_with(provider, "--cpu", 2, "--memory", "4Gi", "--pods", 20)
+        for namespace in NAMESPACES:
+            consumer.cluster.namespace(namespace)
+        consumer.liqoctl("offload", "namespace", *NAMESPACES, "--pod-offloading-strategy", "Remote")
+
+    def create(self, namespace: str, name: str, cpu: str) -> None:
+        pod = busybox(name)
+        pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu, "memory": "8Mi"}}
+        # Past the scheduler of home, which knows the size of the node: what bounds is the provider.
+        pod["spec"]["nodeName"] = self.provider.name
+        self.consumer.api.create("pods", namespace, pod)
+
+    def runs(self, namespace: str, name: str) -> bool:
+        return (self.consumer.cluster.pod(namespace, name) or {}).get("status", {}).get("phase") == "Running"
+
+    def told(self, namespace: str, name: str) -> str:
+        """What the conditions of a pod say at home."""
+        status = (self.consumer.cluster.pod(namespace, name) or {}).get("status", {})
+        return " ".join(condition.get("message", "") for condition in status.get("conditions", []))
+
+    def quota(self) -> dict[str, Any]:
+        (quota,) = self.provider.api.list("quotas", TENANT[0])
+        return quota
+
+    def condition(self) -> str:
+        return self.provider.api.get("tenants", *TENANT)["spec"].get("tenantCondition", "Active")
+
+    def running(self) -> int:
+        return sum(self.provider.running(f"{namespace}-kyme") for namespace in NAMESPACES)
+
+
+@pytest.fixture(scope="module")
+def grant(run: Run) -> Iterator[Grant]:
+    if settings.liqod() is None or settings.liqoctl() is None:
+        pytest.skip("liqod and liqoctl are not built")
+    with run.borrow(kyme=Options(), smyrna=Options()) as (kyme, smyrna):
+        smyrna.add_kwok_nodes(2)
+        yield Grant(Peer(kyme), Peer(smyrna))
+
+
+@pytest.mark.refusals("pods past a quota")
+def test_one_quota_bounds_the_pods_of_several_namespaces_together(grant: Grant) -> None:
+    grant.create("shop", "web", "1")
+    grant.create("blog", "web", "900m")
+    wait_for(lambda: grant.runs("shop", "web") and grant.runs("blog", "web"), 60, "the pods of two namespaces to run")
+    grant.create("mail", "web", "200m")
+    wait_for(lambda: "used 1900m of 2" in grant.told("mail", "web"), SOON, "the third to be told what is used")
+    assert grant.running() == 2
+    wait_for(lambda: grant.quota().get("status", {}).get("used", {}).get("cpu") == "1900m", SOON, "the use to be shown")
+    # What ends in one namespace is free for another.
+    grant.consumer.api.delete("pods", "blog", "web")
+    wait_for(lambda: grant.runs("mail", "web"), 90, "the third to run")
+
+
+@pytest.mark.refusals("the consumer tries on, and its quota is cordoned while it is drained")
+def test_uncordon_puts_a_drained_tenant_back_to_work(grant: Grant) -> None:
+    drained = grant.running()
+    assert drained == 2
+    grant.provider.liqoctl("drain", "tenant", "kyme", "--skip-confirm")
+    wait_for(lambda: grant.running() == 0, 60, "the pods to end at the provider")
+    assert grant.condition() == "Drained" and grant.quota()["spec"]["cordoned"] is True
+    grant.provider.liqoctl("uncordon", "tenant", "kyme")
+    wait_for(lambda: not grant.quota()["spec"].get("cordoned"), SOON, "the quota to be open")
+    assert grant.condition() == "Active"
+    for namespace in ("shop", "mail"):
+        grant.consumer.api.delete("pods", namespace, "web")
+        wait_for(lambda ns=namespace: grant.consumer.cluster.pod(ns, "web") is None, 60, "the pod of before to go")
+    grant.create("shop", "again", "1")
+    wait_for(lambda: grant.runs("shop", "again"), 60, "a new pod to run")
+
+
+def test_without_enforcement_pods_run_past_the_quota_until_it_is_on_again(grant: Grant) -> None:
+    daemon = grant.provider.daemon
+    daemon.command.append("--enable-resource-enforcement=false")
+    daemon.restart()
+    grant.create("blog", "much", "7")
+    wait_for(lambda: grant.runs("blog", "much"), 60, "the pod past the quota to run")
+    daemon.command.pop()
+    daemon.restart()
+    # Nobody is evicted for it; it counts, and nothing more fits.
+    stays(lambda: grant.runs("blog", "much"), 3, "the pod past the quota")
+    wait_for(lambda: grant.quota().get("status", {}).get("used", {}).get("cpu") == "8", SOON, "all to be counted")
+
+
+@pytest.mark.refusals("a pod past a quota")
+def test_with_enforcement_again_nothing_more_gets_in(grant: Grant) -> None:
+    grant.create("mail", "more", "100m")
+    wait_for(lambda: "used 8 of 2" in grant.told("mail", "more"), SOON, "the pod to be refused")

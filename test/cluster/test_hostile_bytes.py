@@ -1,0 +1,88 @@
+"""A hostile consumer that fills the provider's database: not by number, which is bounded elsewhere, but by size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from harness import settings
+from harness.api import Refused
+from harness.components import Options
+from harness.hostile import HostileConsumer
+from harness.peers import SOON, Peer
+from harness.run import Run
+from harness.wait import wait_for
+
+pytestmark = pytest.mark.refusals("refusals are what these stories are about")
+
+TWIN = "shop-sparta"
+
+
+class Hostile(HostileConsumer):
+    def held(self) -> int:
+        """How many objects Kubernetes has counted in the twin."""
+        used = self.provider.api.get("resourcequotas", TWIN, "liqo-twin")["status"]["used"]
+        return sum(int(amount) for name, amount in used.items() if name.startswith("count/"))
+
+    def refused(self, kind: str, body: dict[str, Any]) -> bool:
+        """Whether the creation is refused for its size; what gets in is taken away."""
+        try:
+            self.slice.create(kind, TWIN, body)
+        except Refused as refusal:
+            return "(maxTwinBytes in the policy)" in str(refusal)
+        self.slice.delete(kind, TWIN, body["metadata"]["name"])
+        return False
+
+
+def of_size(kind: str, name: str, size: int) -> dict[str, Any]:
+    text = "x" * size
+    content: dict[str, Any] = {"stringData": {"key": text}} if kind == "Secret" else {"data": {"key": text}}
+    if kind == "Service":
+        # No field of a Service is that long; annotations are what can be.
+        content = {"spec": {"ports": [{"port": 80}]}}
+    annotations = {"note": text} if kind == "Service" else {}
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "annotations": annotations}, **content}
+
+
+@pytest.fixture(scope="module")
+def hostile(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
+    if settings.liqod() is None or settings.liqoctl() is None:
+        pytest.skip("liqod and liqoctl are not built")
+    with run.borrow(sparta=Options(), delphi=Options()) as (sparta, delphi):
+        sparta.add_kwok_nodes(1), delphi.add_kwok_nodes(1)
+        yield Hostile(Peer(sparta), Peer(delphi), tmp_path_factory.mktemp("identities"))
+
+
+def test_its_objects_are_as_large_as_their_number_lets_them_be(hostile: Hostile) -> None:
+    secret = of_size("Secret", "large", 500_000)
+    hostile.slice.create("secrets", TWIN, secret)
+    # Each alone would do, and all that there are of that size would not.
+    most = 100_000
+    hostile.set_policy(maxTwinBytes=(hostile.held() + 1) * most)
+    wait_for(lambda: hostile.refused("secrets", of_size("Secret", "more", most)), SOON, "a large Secret to be refused")
+    for kind, plural in (("ConfigMap", "configmaps"), ("Service", "services")):
+        assert hostile.refused(plural, of_size(kind, "more", most)), kind
+        hostile.slice.create(plural, TWIN, of_size(kind, "less", most // 10))
+        assert kind == "Service" or grows_no_more(hostile, plural)
+        hostile.slice.delete(plural, TWIN, "less")
+
+    # What is stored stays and may be written, as long as it does not grow.
+    patch = {"metadata": {"labels": {"seen": "yes"}}, "stringData": {"key": "x" * 400_000}}
+    hostile.slice.patch("secrets", TWIN, "large", patch)
+    with pytest.raises(Refused, match="maxTwinBytes"):
+        hostile.slice.patch("secrets", TWIN, "large", {"stringData": {"key": "x" * 500_000}})
+    # Nobody else is asked.
+    hostile.provider.api.create("secrets", TWIN, of_size("Secret", "own", 500_000))
+    hostile.provider.api.delete("secrets", TWIN, "own")
+    hostile.slice.delete("secrets", TWIN, "large")
+    hostile.set_policy()
+
+
+def grows_no_more(hostile: Hostile, plural: str) -> bool:
+    try:
+        hostile.slice.patch(plural, TWIN, "less", {"data": {"more": "x" * 100_000}})
+    except Refused as refusal:
+        return "maxTwinBytes" in str(refusal)
+    return False

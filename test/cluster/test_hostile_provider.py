@@ -1,0 +1,103 @@
+"""A provider that means harm, or has lost control of what is in its namespaces: it hurts nobody but itself.
+
+lodi consumes from pisa and bari; pisa floods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from harness import settings
+from harness.cluster import busybox
+from harness.components import Options
+from harness.peers import SOON, Peer
+from harness.run import Run
+from harness.wait import stays, wait_for
+
+BUDGET = 32  # MiB of pisa's objects that lodi holds
+MIB = 1 << 20
+
+
+class Three:
+    def __init__(self, lodi: Peer, pisa: Peer, bari: Peer):
+        self.lodi, self.pisa, self.bari = lodi, pisa, bari
+
+    def pod(self, name: str, node: str) -> None:
+        pod = busybox(name)
+        pod["spec"]["nodeSelector"] = {"kubernetes.io/hostname": node}
+        self.lodi.api.create("pods", "shop", pod)
+
+    def runs(self, name: str) -> bool:
+        return (self.lodi.cluster.pod("shop", name) or {}).get("status", {}).get("phase") == "Running"
+
+    def ready(self, node: str) -> dict[str, Any]:
+        conditions = self.lodi.api.get("nodes", None, node)["status"]["conditions"]
+        return next(condition for condition in conditions if condition["type"] == "Ready")
+
+    def session(self, node: str) -> dict[str, Any]:
+        found = self.lodi.api.get("virtualnodes", f"liqo-tenant-{node}", node)
+        conditions = found.get("status", {}).get("conditions", [])
+        return next((condition for condition in conditions if condition["type"] == "VirtualKubelet"), {})
+
+    def held(self, cluster: str) -> float:
+        metrics = self.lodi.daemon.metrics()
+        return next(v for k, v in metrics.items() if k.startswith("kube_store_budget_bytes{") and f'"{cluster}"' in k)
+
+
+@pytest.fixture(scope="module")
+def three(run: Run) -> Iterator[Three]:
+    if settings.liqod() is None or settings.liqoctl() is None:
+        pytest.skip("liqod and liqoctl are not built")
+    with run.borrow(lodi=Options(), pisa=Options(), bari=Options()) as clusters:
+        for provider in clusters[1:]:
+            provider.add_kwok_nodes(1)
+        lodi = Peer(clusters[0], ("--provider-cache-mib", str(BUDGET)))
+        pisa, bari = (Peer(cluster) for cluster in clusters[1:])
+        lodi.cluster.namespace("shop")
+        for provider in (pisa, bari):
+            lodi.peer_with(provider)
+        lodi.liqoctl("offload", "namespace", "shop", "--pod-offloading-strategy", "Remote")
+        yield Three(lodi, pisa, bari)
+        for peer in (lodi, pisa, bari):
+            peer.daemon.stop()
+
+
+def test_a_provider_that_floods_stops_its_own_session_and_no_other(three: Three) -> None:
+    lodi, pisa = three.lodi, three.pisa
+    for node in ("pisa", "bari"):
+        three.pod(f"at-{node}", node)
+        wait_for(lambda: three.runs(f"at-{node}"), 60, f"the pod in {node} to run")
+    process = lodi.daemon.process
+    assert process
+    before = process.private_bytes()
+
+    def write(number: int) -> None:
+        body = {"kind": "ConfigMap", "metadata": {"name": f"flood-{number}"}, "data": {"x": "x" * 900_000}}
+        pisa.api.create("configmaps", "shop-lodi", body)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(120)))
+
+    told = lambda: "--provider-cache-mib" in three.session("pisa").get("message", "")  # noqa: E731
+    wait_for(told, 60, "the VirtualNode to say what to do")
+    assert three.session("pisa")["status"] == "Creating" and "configmaps of shop-lodi" in three.session("pisa")["message"]
+    wait_for(lambda: three.ready("pisa")["status"] == "False", SOON, "the Node of the flooding provider not to be Ready")
+    assert "shows more than is held of a provider" in three.ready("pisa")["message"]
+    # What is taken from the network and parsed on the way comes on top of what is held.
+    stays(lambda: process.private_bytes() - before < (2 * BUDGET + 64) * MIB, 5, "the memory of liqod")
+    assert process is lodi.daemon.process and lodi.daemon.running
+
+    three.pod("another", "bari")
+    wait_for(lambda: three.runs("another"), 60, "a new pod in the other provider to run")
+    assert three.ready("bari")["status"] == "True"
+    assert three.held("bari") < MIB
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: pisa.api.delete("configmaps", "shop-lodi", f"flood-{number}"), range(120)))
+    lodi.daemon.restart()
+    wait_for(lambda: three.ready("pisa")["status"] == "True", 60, "the Node to be Ready when the flood is gone")
+    assert 0 < three.held("pisa") < MIB

@@ -1,0 +1,185 @@
+"""A hostile consumer, and what it can hold at a provider: names of namespaces, objects in its twins, pods that it stores.
+
+The peering is a real one, by liqoctl, and the webhooks are on; what is tried is tried with the identities that the
+consumer has.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import settings
+from harness.api import Api, Refused
+from harness.components import Options
+from harness.hostile import HostileConsumer
+from harness.peers import SOON, Peer, as_identity
+from harness.run import Run
+from harness.wait import wait_for
+
+pytestmark = pytest.mark.refusals("refusals are what these stories are about")
+
+AWAY, TWIN = "liqo-tenant-corinth", "shop-corinth"
+
+
+class Hostile(HostileConsumer):
+    def __init__(self, consumer: Peer, provider: Peer, directory: Path):
+        super().__init__(consumer, provider, directory)
+        self.control_plane: Api = as_identity(consumer, provider, f"controlplane-{provider.name}", directory)
+
+    def refused(self, kind: str, body: dict[str, Any], *says: str) -> None:
+        """The slice's identity creates it in the twin, which is refused with these words; what gets in is taken away."""
+
+        def tried() -> bool:
+            try:
+                self.slice.create(kind, TWIN, body)
+            except Refused as refusal:
+                return all(word in str(refusal) for word in says)
+            self.slice.delete(kind, TWIN, body["metadata"]["name"])
+            return False
+
+        wait_for(tried, SOON, f"{kind} to be refused: {says}")
+
+
+@pytest.fixture(scope="module")
+def hostile(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
+    if settings.liqod() is None or settings.liqoctl() is None:
+        pytest.skip("liqod and liqoctl are not built")
+    with run.borrow(corinth=Options(), argos=Options()) as (corinth, argos):
+        corinth.add_kwok_nodes(1), argos.add_kwok_nodes(1)
+        yield Hostile(Peer(corinth), Peer(argos), tmp_path_factory.mktemp("identities"))
+
+
+@pytest.fixture(autouse=True)
+def usual_policy(hostile: Hostile) -> Iterator[None]:
+    yield
+    hostile.set_policy()
+
+
+@pytest.fixture
+def in_other_hands(hostile: Hostile) -> Iterator[None]:
+    """The consumer's own liqod, which puts right what others do in its name, is not there meanwhile."""
+    hostile.consumer.daemon.stop()
+    yield
+    hostile.consumer.daemon.start()
+
+
+@pytest.mark.parametrize("name", ["cert-manager", "shop-thebes", "free"])
+@pytest.mark.usefixtures("in_other_hands")
+def test_it_gets_no_name_that_somebody_else_may_be_about_to_use(hostile: Hostile, name: str) -> None:
+    api, asks = hostile.provider.api, hostile.control_plane
+    asks.patch("namespacemaps", AWAY, "argos", {"spec": {"desiredMapping": {"more": name}}})
+
+    def answer() -> dict[str, str]:
+        return api.get("namespacemaps", AWAY, "argos").get("status", {}).get("currentMapping", {}).get("more", {})
+
+    try:
+        wait_for(lambda: "(twinNames)" in answer().get("message", ""), SOON, "the provider to name the key")
+        assert answer()["phase"] == "CreationLoopBackOff"
+        assert api.find("namespaces", None, name) is None
+    finally:
+        asks.patch("namespacemaps", AWAY, "argos", {"spec": {"desiredMapping": {"more": None}}})
+
+
+def test_a_user_reads_the_key_that_would_allow_the_name_and_the_provider_allows_it(hostile: Hostile) -> None:
+    consumer, provider = hostile.consumer, hostile.provider
+    consumer.cluster.namespace("chosen")
+    offload = ("offload", "namespace", "chosen", "--namespace-mapping-strategy", "EnforceSameName", "--timeout", "20s")
+    done = consumer.liqoctl.attempt(*offload)
+    assert done.code == 1 and "(twinNames)" in done.err, done.err
+    consumer.peer_with(provider, "--allow-twin-names", "chosen", "--allow-twin-names", "team-*")
+    policy = provider.api.get("namespaces", None, AWAY)["metadata"]["annotations"]["liqo.io/pod-policy"]
+    assert json.loads(policy) == {"twinNames": ["*-corinth", "chosen", "team-*"]}
+    consumer.liqoctl("offload", "namespace", "chosen", "--namespace-mapping-strategy", "EnforceSameName")
+    assert provider.api.find("namespaces", None, "chosen")
+    consumer.liqoctl("unoffload", "namespace", "chosen", "--skip-confirm")
+
+
+def test_nobody_is_let_in_under_an_id_that_makes_a_namespace_of_others_its_own(hostile: Hostile) -> None:
+    provider = hostile.provider
+    provider.cluster.namespace("team-oslo")
+    for consumer, owned in (("manager", "cert-manager"), ("oslo", "team-oslo")):
+        namespace = f"liqo-tenant-{consumer}"
+        marks = {"liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": consumer}
+        provider.cluster.namespace(namespace, marks)
+        spec = {"clusterID": consumer, "authzPolicy": "TolerateNoHandshake"}
+        tenant = {"kind": "Tenant", "metadata": {"name": consumer}, "spec": spec}
+        with pytest.raises(Refused, match=f"(?s){owned}.*twinNames"):
+            provider.api.create("tenants", namespace, tenant)
+        # Whoever says otherwise which names its twins may have lets it in.
+        policy = {"liqo.io/pod-policy": json.dumps({"twinNames": [f"of-{consumer}-*"]})}
+        provider.api.patch("namespaces", None, namespace, {"metadata": {"annotations": policy}})
+        provider.api.create("tenants", namespace, tenant)
+        provider.api.delete("tenants", namespace, consumer)
+        wait_for(lambda: not provider.api.list("tenants", namespace), SOON, "the Tenant to go")
+        provider.api.delete("namespaces", None, namespace)
+
+
+def secret(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": {"key": "x"}}
+
+
+def service(name: str, kind: str) -> dict[str, Any]:
+    spec = {"type": kind, "ports": [{"port": 80}]}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec}
+
+
+def shadow(name: str, **container: Any) -> dict[str, Any]:
+    kind = {"apiVersion": "offloading.liqo.io/v1beta1", "kind": "ShadowPod"}
+    metadata = {"name": name, "labels": {"offloading.liqo.io/origin": "corinth"}}
+    pod = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox", **container}]}
+    return {**kind, "metadata": metadata, "spec": {"pod": pod}}
+
+
+def test_its_twins_hold_so_many_objects_and_no_more(hostile: Hostile) -> None:
+    api, bounds = hostile.provider.api, ("resourcequotas", TWIN, "liqo-twin")
+    quota = api.get(*bounds)
+    assert quota["spec"]["hard"]["count/secrets"] == "2k", "what 110 granted pods, in thousands, and 1,000 make"
+    assert set(quota["status"]["used"]) >= {"count/secrets", "count/services", "services.nodeports"}
+    hostile.set_policy(twinQuota={"count/secrets": "3", "services.nodeports": "1"})
+    wait_for(lambda: api.get(*bounds)["spec"]["hard"]["count/secrets"] == "3", SOON, "the policy to be followed")
+    for number in range(3):
+        hostile.slice.create("secrets", TWIN, secret(f"s{number}"))
+    hostile.refused("secrets", secret("more"), "exceeded quota: liqo-twin", "count/secrets=3")
+    hostile.slice.create("services", TWIN, service("front", "NodePort"))
+    hostile.refused("services", service("more", "NodePort"), "exceeded quota: liqo-twin", "services.nodeports=1")
+    for number in range(3):
+        hostile.slice.delete("secrets", TWIN, f"s{number}")
+    hostile.slice.delete("services", TWIN, "front")
+    with pytest.raises(Refused):
+        hostile.slice.patch("resourcequotas", TWIN, "liqo-twin", {"spec": {"hard": {"count/secrets": "1M"}}})
+
+
+def test_what_all_its_twins_hold_together_is_bounded(hostile: Hostile) -> None:
+    api = hostile.provider.api
+    used = api.get("resourcequotas", TWIN, "liqo-twin")["status"]["used"]["count/secrets"]
+    hostile.set_policy(tenantQuota={"count/secrets": str(int(used) + 4)})
+    for number in range(4):
+        hostile.slice.create("secrets", TWIN, secret(f"t{number}"))
+    hard = lambda: api.get("resourcequotas", TWIN, "liqo-twin")["spec"]["hard"]["count/secrets"]  # noqa: E731
+    wait_for(lambda: hard() == str(int(used) + 4), SOON, "the twin to get no more")
+    hostile.refused("secrets", secret("more"), "exceeded quota: liqo-twin")
+    for number in range(4):
+        hostile.slice.delete("secrets", TWIN, f"t{number}")
+    wait_for(lambda: hard() == "2k", SOON, "room for more when some have gone")
+
+
+def test_the_pods_that_it_stores_are_bounded_in_size_and_number(hostile: Hostile) -> None:
+    large = shadow("large", args=["x" * 140_000])
+    hostile.refused("shadowpods", large, "the spec of a ShadowPod can have 131072 bytes")
+    hostile.set_policy(maxShadowPods=2)
+    for number in range(2):
+        hostile.slice.create("shadowpods", TWIN, shadow(f"p{number}", resources={"requests": {"cpu": "10m"}}))
+    try:
+        hostile.refused("shadowpods", shadow("more"), "stores 2 pods of the consumer", "maxShadowPods in the policy")
+        # One that has ended holds no quota, and is stored all the same.
+        status = {"status": {"phase": "Succeeded"}}
+        hostile.provider.api.patch("shadowpods", TWIN, "p0", status, "status")
+        hostile.refused("shadowpods", shadow("more"), "stores 2 pods of the consumer")
+    finally:
+        for number in range(2):
+            hostile.slice.delete("shadowpods", TWIN, f"p{number}")

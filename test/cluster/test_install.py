@@ -1,0 +1,177 @@
+"""Installed, brought up to date, and removed without a trace, by liqoctl and by Helm."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from harness import inventory, settings
+from harness.api import Refused
+from harness.cluster import Cluster
+from harness.components import Options
+from harness.deployed import daemon_of
+from harness.liqoctl import Done, Liqoctl
+from harness.run import Run
+from harness.wait import wait_for
+
+CHART = settings.TREE / "charts/liqo"
+
+
+@pytest.fixture(scope="module")
+def lodi(run: Run) -> Iterator[Cluster]:
+    if settings.liqod() is None or settings.liqoctl() is None:
+        pytest.skip("there is no liqod or no liqoctl: build them")
+    with run.borrow(lodi=Options()) as (cluster,):
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def before(lodi: Cluster) -> inventory.Inventory:
+    def is_complete() -> bool:
+        """Kubernetes gives each namespace two objects, a moment after it has come up."""
+        spaces = [space["metadata"]["name"] for space in lodi.api.list("namespaces")]
+        return len(spaces) >= 4 and all(
+            lodi.api.find("configmaps", space, "kube-root-ca.crt") and lodi.api.find("serviceaccounts", space, "default")
+            for space in spaces
+        )
+
+    wait_for(is_complete, 30, "the namespaces of Kubernetes to be complete")
+    return inventory.take(lodi)
+
+
+@pytest.fixture
+def liqoctl(lodi: Cluster, before: inventory.Inventory) -> Liqoctl:
+    return Liqoctl(lodi)
+
+
+def refused(done: Done, *words: str) -> None:
+    assert done.code == 1 and not done.out and len(done.err.splitlines()) == 1, done.err
+    for word in words:
+        assert word in done.err, done.err
+
+
+def is_removed(before: inventory.Inventory, cluster: Cluster) -> bool:
+    """Nothing is there that was not, but for the kinds, and where Kubernetes itself notes that they are served."""
+    left = inventory.differences(before, inventory.take(cluster))
+    assert [line for line in left if "/customresourcedefinitions/" not in line and "/apiservices/" not in line] == []
+    return True
+
+
+def wait_until_as(before: inventory.Inventory, cluster: Cluster) -> None:
+    """Until nothing differs; for a moment the server names groups of kinds that are gone."""
+
+    def is_as_before() -> bool:
+        try:
+            assert inventory.differences(before, inventory.take(cluster)) == []
+        except Refused:
+            return False
+        return True
+
+    wait_for(is_as_before, 30, "the cluster to be as it was before")
+
+
+@pytest.mark.refusals("somebody without rights tries to install it")
+def test_nothing_is_half_done_where_something_is_in_the_way(lodi: Cluster, before: inventory.Inventory) -> None:
+    nobody = Liqoctl(lodi, lodi.service_account("default", "nobody"))
+    done = nobody.attempt("install", "--cluster-id", "lodi")
+    assert done.code == 1 and "clusterrolebindings" in done.err and "forbidden" in done.err
+    admin = Liqoctl(lodi)
+    refused(admin.attempt("install"), "the cluster needs an ID")
+    refused(admin.attempt("install", "--cluster-id", "lodi", "--set", "replica=1"), "did you mean replicas?")
+    lodi.kubectl("delete", "serviceaccount", "nobody")
+    assert inventory.differences(before, inventory.take(lodi)) == []
+
+
+def test_who_may_look_and_not_write_is_told_before_anything_is_written(
+    lodi: Cluster, before: inventory.Inventory
+) -> None:
+    kubeconfig = lodi.service_account("default", "reader")
+    lodi.kubectl("create", "clusterrole", "reader", "--verb=get,list", "--resource=*.*")
+    lodi.kubectl("create", "clusterrolebinding", "reader", "--clusterrole=reader", "--serviceaccount=default:reader")
+    refused(Liqoctl(lodi, kubeconfig).attempt("install", "--cluster-id", "lodi"), "you may not create namespaces")
+    lodi.kubectl("delete", "clusterrolebinding/reader", "clusterrole/reader", "serviceaccount/reader")
+    assert inventory.differences(before, inventory.take(lodi)) == []
+
+
+def test_it_is_installed_and_says_what_it_waits_for(lodi: Cluster, liqoctl: Liqoctl) -> None:
+    # There is no node here, and so the pods wait.
+    refused(
+        liqoctl.attempt("install", "--cluster-id", "lodi", "--timeout", "15s"),
+        "gave up waiting for liqod to run",
+        "no nodes available",
+    )
+    daemon = daemon_of(lodi).start()
+    try:
+        wait_for(lambda: lodi.api.list("validatingwebhookconfigurations"), 20, "the webhooks")
+        wait_for(lambda: lodi.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), 20, "the ID of the cluster")
+        assert lodi.api.find("poddisruptionbudgets", "liqo", "liqod") and lodi.api.find("runtimeclasses", None, "liqo")
+
+        # The ID stays, without being named; what other values made goes.
+        liqoctl("upgrade", "--wait=false", "--set", "replicas=1,webhook.allowedCIDRs={10.0.0.0/8}")
+        deployment = lodi.api.get("deployments", "liqo", "liqod")
+        assert deployment["spec"]["replicas"] == 1
+        assert "--cluster-id=lodi" in deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+        assert lodi.api.find("networkpolicies", "liqo", "liqod")
+        assert not lodi.api.find("poddisruptionbudgets", "liqo", "liqod")
+        liqoctl("install", "--wait=false", "--cluster-id", "lodi")
+        assert not lodi.api.find("networkpolicies", "liqo", "liqod")
+        assert lodi.api.find("poddisruptionbudgets", "liqo", "liqod")
+
+        refused(liqoctl.attempt("install", "--cluster-id", "other"), "installed as lodi")
+        refused(liqoctl.attempt("install", "--cluster-id", "lodi", "-n", "other"), "in namespace liqo")
+
+        lodi.namespace("shop")
+        liqoctl("offload", "namespace", "shop", "--wait=false")
+        refused(liqoctl.attempt("uninstall", "--skip-confirm"), "in use: NamespaceOffloading shop/offloading")
+        liqoctl("unoffload", "namespace", "shop", "--skip-confirm")
+        lodi.kubectl("delete", "namespace", "shop")
+    finally:
+        daemon.stop()
+
+
+def test_it_is_removed_without_a_trace(lodi: Cluster, liqoctl: Liqoctl, before: inventory.Inventory) -> None:
+    refused(liqoctl.attempt("uninstall"), "--skip-confirm")
+    liqoctl("uninstall", "--skip-confirm")
+    assert is_removed(before, lodi)
+    # Again, and it takes away what is left to take.
+    liqoctl("uninstall", "--purge", "--skip-confirm")
+    wait_until_as(before, lodi)
+
+
+def helm(cluster: Cluster, name: str, *arguments: object) -> str:
+    command = [settings.tool(name), *arguments, "--namespace", "liqo"]
+    done = subprocess.run(
+        cluster.space.entering(command),
+        env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", ["helm3", "helm4"])
+def test_helm_does_the_same(lodi: Cluster, liqoctl: Liqoctl, before: inventory.Inventory, name: str) -> None:
+    if not settings.tool(name).exists():
+        pytest.skip("test/cluster/build-tools builds Helm")
+    said = helm(
+        lodi, name, "install", "liqo", CHART, "--create-namespace", "--set", "clusterID=lodi,telemetry.enabled=true"
+    )
+    assert "Liqo runs as cluster lodi" in said and "have no effect here" in said and "telemetry" in said
+    refused(liqoctl.attempt("install", "--cluster-id", "lodi"), "helm upgrade liqo -n liqo")
+    refused(liqoctl.attempt("uninstall", "--skip-confirm"), "helm uninstall liqo -n liqo")
+    daemon = daemon_of(lodi).start()
+    wait_for(lambda: lodi.api.list("validatingwebhookconfigurations"), 20, "the webhooks")
+    helm(lodi, name, "upgrade", "liqo", CHART, "--set", "clusterID=lodi,replicas=1")
+    assert lodi.api.get("deployments", "liqo", "liqod")["spec"]["replicas"] == 1
+    assert lodi.api.list("validatingwebhookconfigurations")
+    daemon.stop()
+    helm(lodi, name, "uninstall", "liqo", "--no-hooks")
+    lodi.kubectl("delete", "namespace", "liqo")
+    wait_for(lambda: is_removed(before, lodi), 30, "everything but the kinds to go")
+    lodi.kubectl("delete", "-f", CHART / "crds")
+    wait_until_as(before, lodi)

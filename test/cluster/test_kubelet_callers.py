@@ -1,0 +1,80 @@
+"""Who may only read runs nothing through the kubelet API, and strangers neither wear it out nor push others out."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.api import Api
+from harness.cluster import busybox
+from harness.story import Story
+from harness.wait import wait_for
+
+LIMITED = "liqod_kubelet_tokens_refused_total"
+
+
+def kubelet_port(story: Story, token: str) -> Api:
+    authority = story.consumer.authority.pair.certificate
+    return Api(story.consumer.space, story.consumer.address, story.home.listen_port, authority, token)
+
+
+def reader(story: Story) -> str:
+    """The token of a service account that may read from nodes, as those who scrape kubelets may."""
+    api = story.consumer.api
+    story.consumer.service_account(story.namespace, "reader")
+    rules = [{"apiGroups": [""], "resources": ["nodes/proxy", "nodes/stats"], "verbs": ["get"]}]
+    name = f"reader-{story.namespace}"
+    api.apply("clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": name}, "rules": rules})
+    binding = {
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": "reader", "namespace": story.namespace}],
+        "roleRef": {"kind": "ClusterRole", "name": name, "apiGroup": "rbac.authorization.k8s.io"},
+    }
+    api.apply("clusterrolebindings", None, binding)
+    return story.consumer.kubectl("-n", story.namespace, "create", "token", "reader").strip()
+
+
+WEBSOCKET = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    "Sec-WebSocket-Protocol": "v5.channel.k8s.io",
+}
+
+
+@pytest.fixture
+def told(story: Story) -> Story:
+    story.create(busybox("one", "echo here; sleep 1000000"))
+    story.wait_ready("one")
+    return story
+
+
+def test_the_right_to_read_runs_nothing(told: Story) -> None:
+    client = kubelet_port(told, reader(told))
+    log = f"/containerLogs/{told.namespace}/one/main"
+    wait_for(lambda: client.raw("GET", log) == (200, b"here\n"), 20, "the log, once the role is known")
+    command = "command=touch&command=/tmp/pwned&output=1"
+    for method, headers in (("GET", WEBSOCKET), ("GET", {}), ("POST", {})):
+        code, words = client.raw(method, f"/exec/{told.namespace}/one/main?{command}", headers=headers)
+        assert code == 403 and b"verb=create" in words, (method, code, words)
+    assert client.raw("GET", f"/attach/{told.namespace}/one/main?output=1", headers=WEBSOCKET)[0] == 403
+    assert client.raw("GET", f"/portForward/{told.namespace}/one", headers=WEBSOCKET)[0] == 403
+
+
+def test_strangers_are_looked_at_only_so_often(told: Story) -> None:
+    token = reader(told)
+    honest, log = kubelet_port(told, token), f"/containerLogs/{told.namespace}/one/main"
+    wait_for(lambda: honest.raw("GET", log)[0] == 200, 20, "the log, once the role is known")
+    since = told.consumer.audit.mark()
+    before = told.home.metrics().get(LIMITED, 0)
+    answers = [kubelet_port(told, f"stranger-{number}").raw("GET", log)[0] for number in range(60)]
+    assert set(answers) == {401, 429} and answers[-1] == 429, answers
+    assert told.home.metrics()[LIMITED] - before == answers.count(429)
+    # Whoever was let in before is not held up by who shares its address.
+    assert honest.raw("GET", log) == (200, b"here\n")
+    reviews = [
+        entry for entry in told.consumer.audit.entries(since)
+        if entry.get("objectRef", {}).get("resource") == "tokenreviews" and entry["verb"] == "create"
+    ]  # fmt: skip
+    assert len(reviews) <= answers.count(401) + 2

@@ -1,0 +1,90 @@
+"""What the provider refuses after it has taken a pod's order is told at home, in its words, once; and mends by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness import audit
+from harness.cluster import busybox
+from harness.story import Story, condition
+from harness.wait import stays, wait_for
+
+REFUSED = "offloading.liqo.io/refused"
+RESTRICTED = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
+UNRESTRICTED = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": None}}}
+
+
+def forbid(story: Story, rule: str) -> None:
+    api, twin = story.provider.api, story.twin
+    if rule == "pod security":
+        api.patch("namespaces", None, twin, RESTRICTED)
+    elif rule == "resource quota":
+        spec: dict[str, Any] = {"hard": {"pods": "0"}}
+        api.create("resourcequotas", twin, {"kind": "ResourceQuota", "metadata": {"name": "none"}, "spec": spec})
+        used = lambda: api.get("resourcequotas", twin, "none").get("status", {}).get("hard")  # noqa: E731
+        wait_for(used, 30, "the ResourceQuota to hold")
+    else:
+        spec = {"limits": [{"type": "Container", "max": {"cpu": "100m"}}]}
+        api.create("limitranges", twin, {"kind": "LimitRange", "metadata": {"name": "small"}, "spec": spec})
+
+
+def allow(story: Story, rule: str) -> None:
+    api, twin = story.provider.api, story.twin
+    if rule == "pod security":
+        api.patch("namespaces", None, twin, UNRESTRICTED)
+    elif rule == "resource quota":
+        api.delete("resourcequotas", twin, "none")
+    else:
+        api.delete("limitranges", twin, "small")
+
+
+@pytest.mark.refusals("that is what it is about")
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("pod security", 'violates PodSecurity "restricted:latest"'),
+        ("resource quota", "exceeded quota: none"),
+        ("limit range", "maximum cpu usage per Container is 100m"),
+    ],
+    ids=["pod-security", "resource-quota", "limit-range"],
+)
+def test_a_refusal_of_the_provider_is_told_at_home(story: Story, rule: str, words: str) -> None:
+    forbid(story, rule)
+    pod = busybox("one")
+    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "200m"}, "limits": {"cpu": "200m"}}
+    story.create(pod)
+
+    def told() -> dict[str, Any]:
+        found = condition(story.local("one"), "offloading.liqo.io/Offloaded")
+        assert found.get("reason") == "OffloadingRefused" and words in found["message"], f"condition {found}"
+        return found
+
+    message = wait_for(told, 30, "the refusal to be told at home")["message"]
+    assert message.startswith("Cluster milan refuses the pod: ")
+    assert words in (story.shadow("one") or {})["metadata"]["annotations"][REFUSED]
+    assert story.phase("one") == "Pending"
+
+    def events() -> list[dict[str, Any]]:
+        return [
+            event
+            for event in story.consumer.events(story.namespace, "one")
+            if event["reason"] == "FailedReflection" and words in event["message"]
+        ]
+
+    wait_for(lambda: len(events()) == 1, 30, "one Event at home")
+    writes = story.provider.audit.mark()
+    stays(lambda: len(events()) == 1, 6, "the one Event")
+    told_again = [
+        entry
+        for entry in story.provider.audit.entries(writes)
+        if entry["verb"] == "patch" and audit.resource(entry) == "shadowpods"
+    ]
+    assert not told_again, "what has been told is not written again"
+
+    allow(story, rule)
+    story.wait_ready("one", 90)
+    wait_for(lambda: REFUSED not in story.shadow("one")["metadata"]["annotations"], 30, "the ShadowPod to forget it")
+    assert not condition(story.local("one"), "offloading.liqo.io/Offloaded")
+    assert REFUSED not in story.remote("one")["metadata"]["annotations"]

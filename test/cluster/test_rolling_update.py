@@ -1,0 +1,103 @@
+"""Both liqods are updated while pods are made without a pause: nobody is refused, and nothing runs twice. Who leads next
+asks for reviews that the version before may not know, and waits until that serves no more."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from harness import audit, settings
+from harness.cluster import busybox
+from harness.components import Options
+from harness.peering import Peering
+from harness.replicas import Replicas
+from harness.run import Run
+from harness.story import Story
+from harness.wait import wait_for
+
+ROLLS = 2
+
+
+class Load:
+    """Makes pods one after the other until it is told to stop; `refused` are the answers that were no success."""
+
+    def __init__(self, story: Story):
+        self._story, self._stop = story, threading.Event()
+        self.names: list[str] = []
+        self.refused: list[str] = []
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        while not self._stop.wait(0.05):
+            name = f"load-{len(self.names)}"
+            try:
+                self._story.create(busybox(name))
+                self.names.append(name)
+            except Exception as failure:  # noqa: BLE001  whatever it is, it is what the user gets
+                self.refused.append(f"{name}: {failure}")
+
+    def __enter__(self) -> Load:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+@pytest.fixture(scope="module")
+def sides(run: Run) -> Iterator[tuple[Replicas, Replicas]]:
+    """At home and at the provider, whose nodes are fake."""
+    if settings.liqod() is None:
+        pytest.skip("liqod is not built")
+    with run.borrow(basel=Options(), bern=Options()) as (basel, bern):
+        bern.add_kwok_nodes(4)
+        yield Replicas(basel), Replicas(bern)
+
+
+def test_both_sides_are_updated_under_a_load_of_pods(sides: tuple[Replicas, Replicas], namespace: str) -> None:
+    home, away = sides
+    peering = Peering(home.cluster, away.cluster).establish().wait_ready(60)
+    story = Story(peering, namespace, home.current, away.current)
+    api = home.cluster.api
+    # From here on creating a pod asks the webhooks at home, too.
+    wait_for(
+        lambda: api.get("namespaces", None, namespace)["metadata"]["labels"].get("liqo.io/scheduling-enabled"),
+        30, "the namespace to be offloaded",
+    )  # fmt: skip
+    story.create(busybox("first"))
+    story.wait_phase("first", "Running", 60)
+    since = away.cluster.audit.mark()
+    with Load(story) as load:
+        for _ in range(ROLLS):
+            for side in (away, home):
+                made = len(load.names)
+                side.roll()
+                wait_for(lambda made=made: len(load.names) > made + 20, 30, "pods to be made")
+        story.home, story.away = home.current, away.current
+    assert not load.refused, load.refused[:5]
+    # What the provider answered to the liqod at home: names that exist already are no refusals.
+    answers = [
+        audit.described(entry) for entry in away.cluster.audit.entries(since)
+        if audit.resource(entry) == "shadowpods" and entry["verb"] == "create" and audit.code(entry) not in (201, 409)
+    ]  # fmt: skip
+    assert not answers, answers[:5]
+    running = lambda: sum(pod["status"].get("phase") == "Running" for pod in home.cluster.pods(namespace))  # noqa: E731
+    wait_for(lambda: running() == len(load.names) + 1, 120, "every pod to run", interval=0.5)
+    story.nothing_was_doubled()
+    story.close()
+
+
+def test_the_lease_is_let_go_when_the_webhooks_are_served_no_more(sides: tuple[Replicas, Replicas]) -> None:
+    home, _ = sides
+    wait_for(lambda: home.leader() != "", 60, "a leader")
+    before = home.leader()
+    old = home.begin_roll()
+    assert home.serves_webhooks(old), "the old replica still answers reviews"
+    assert home.leader() == before
+    wait_for(lambda: home.leader() != before, 40, "the lease to be let go", interval=0.02)
+    assert not home.serves_webhooks(old)
+    assert old.process and old.process.wait(30) == 0, old.log()[-2000:]
+    wait_for(lambda: home.leader() not in ("", before), 30, "the new replica to lead")

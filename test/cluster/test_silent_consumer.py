@@ -1,0 +1,44 @@
+"""A consumer says that it is there, and a provider that asks for it notices when it does not any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from harness import settings
+from harness.components import Options
+from harness.peers import SOON, Peer
+from harness.run import Run
+from harness.wait import stays, wait_for
+
+AWAY = "liqo-tenant-ithaca"
+
+
+@pytest.fixture(scope="module")
+def peers(run: Run) -> Iterator[tuple[Peer, Peer]]:
+    if settings.liqod() is None or settings.liqoctl() is None:
+        pytest.skip("liqod and liqoctl are not built")
+    with run.borrow(ithaca=Options(), pylos=Options()) as (ithaca, pylos):
+        consumer, provider = Peer(ithaca), Peer(pylos)
+        # Much shorter than the ten minutes between two heartbeats: after the first it is silent at once.
+        provider.daemon.command.append("--cordon-silent-tenants-after=20s")
+        provider.daemon.restart()
+        consumer.peer_with(provider)
+        yield consumer, provider
+
+
+def test_a_consumer_that_falls_silent_is_cordoned_until_somebody_lets_it_go_on(peers: tuple[Peer, Peer]) -> None:
+    consumer, provider = peers
+    lease = lambda: provider.api.find("leases", AWAY, "liqo-heartbeat") or {}  # noqa: E731
+    condition = lambda: provider.api.get("tenants", AWAY, "ithaca")["spec"].get("tenantCondition", "Active")  # noqa: E731
+    wait_for(lease, SOON, "the provider to ask for heartbeats")
+    assert condition() == "Active"
+    wait_for(lambda: lease()["spec"].get("renewTime"), 90, "the first heartbeat")
+    assert lease()["spec"]["holderIdentity"] == "ithaca"
+    consumer.daemon.stop()
+    wait_for(lambda: condition() == "Cordoned", 60, "the silent tenant to be cordoned")
+    events = lambda: provider.cluster.events(AWAY, "ithaca")  # noqa: E731
+    wait_for(lambda: [one for one in events() if one.get("reason") == "TenantSilent"], SOON, "an Event that says so")
+    provider.liqoctl("uncordon", "tenant", "ithaca")
+    stays(lambda: condition() == "Active", 5, "the tenant")

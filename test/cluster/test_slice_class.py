@@ -1,0 +1,58 @@
+"""examples/slice-class/README.md, tried: every command of it, in order, on two clusters that are peered."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import yaml
+from harness import manual, own_image, python_image, settings
+from harness.components import Options
+from harness.console import Console
+from harness.peers import Peer
+from harness.run import Run
+
+EXAMPLE = settings.TREE / "examples/slice-class"
+SECTIONS = manual.read(EXAMPLE / "README.md")
+SOON = 40.0
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[Run]:
+    """A run of its own, so that the clusters have the names that they have on the page."""
+    if missing := settings.missing_requirements():
+        pytest.skip(f"real clusters need {', '.join(missing)}")
+    with closing(Run()) as the_run:
+        yield the_run
+
+
+@pytest.fixture(scope="module")
+def consoles(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Console]]:
+    """A console for each of the users of rome and milan, in a copy of the example."""
+    here = Path(shutil.copytree(EXAMPLE, tmp_path_factory.mktemp("example") / "slice-class"))
+    (deployment,) = yaml.safe_load_all((EXAMPLE / "deployment.yaml").read_text())
+    clusters = run.start(rome=Options(), milan=Options(kubelet=True, proxy=True))
+    archive = here.parent / "python.tar"
+    python_image.write(archive, deployment["spec"]["template"]["spec"]["containers"][0]["image"])
+    own_image.give(clusters["milan"], archive)
+    rome, milan = (Peer(clusters[name]) for name in ("rome", "milan"))
+    rome.peer_with(milan, "--create-resource-slice=false")
+    yield {name: Console(cluster, here) for name, cluster in clusters.items()}
+    rome.unpeer_from(milan)
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=[section.title for section in SECTIONS])
+def test_the_page(consoles: dict[str, Console], section: manual.Section) -> None:
+    for step in section.steps:
+        until = time.monotonic() + (SOON if step.only_looks else 0)
+        while True:
+            shown = consoles[step.user].run(step.line, step.answers)
+            if step.matches(shown.text) and (shown.code != 0) == step.fails:
+                break
+            if time.monotonic() > until:
+                pytest.fail(f"README.md:{step.number}: `{step.line}` ends with {shown.code} and shows\n{shown.text}")
+            time.sleep(0.5)

@@ -1,0 +1,63 @@
+"""Nothing stays closed behind an installation that is removed: the webhooks, which fail closed, go with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from harness import chart
+from harness.cluster import Cluster
+from harness.components import Options
+from harness.liqod import Liqod
+from harness.run import Run
+from harness.settings import liqod as liqod_binary
+from harness.wait import stays, wait_for
+
+CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+
+
+@pytest.fixture(scope="module")
+def pisa(run: Run) -> Iterator[Cluster]:
+    if liqod_binary() is None:
+        pytest.skip("there is no liqod: build it, or name one by $LIQOD")
+    with run.borrow(pisa=Options()) as (cluster,):
+        yield cluster
+
+
+@pytest.fixture
+def daemon(pisa: Cluster) -> Iterator[Liqod]:
+    started = Liqod(pisa, chart.install(pisa), webhooks=True).start()
+    wait_for(lambda: configurations(pisa) == 2, 20, "the webhook configurations to be written")
+    yield started
+    started.stop()
+
+
+def configurations(cluster: Cluster) -> int:
+    return sum(len(cluster.api.list(kind)) for kind in CONFIGURATIONS)
+
+
+def offload(cluster: Cluster, name: str) -> str:
+    """Writes what the webhooks are asked about, and takes it away again."""
+    cluster.namespace(name)
+    offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
+    cluster.api.apply("namespaceoffloadings", name, offloading)
+    cluster.kubectl("delete", "namespaceoffloading", "offloading", "-n", name, "--wait=false")
+    return name
+
+
+def test_the_webhooks_go_with_the_roles_of_the_chart_while_liqod_still_runs(pisa: Cluster, daemon: Liqod) -> None:
+    # In which order an installer deletes things is its own affair: this is the last that it could leave to do.
+    pisa.kubectl("delete", "clusterrole", "liqo-installation")
+    wait_for(lambda: configurations(pisa) == 0, 30, "the webhook configurations to go")
+    stays(lambda: configurations(pisa) == 0, 5, "nothing makes them again")
+    daemon.stop()
+    offload(pisa, "after-roles")
+
+
+def test_the_webhooks_go_with_the_namespace(pisa: Cluster, daemon: Liqod) -> None:
+    daemon.kill()
+    pisa.kubectl("delete", "namespace", "liqo", "--wait=false")
+    wait_for(lambda: configurations(pisa) == 0, 60, "the webhook configurations to go")
+    wait_for(lambda: not pisa.api.find("clusterroles", None, "liqo-installation"), 30, "the role that owned them to go")
+    offload(pisa, "after-namespace")

@@ -1,0 +1,413 @@
+"""One chart, two ways to install it: what `helm template` makes of it, `liqoctl install --print` makes, too."""
+
+import functools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+CHART = ROOT / "charts" / "liqo"
+LIQOCTL = pathlib.Path(os.environ.get("LIQOCTL", ROOT / "build/release/services/liqoctl/liqoctl"))
+SCHEMA = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
+sys.path.insert(0, str(ROOT / "test/cluster"))
+
+from harness import settings  # noqa: E402
+
+HELMS = ("helm3", "helm4")
+
+REQUIREMENT = {"key": "zone", "operator": "In", "values": ["a", "b"]}
+TERMS = [{"matchExpressions": [REQUIREMENT]}, {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]}]
+SELECTED = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"a": "b"}}}
+PEERS = [{"namespaceSelector": {"matchLabels": {"team": "ops"}}, "podSelector": {}}, {"ipBlock": {"cidr": "10.0.0.0/8"}}]
+EXISTS = {"operator": "Exists"}
+
+# Values beside the ID of the cluster, by what they are about.
+VALUES = {
+    "defaults": {},
+    "the ID of Go": {"clusterID": "", "discovery": {"config": {"clusterID": "milan"}}},
+    "the ID twice": {"discovery": {"config": {"clusterID": "rome"}}},
+    "labels of nodes": {"discovery": {"config": {"clusterLabels": {"region": "eu: west", "tier": 1, "gpu": True}}}},
+    "image": {"image": {"repository": "registry.example:5000/liqod", "tag": "v1"}},
+    "tag": {"tag": "v0.2.0"},
+    "both tags": {"tag": "v0.2.0", "image": {"tag": "v0.3.0"}},
+    "a tag like a number": {"image": {"tag": "1.10"}},
+    "always pulled": {"pullPolicy": "Always"},
+    "pull secrets": {"imagePullSecrets": [{"name": "one"}, {"name": "two"}]},
+    "no daemon": {"deployment": False},
+    "one replica": {"replicas": 1},
+    "five replicas": {"replicas": 5},
+    "replicas of Go": {"controllerManager": {"replicas": 1}},
+    "ranges": {"ipam": {"podCIDRs": ["10.1.0.0/16", "fd00::/48"]}},
+    "the range of Go": {"ipam": {"podCIDR": "10.2.0.0/16", "podCIDRs": ["10.3.0.0/16"]}},
+    "API server": {"apiServer": {"address": "https://api.example:6443", "ca": "LS0tLS1CRUdJTg==", "trustedCA": True}},
+    "RSA": {"authentication": {"enabled": True, "tlsCompatibilityMode": True}},
+    "no class default": {"authentication": {"defaultResourceSliceClassEnabled": False}},
+    "no addresses": {"networking": {"reflectIPs": False, "enabled": False}},
+    "modules": {"offloading": {"enabled": True, "createNode": True}},
+    "less": {"offloading": {"defaultNodeResources": {"cpu": 2, "memory": "4Gi"}}},
+    "numbers": {"offloading": {"defaultNodeResources": {"cpu": 0.5, "memory": 17179869184, "pods": 1500000}}},
+    "devices": {"offloading": {"defaultNodeResources": {"nvidia.com/gpu": "2", "ephemeral-storage": None}}},
+    "a share": {"offloading": {"sharingPercentage": 50}},
+    "no share": {"offloading": {"sharingPercentage": 0}},
+    "runtime class": {
+        "offloading": {
+            "runtimeClass": {
+                "name": "liqo",
+                "handler": "runc",
+                "labels": {"a": "b"},
+                "annotations": {"c": "two\nlines"},
+                "nodeSelector": {"labels": {"pool": "remote"}},
+                "tolerations": {"tolerations": [{"key": "k", **EXISTS}]},
+            }
+        }
+    },
+    "a bare runtime class": {
+        "offloading": {"runtimeClass": {"nodeSelector": {"enabled": False}, "tolerations": {"enabled": False}}}
+    },
+    "workers": {"offloading": {"reflection": {"pod": {"workers": 7}}}},
+    "ingress classes": {
+        "offloading": {"reflection": {"ingress": {"ingressClasses": [{"name": "nginx", "default": True}, {"name": "t"}]}}}
+    },
+    "balancers": {"offloading": {"reflection": {"service": {"loadBalancerClasses": [{"name": "a", "default": False}]}}}},
+    "storage": {"storage": {"enabled": True, "realStorageClassName": "fast"}},
+    "quotas": {"controllerManager": {"config": {"enableResourceEnforcement": False}}},
+    "Hard": {"controllerManager": {"config": {"defaultLimitsEnforcement": "Hard"}}},
+    "failing nodes": {"controllerManager": {"config": {"enableNodeFailureController": True}}},
+    "the pod of Go": {
+        "controllerManager": {
+            "pod": {
+                "annotations": {"a": "yes"},
+                "labels": {"l": "1"},
+                "extraArgs": ["--log-format=json"],
+                "resources": {"limits": {"memory": "1Gi"}},
+                "priorityClassName": "high",
+            }
+        }
+    },
+    "virtual nodes": {
+        "virtualKubelet": {"virtualNode": {"extra": {"labels": {"pool": "remote"}, "annotations": {"note": "a#b: c"}}}}
+    },
+    "address": {"nodeIP": "10.0.0.1"},
+    "ports": {"listenPort": 10251, "metrics": {"port": 9090}, "webhook": {"port": 9444}},
+    "no metrics": {"metrics": {"enabled": False}},
+    "operator": {"metrics": {"prometheusOperator": {"enabled": True}}},
+    "only the operator": {"metrics": {"enabled": False, "prometheusOperator": {"enabled": True}}},
+    "no webhooks": {"webhook": {"port": 0, "allowedCIDRs": ["10.0.0.1/32"]}},
+    "let through": {"webhook": {"failurePolicy": "Ignore"}},
+    "callers": {"webhook": {"clientCAConfigMap": "callers"}},
+    "addresses of callers": {"webhook": {"allowedCIDRs": ["10.0.0.1/32", "fd00::/64"]}},
+    "policies": {"networkPolicy": {"webhook": PEERS, "kubelet": PEERS[:1], "metrics": PEERS[1:]}},
+    "one policy": {"networkPolicy": {"metrics": PEERS}},
+    "tokens": {"enableAPIServerSupport": True},
+    "tokens by argument": {"extraArgs": ["--enable-apiserver-support"]},
+    "tenants": {"twinNames": ["shop-*", "web"], "cordonSilentTenantsAfter": "720h"},
+    "zero as a number": {"cordonSilentTenantsAfter": 0},
+    "more arguments": {"extraArgs": ["--log-level=debug", '--node-extra-labels=a="b", c'], "common": {"extraArgs": ["--x"]}},
+    "resources": {"resources": {"requests": {"cpu": 2}, "limits": None}},
+    "where": {"nodeSelector": {"a": "b"}, "tolerations": [{"key": "x", **EXISTS}], "priorityClassName": "low"},
+    "where, by Go": {"common": {"nodeSelector": {"a": "true"}, "tolerations": [{**EXISTS}], "affinity": {"podAffinity": {}}}},
+    "affinity": {
+        "affinity": {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": TERMS},
+                "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": TERMS[0]}],
+            },
+            "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [SELECTED]},
+            "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [SELECTED]},
+        }
+    },
+    "labels": {"podLabels": {"team": "on"}, "podAnnotations": {"note": "a: b"}},
+    "labels of all": {"common": {"globalLabels": {"owner": "ops"}, "globalAnnotations": {"note": "'single' \"double\""}}},
+    "OpenShift": {"openshiftConfig": {"enabled": True}},
+    "of parts that are not here": {
+        "global": {"x": 1},
+        "networking": {"fabric": {"config": {}}},
+        "offloading": {"disableNetworkCheck": True},
+        "ipam": {
+            "serviceCIDR": "10.96.0.0/12",
+            "externalCIDR": "10.70.0.0/16",
+            "internalCIDR": "10.80.0.0/16",
+            "reservedSubnets": ["1.2.3.0/24"],
+            "pools": ["10.0.0.0/8"],
+            "internal": {"image": {}},
+            "external": {"enabled": False},
+        },
+        "controllerManager": {"image": {"name": "a"}},
+        "crdReplicator": {"image": {"name": "a"}},
+        "virtualKubelet": {"image": {"name": "a"}},
+        "webhook": {"image": {"name": "a"}},
+        **{name: {"enabled": False} for name in ("telemetry", "requirements", "proxy", "metricAgent", "uninstaller", "liqo-crds")},
+    },
+}
+
+
+def require(*programs):
+    for program in programs:
+        if not program.exists():
+            (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{program} is not built")
+
+
+@pytest.fixture(scope="session")
+def helms():
+    """Helm 3 and 4; the first time they are built."""
+    built = subprocess.run([sys.executable, ROOT / "test/cluster/build-tools", *HELMS], capture_output=True, text=True)
+    if built.returncode != 0:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(built.stdout + built.stderr)
+    return [settings.tool(name) for name in HELMS]
+
+
+def run(*command):
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60)
+
+
+def helm(program, *arguments):
+    """No cluster is asked; of the kinds, too, are told."""
+    fixed = ("--namespace", "liqo", "--kube-version", "1.35", "--include-crds")
+    return run(program, "template", "liqo", CHART, *fixed, *arguments)
+
+
+def liqoctl(*arguments):
+    require(LIQOCTL)
+    return run(LIQOCTL, "install", "--print", *arguments)
+
+
+def objects(done):
+    """What was printed, by kind, namespace and name."""
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for document in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader):
+        if document:
+            metadata = document["metadata"]
+            key = (document["kind"], metadata.get("namespace"), metadata["name"])
+            assert key not in found
+            found[key] = document
+    return found
+
+
+def file_of(tmp_path, values, name="values.yaml"):
+    path = tmp_path / name
+    path.write_text(yaml.safe_dump({"clusterID": "rome", **values}))
+    return path
+
+
+def printed(tmp_path, values):
+    return objects(liqoctl("-f", file_of(tmp_path, values)))
+
+
+def check_equal(helms, *arguments):
+    with ThreadPoolExecutor() as pool:
+        *made, ours = map(objects, pool.map(lambda made_by: made_by(), [
+            *(functools.partial(helm, program, *arguments) for program in helms), functools.partial(liqoctl, *arguments)
+        ]))  # fmt: skip
+    del ours["Namespace", None, "liqo"]
+    for program, theirs in zip(HELMS, made):
+        assert sorted(map(str, ours)) == sorted(map(str, theirs)), program
+        for key, wanted in theirs.items():
+            assert ours[key] == wanted, (program, key)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_helm_and_liqoctl_make_equal_objects(name, helms, tmp_path):
+    check_equal(helms, "-f", file_of(tmp_path, VALUES[name]))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "replicas=3,metrics.port=9000",
+        "twinNames={a,b-*}",
+        "discovery.config.clusterLabels.example\\.com/zone=a\\,b",
+        "nodeSelector.a=b,tag=0123",
+        "offloading.defaultNodeResources.memory=17179869184",
+        "offloading.defaultNodeResources.pods=null,offloading.defaultNodeResources.cpu=2",
+        "resources=null",
+    ],
+)
+def test_values_on_the_command_line_are_read_alike(arguments, helms):
+    check_equal(helms, "--set", "clusterID=rome", "--set", arguments)
+
+
+def test_later_files_and_the_command_line_win(helms, tmp_path):
+    first = file_of(tmp_path, {"tag": "1", "nodeIP": "10.0.0.1", "resources": {"limits": {"cpu": "1"}}}, "first.yaml")
+    second = file_of(tmp_path, {"tag": "2", "resources": {"limits": {"memory": None}}}, "second.yaml")
+    given = ("-f", first, "-f", second, "--set", "tag=v3,podLabels.a=x", "--set-string", "podLabels.b=1")
+    check_equal(helms, *given)
+    (deployment,) = [made for (kind, _, _), made in objects(liqoctl(*given)).items() if kind == "Deployment"]
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert container["image"].endswith(":v3") and container["resources"]["limits"] == {"cpu": "1"}
+    assert "--node-ip=10.0.0.1" in container["args"]
+    assert deployment["spec"]["template"]["metadata"]["labels"]["b"] == "1"
+
+
+def test_without_the_daemon_no_ID_is_needed(helms):
+    check_equal(helms, "--set", "deployment=false")
+
+
+def known(schema, path=()):
+    """Paths of the values that the schema knows; those without further ones of their own."""
+    if "$ref" in schema:
+        schema = SCHEMA["definitions"][schema["$ref"].rpartition("/")[2]]
+    if not schema.get("properties"):
+        yield ".".join(path)
+    for key, value in schema.get("properties", {}).items():
+        yield from known(value, (*path, key))
+
+
+def given(values, path=()):
+    if path:
+        yield ".".join(path)
+    if isinstance(values, dict):
+        for key, value in values.items():
+            yield from given(value, (*path, key))
+
+
+def test_there_are_many_sets_of_values_and_each_value_is_in_one():
+    assert len(VALUES) >= 50
+    used = {path for values in VALUES.values() for path in given({"clusterID": "rome", **values})}
+    assert not set(known(SCHEMA)) - used
+
+
+WRONG = {
+    "relpicas=3": "value relpicas is not known: did you mean replicas?",
+    "webhook.ports=1": "value webhook.ports is not known: did you mean webhook.port?",
+    "defaultLimitsEnforcement=Hard": "did you mean controllerManager.config.defaultLimitsEnforcement?",
+    "controllerManager.config.defaultLimitsEnforcement=Strict": "must be None, Soft or Hard, not \"Strict\"",
+    "replicas=many": "value replicas must be a whole number, not \"many\"",
+    "replicas=0": "value replicas must be at least 1",
+    "listenPort=70000": "value listenPort must be at most 65535",
+    "enableAPIServerSupport=1": "value enableAPIServerSupport must be true or false, not 1",
+    "offloading=4": "value offloading must be a map, not 4",
+    "offloading.defaultNodeResources.cpu=much": "value offloading.defaultNodeResources.cpu must match",
+    "ipam.podCIDRs={10.0.0.0/8,here}": "value ipam.podCIDRs[1] must match",
+    "twinNames={1}": "value twinNames[0] must be a text, not 1",
+    "offloading.enabled=false": "value offloading.enabled must be true, not false",
+    "image.repository=": "value image.repository must not be empty",
+    "clusterID=Rome": "is no cluster ID",
+    "clusterID=": "the cluster needs an ID",
+    "discovery.config.clusterID=milan": "clusterID is rome and discovery.config.clusterID is milan",
+    "extraArgs={--sharing-percentage=5}": "set that",
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_cannot_be_meant_is_refused_by_both(wrong, helms):
+    for program in helms:
+        refused = helm(program, "--set", "clusterID=rome", "--set", wrong)
+        assert refused.returncode != 0
+        key = wrong.partition("=")[0].rpartition(".")[2]
+        assert key in refused.stderr or WRONG[wrong] in refused.stderr
+    refused = liqoctl("--set", "clusterID=rome", "--set", wrong)
+    assert refused.returncode == 1 and not refused.stdout
+    (line,) = refused.stderr.splitlines()
+    assert WRONG[wrong] in line
+
+
+def test_values_for_parts_that_are_not_here_are_named(tmp_path):
+    done = liqoctl("-f", file_of(tmp_path, VALUES["of parts that are not here"]))
+    named = sorted(line.split()[2] for line in done.stderr.splitlines())
+    assert named == sorted(
+        ["networking.fabric", "offloading.disableNetworkCheck", "telemetry", "requirements", "proxy", "metricAgent"]
+        + ["uninstaller", "liqo-crds", *(f"ipam.{key}" for key in VALUES["of parts that are not here"]["ipam"])]
+        + [f"{part}.image" for part in ("controllerManager", "crdReplicator", "virtualKubelet", "webhook")]
+    )
+    assert not liqoctl("-f", file_of(tmp_path, {"networking": {"enabled": False}})).stderr
+
+
+def one(documents, kind, name):
+    (found,) = [made for (k, _, n), made in documents.items() if (k, n) == (kind, name)]
+    return found
+
+
+def arguments_of(documents):
+    (container,) = one(documents, "Deployment", "liqod")["spec"]["template"]["spec"]["containers"]
+    return container["args"]
+
+
+@pytest.mark.parametrize(("replicas", "budgets"), [(1, 0), (2, 1)])
+def test_a_leader_is_elected_whatever_the_number_of_replicas(replicas, budgets, tmp_path):
+    documents = printed(tmp_path, {"replicas": replicas})
+    assert "--leader-elect" in arguments_of(documents)
+    assert sum(kind == "PodDisruptionBudget" for kind, _, _ in documents) == budgets
+
+
+def test_the_daemon_keeps_off_virtual_nodes_whatever_affinity_is_given(tmp_path):
+    for values in ({}, VALUES["affinity"]):
+        affinity = one(printed(tmp_path, values), "Deployment", "liqod")["spec"]["template"]["spec"]["affinity"]
+        terms = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+        off = {"key": "liqo.io/type", "operator": "NotIn", "values": ["virtual-node"]}
+        assert terms and all(off in term["matchExpressions"] for term in terms)
+        assert affinity["podAntiAffinity"]
+
+
+def test_a_replica_that_starts_is_not_asked_yet(tmp_path):
+    service = one(printed(tmp_path, {}), "Service", "liqo-webhook")
+    assert not service["spec"].get("publishNotReadyAddresses")
+
+
+def test_the_values_of_the_documentation_become_the_sharing_policy(tmp_path):
+    values = {
+        "offloading": {"defaultNodeResources": {"cpu": "2", "memory": "4Gi"}, "sharingPercentage": 50},
+        "controllerManager": {"config": {"defaultLimitsEnforcement": "Hard"}},
+        "discovery": {"config": {"clusterLabels": {"region": "europe", "tier": 1}}},
+        "authentication": {"defaultResourceSliceClassEnabled": False},
+    }
+    assert one(printed(tmp_path, values), "ConfigMap", "liqo-sharing-policy")["data"] == {
+        "default-node-resources": "cpu=2,ephemeral-storage=20Gi,memory=4Gi,pods=110",
+        "default-limits-enforcement": "Hard",
+        "default-resource-slice-class-enabled": "false",
+        "sharing-percentage": "50",
+        "cluster-labels": "region=europe,tier=1",
+        "enable-storage": "false",
+    }
+
+
+TOKENS = "liqo-liqod-tokens"
+
+
+@pytest.mark.parametrize(
+    ("over", "is_given"),
+    [
+        ({}, False),
+        ({"enableAPIServerSupport": True}, True),
+        ({"extraArgs": ["--enable-apiserver-support"]}, True),
+        ({"extraArgs": ["--enable-apiserver-support=true"]}, True),
+        ({"extraArgs": ["--log-level=debug"]}, False),
+    ],
+)
+def test_the_right_to_make_tokens_comes_with_the_feature_only(over, is_given, tmp_path):
+    documents = printed(tmp_path, over)
+    found = {kind for kind, _, name in documents if name == TOKENS}
+    assert found == ({"ClusterRole", "ClusterRoleBinding"} if is_given else set())
+    rights = [r for d in documents.values() for r in d.get("rules", []) if "serviceaccounts/token" in r["resources"]]
+    assert len(rights) == is_given
+
+
+def test_a_network_policy_lets_only_those_in_that_are_named(tmp_path):
+    assert not [key for key in printed(tmp_path, {}) if key[0] == "NetworkPolicy"]
+    documents = printed(tmp_path, {**VALUES["addresses of callers"], "networkPolicy": {"kubelet": PEERS}})
+    policy = one(documents, "NetworkPolicy", "liqod")["spec"]
+    deployment = one(documents, "Deployment", "liqod")
+    assert policy["podSelector"]["matchLabels"] == deployment["spec"]["selector"]["matchLabels"]
+    by_port = {rule["ports"][0]["port"]: rule.get("from") for rule in policy["ingress"]}
+    callers = [{"ipBlock": {"cidr": cidr}} for cidr in ("10.0.0.1/32", "fd00::/64")]
+    assert by_port == {9443: callers, 10250: PEERS, 8082: None}
+
+
+# What says the same as the defaults, or has no effect.
+AS_BEFORE = {"defaults", "the ID twice", "modules", "zero as a number", "of parts that are not here"}
+
+
+@pytest.mark.parametrize("name", sorted(set(VALUES) - AS_BEFORE))
+def test_each_value_has_an_effect(name, tmp_path):
+    assert printed(tmp_path, VALUES[name]) != printed(tmp_path, {})
+
+
+@pytest.mark.parametrize("name", sorted(AS_BEFORE))
+def test_what_says_nothing_new_changes_nothing(name, tmp_path):
+    assert printed(tmp_path, VALUES[name]) == printed(tmp_path, {})

@@ -1,0 +1,155 @@
+// Consumer rome and a provider whose part the test plays, for tests of what becomes of offloaded pods.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include "cluster_fixture.hpp"
+#include "kube/base/base64.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/forge/provider_pod.hpp"
+
+namespace liqo::testing {
+
+namespace kinds = api::kinds;
+namespace resources = kube::resources;
+
+inline const std::string tenant = "liqo-tenant-milan", shop = "shop", twin = "shop-rome";
+
+inline kube::net::Response refusal(std::string_view words, unsigned status = 403) {
+  class Text final : public kube::net::Body {
+   public:
+    explicit Text(std::string text) : text_(std::move(text)) {}
+    asio::awaitable<kube::Result<std::string>> read() override { co_return std::exchange(text_, ""); }
+
+   private:
+    std::string text_;
+  };
+  const json::object body{{"kind", "Status"},
+                          {"status", "Failure"},
+                          {"reason", status == 403 ? "Forbidden" : "InternalError"},
+                          {"code", status},
+                          {"message", words}};
+  return {.head = {.status = static_cast<int>(status), .headers = {{"content-type", "application/json"}}},
+          .body = std::make_unique<Text>(json::serialize(body))};
+}
+
+/// What the provider's admission says about a new ShadowPod, "" = it is welcome.
+using Admission = std::function<std::string()>;
+/// Which requests the provider answers with 500, as where its webhooks are down. It may change what the others say.
+using Outage = std::function<bool(kube::HttpRequest&)>;
+
+class AdmittingLink final : public controllers::ProviderLink, public kube::net::Transport {
+ public:
+  AdmittingLink(kube::testing::SimLink& link, const Admission& admit, const Outage& outage)
+      : transport_(link), admit_(admit), outage_(outage) {}
+  kube::net::Transport& transport() override { return *this; }
+  kube::net::Upgrader* upgrader() override { return nullptr; }
+  asio::awaitable<void> stop() override { co_return; }
+  asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
+    if (outage_(request)) co_return refusal("failed calling webhook", 500);
+    const bool is_order = request.verb == "create" && request.resource == "shadowpods";
+    if (const std::string words = is_order ? admit_() : std::string(); !words.empty()) co_return refusal(words);
+    co_return co_await transport_.send(std::move(request), deadline);
+  }
+
+ private:
+  kube::testing::SimTransport transport_;
+  const Admission& admit_;
+  const Outage& outage_;
+};
+
+/// Consumer rome, whose namespace "shop" has a twin in milan. Nothing runs in milan that is not put there.
+struct Offloading : ClusterFixture {
+  /// `home_reads`: see `ClusterFixture::reads`.
+  explicit Offloading(std::function<void(kube::HttpRequest&)> home_reads = {})
+      : ClusterFixture("rome"), milan(simulator.clock()), to_milan(simulator, milan, "rome") {
+    reads = std::move(home_reads);
+    milan.serve(kinds::shadow_pods);
+    connect = [this](const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
+      return std::make_unique<AdmittingLink>(to_milan, admit, outage);
+    };
+    apply(resources::namespaces, kube::Object::make(resources::namespaces, {"", shop}));
+    kube::Object secret = kube::Object::make(resources::secrets, {tenant, "kubeconfig"});
+    secret.tree()["data"] = json::object{{"kubeconfig", kube::encode_base64("milan")}};
+    apply(resources::secrets, secret);
+    kube::Object map = kube::Object::make(kinds::namespace_maps, {tenant, "milan"});
+    map.set_label(api::labels::remote_cluster_id, "milan");
+    map.set_label(api::labels::replication, "true");
+    map.set_label(api::labels::replication_destination, "milan");
+    map.mutable_spec()["desiredMapping"] = json::object{{shop, twin}};
+    apply(kinds::namespace_maps, map);
+    map_twin("Accepted");
+    kube::Object offloading = kube::Object::make(kinds::namespace_offloadings, {shop, "offloading"});
+    offloading.mutable_metadata()["finalizers"] = json::array{json::string(api::finalizers::namespace_offloading)};
+    apply(kinds::namespace_offloadings, offloading);
+    virtual_node("milan");
+    start();
+    REQUIRE(reaches([&] { return has(resources::nodes, {"", "milan"}); }));
+  }
+  ~Offloading() { stop(); }
+
+  kube::Object virtual_node(std::string_view name, std::string_view left_out = "") {
+    kube::Object node = kube::Object::make(kinds::virtual_nodes, {tenant, std::string(name)});
+    node.mutable_spec() = json::object{{"clusterID", "milan"},
+                                       {"createNode", true},
+                                       {"kubeconfigSecretRef", json::object{{"name", "kubeconfig"}}},
+                                       {"resourceQuota", json::object{{"hard", json::object{{"cpu", "8"}}}}}};
+    if (!left_out.empty())
+      node.mutable_spec()["offloadingPatch"] =
+          json::object{{"labelsNotReflected", json::array{json::string(left_out)}}};
+    return apply(kinds::virtual_nodes, node);
+  }
+  /// What milan says about the twin; "" = nothing any more.
+  void map_twin(std::string_view phase) {
+    change(kinds::namespace_maps, {tenant, "milan"}, "status", [&](json::object& next) {
+      json::object current;
+      if (!phase.empty()) current[shop] = json::object{{"remoteNamespace", twin}, {"phase", phase}};
+      next["status"] = json::object{{"currentMapping", std::move(current)}};
+    });
+  }
+  kube::Object create_pod(std::string_view name, std::string_view cpu = "1", std::int64_t grace = 30) {
+    kube::Object pod = kube::Object::make(resources::pods, {shop, std::string(name)});
+    pod.mutable_spec()["nodeName"] = "milan";
+    pod.mutable_spec()["terminationGracePeriodSeconds"] = grace;
+    pod.mutable_spec()["containers"] = json::array{json::object{
+        {"name", "main"}, {"image", "shop:1"}, {"resources", json::object{{"requests", json::object{{"cpu", cpu}}}}}}};
+    return apply(resources::pods, pod);
+  }
+  /// Plays the provider: makes the Pod of a ShadowPod, which runs.
+  void run_at_milan(std::string_view name) {
+    REQUIRE(reaches([&] { return at_milan(kinds::shadow_pods, name).has_value(); }));
+    kube::Object remote = core::forge_provider_pod(*at_milan(kinds::shadow_pods, name));
+    remote.mutable_spec()["nodeName"] = "worker";
+    REQUIRE(milan.create(resources::pods, remote.tree(), "milan").has_value());
+    change_at_milan(name, "status", [](json::object& next) {
+      json::object& status = kube::ensure_object(next, "status");
+      status["phase"] = "Running";
+      status["conditions"] = json::array{json::object{{"type", "Ready"}, {"status", "True"}}};
+    });
+    REQUIRE(reaches([&] { return kube::string_at(local(name)->status(), {"phase"}) == "Running"; }));
+  }
+  /// Changes a Pod in milan.
+  void change_at_milan(std::string_view name, std::string_view subresource,
+                       const std::function<void(json::object&)>& how) {
+    (void)milan.update(resources::pods, {twin, std::string(name)}, subresource, how, "milan");
+  }
+  std::optional<kube::Object> local(std::string_view name) { return find(resources::pods, {shop, std::string(name)}); }
+  std::optional<kube::Object> at_milan(const kube::Resource& resource, std::string_view name) {
+    const auto tree = milan.get(resource, {twin, std::string(name)});
+    return tree ? std::optional(kube::Object(*tree)) : std::nullopt;
+  }
+  std::string condition(std::string_view name, std::string_view type, std::string_view field) {
+    const auto pod = local(name);
+    if (pod)
+      for (const json::value& entry : kube::array_at(pod->status(), {"conditions"}))
+        if (kube::string_at(entry, {"type"}) == type) return std::string(kube::string_at(entry, {field}));
+    return "(none)";
+  }
+
+  kube::testing::FakeApiServer milan;
+  kube::testing::SimLink to_milan;
+  Admission admit = [] { return std::string(); };
+  Outage outage = [](kube::HttpRequest&) { return false; };
+};
+
+}  // namespace liqo::testing

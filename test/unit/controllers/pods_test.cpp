@@ -1,0 +1,129 @@
+// Offloaded pods whose provider is in trouble, seen by the liqod of the consumer; the provider's part is played here.
+#include <doctest/doctest.h>
+
+#include "offloading_fixture.hpp"
+
+namespace liqo::testing {
+
+using namespace std::chrono_literals;
+
+TEST_CASE("what the provider refuses after it has taken the order is told at home, once, in its latest words") {
+  Offloading world;
+  world.create_pod("web");
+  REQUIRE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }));
+  const auto refuse = [&](std::string_view words) {
+    (void)world.milan.update(
+        kinds::shadow_pods, {twin, "web"}, "",
+        [&](json::object& next) {
+          json::object& annotations = kube::ensure_object(next["metadata"].as_object(), "annotations");
+          if (words.empty())
+            annotations.erase(api::annotations::refused);
+          else
+            annotations[api::annotations::refused] = words;
+        },
+        "milan");
+  };
+  const auto message = [&] { return world.condition("web", api::offloaded_condition, "message"); };
+  refuse("exceeded quota: none, used: pods=0");
+  REQUIRE(
+      world.reaches([&] { return message() == "Cluster milan refuses the pod: exceeded quota: none, used: pods=0"; }));
+  CHECK(world.condition("web", api::offloaded_condition, "reason") == "OffloadingRefused");
+  const std::size_t writes = world.writes();
+  world.pass(10min);
+  refuse("exceeded quota: none, used: pods=1");
+  REQUIRE(world.reaches([&] { return message().ends_with("pods=1"); }));
+  CHECK(world.events("FailedReflection").size() == 1);
+  // Beside the condition there are the Node's status and lease.
+  CHECK(world.writes() - writes < 120);
+}
+
+TEST_CASE("many that are refused alike ask by one, and all come in when there is room") {
+  Offloading world;
+  int asked = 0, room = 0;
+  world.admit = [&] {
+    ++asked;
+    if (room-- > 0) return std::string();
+    room = 0;
+    return "quota liqo-tenant-rome/milan: cpu is used up: " + std::to_string(asked) + "m asked for";
+  };
+  const int pods = 300;
+  for (int i = 0; i < pods; ++i) world.create_pod("web-" + std::to_string(i), i % 3 == 0 ? "2" : "1");
+  world.pass(2min);
+  const auto first_asked = asked;
+  CHECK(first_asked >= pods);
+  CHECK(first_asked < pods + 60);
+  const auto events = world.events("FailedReflection").size();
+  CHECK(events <= pods);
+  asked = 0;
+  const std::size_t writes = world.writes();
+  world.pass(30min);
+  // Two demands, each asked for once a minute.
+  CHECK(asked >= 40);
+  CHECK(asked <= 80);
+  CHECK(world.writes() - writes < 500);
+  CHECK(world.events("FailedReflection").size() == events);
+  const auto orders = [&] { return world.milan.list(kinds::shadow_pods, twin).size(); };
+  CHECK(orders() == 0);
+
+  asked = 0;
+  room = 10;
+  world.pass(3min);
+  CHECK(orders() == 10);
+  CHECK(asked < 40);
+
+  // More is granted: the virtual node says so.
+  room = pods;
+  world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
+    next["spec"].as_object()["resourceQuota"] = json::object{{"hard", json::object{{"cpu", "999"}}}};
+  });
+  CHECK(world.reaches([&] { return orders() == static_cast<std::size_t>(pods); }, 20s));
+}
+
+TEST_CASE("a refused pod that somebody changes asks at once") {
+  Offloading world;
+  bool wanted = false;
+  world.admit = [&] { return wanted ? std::string() : std::string("the label team is missing"); };
+  world.create_pod("first");
+  world.create_pod("second");
+  world.pass(10min);
+  wanted = true;
+  world.change(resources::pods, {shop, "second"}, "",
+               [](json::object& next) { kube::ensure_object(next["metadata"].as_object(), "labels")["team"] = "a"; });
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "second").has_value(); }, 3s));
+}
+
+TEST_CASE("copies that several virtual nodes share are written as the oldest says") {
+  Offloading world;
+  world.milan.serve(kinds::namespace_maps);
+  kube::Object settings = kube::Object::make(resources::config_maps, {shop, "settings"});
+  settings.set_label("team", "a");
+  settings.set_label("tier", "b");
+  world.apply(resources::config_maps, settings);
+  const auto copy = [&] { return world.at_milan(resources::config_maps, "settings"); };
+  REQUIRE(world.reaches([&] { return copy().has_value(); }));
+  world.pass(2s);
+  world.virtual_node("other", "team");
+  REQUIRE(world.reaches([&] { return world.has(resources::nodes, {"", "other"}); }));
+  REQUIRE(world.reaches([&] { return world.events("ReflectionFiltersDiffer").size() == 1; }));
+  const auto of_copies = [&] {
+    std::size_t count = 0;
+    for (const auto& write : world.milan.writes()) count += write.plural == "configmaps";
+    return count;
+  };
+  const auto before = of_copies();
+  world.pass(5min);
+  CHECK(of_copies() == before);
+  CHECK(copy()->label("team") == "a");
+  // The oldest changes its mind, for both.
+  world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
+    next["spec"].as_object()["offloadingPatch"] =
+        json::object{{"labelsNotReflected", json::array{json::string("tier")}}};
+  });
+  CHECK(world.reaches([&] { return copy() && !copy()->has_label("tier") && copy()->label("team") == "a"; }));
+  world.pass(1min);
+  const auto settled = of_copies();
+  world.pass(5min);
+  CHECK(of_copies() == settled);
+}
+
+}  // namespace liqo::testing

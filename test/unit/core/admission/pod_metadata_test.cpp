@@ -1,0 +1,128 @@
+#include "liqo/core/admission/pod_metadata.hpp"
+
+#include <doctest/doctest.h>
+
+#include "liqo/core/admission/key_table.hpp"
+#include "reviews.hpp"
+
+using namespace liqo::core::admission;
+namespace json = kube::json;
+using Texts = std::vector<std::string>;
+
+namespace {
+
+std::string refusal_of_annotation(std::string_view key, std::string_view value, const PodPolicy& policy = {}) {
+  kube::Object shadow;
+  shadow.set_annotation(key, value);
+  return describe(check_pod_metadata(shadow, policy));
+}
+
+std::string refusal_of_label(std::string_view key, const PodPolicy& policy = {}) {
+  kube::Object shadow;
+  shadow.set_label(key, "x");
+  return describe(check_pod_metadata(shadow, policy));
+}
+
+}  // namespace
+
+TEST_CASE("annotations that make a pod another one are refused") {
+  CHECK(refusal_of_annotation("kubernetes.io/config.mirror", "x").contains("kubernetes.io/config.mirror"));
+  CHECK(refusal_of_annotation("container.apparmor.security.beta.kubernetes.io/main", "unconfined") != "");
+  CHECK(refusal_of_annotation("container.apparmor.security.beta.kubernetes.io/main", "runtime/default") == "");
+  CHECK(refusal_of_annotation("container.apparmor.security.beta.kubernetes.io/main", "unconfined",
+                              {.unconfined = true}) == "");
+}
+
+TEST_CASE("annotations go onto the pod that are common, undotted or listed, and the rest is named") {
+  constexpr std::string_view passing[] = {"note",
+                                          "checksum/config",
+                                          "prometheus.io/scrape",
+                                          "kubectl.kubernetes.io/restartedAt",
+                                          "kubectl.kubernetes.io/default-container",
+                                          "batch.kubernetes.io/job-completion-index",
+                                          "helm.sh/hook",
+                                          "liqo.io/anti-affinity-preset",
+                                          "offloading.liqo.io/local-pod-uid"};
+  constexpr std::string_view staying[] = {"v1.multus-cni.io/default-network",
+                                          "k8s.v1.cni.cncf.io/networks",
+                                          "cni.projectcalico.org/ipAddrs",
+                                          "ovn.kubernetes.io/ip_address",
+                                          "k8s.ovn.org/pod-networks",
+                                          "ipam.spidernet.io/ippool",
+                                          "devices.nri.io/container.main",
+                                          "mounts.nri.io/container.main",
+                                          "io.kubernetes.cri-o.Devices",
+                                          "io.katacontainers.config.hypervisor.kernel",
+                                          "seccomp-policy.crio.io",
+                                          "dev.gvisor.spec.mount.x.source",
+                                          "sidecar.istio.io/inject",
+                                          "traffic.sidecar.istio.io/excludeOutboundPorts",
+                                          "linkerd.io/inject",
+                                          "config.linkerd.io/skip-outbound-ports",
+                                          "cluster-autoscaler.kubernetes.io/safe-to-evict",
+                                          "karpenter.sh/do-not-disrupt",
+                                          "vault.hashicorp.com/agent-inject",
+                                          "iam.amazonaws.com/role",
+                                          "kubernetes.io.evil.example/x",
+                                          "what.nobody.knows/yet"};
+  const auto left_out_of = [](std::string_view key, const PodPolicy& policy) {
+    kube::Object shadow;
+    shadow.set_annotation(key, "x");
+    // It is no reason to refuse a pod.
+    CHECK(check_pod_metadata(shadow, policy).empty());
+    Texts left_out;
+    const json::object kept = kept_annotations(shadow, policy, left_out);
+    CHECK(kept.contains(key) == left_out.empty());
+    return left_out;
+  };
+  for (std::string_view key : passing) {
+    CAPTURE(key);
+    CHECK(left_out_of(key, {}).empty());
+  }
+  for (std::string_view key : staying) {
+    CAPTURE(key);
+    CHECK(left_out_of(key, {}) == Texts{"annotation " + std::string(key)});
+    CHECK(left_out_of(key, {.annotations = {std::string(key)}}).empty());
+    CHECK(left_out_of(key, {.annotations = {std::string(domain_of(key)) + "/*"}}).empty() == key.contains('/'));
+    CHECK(left_out_of(key, {.annotations = {"*"}}).empty());
+  }
+}
+
+TEST_CASE("labels reach the pod as they are, or the pod is refused") {
+  for (std::string_view key :
+       {"app", "app.kubernetes.io/name", "statefulset.kubernetes.io/pod-name", "team.example.com/x",
+        "topology.kubernetes.io/zone", "security.istio.io/tlsMode", "batch.kubernetes.io/job-name",
+        "offloading.liqo.io/origin", "offloading.liqo.io/nodename", "liqo.io/creator-user",
+        "liqo.io/remote-unavailable", "notistio.io/x"}) {
+    CAPTURE(key);
+    CHECK(refusal_of_label(key) == "");
+  }
+  for (std::string_view key :
+       {"istio.io/rev", "sidecar.istio.io/inject", "linkerd.io/control-plane-ns", "io.cilium.k8s.policy.serviceaccount",
+        "projectcalico.org/serviceaccount", "kubevirt.io", "azure.workload.identity/use",
+        "eks.amazonaws.com/fargate-profile", "liqo.io/shadowPod", "liqo.io/type", "offloading.liqo.io/invented"}) {
+    CAPTURE(key);
+    CHECK(refusal_of_label(key).contains("label " + std::string(key)));
+    CHECK(refusal_of_label(key).contains("labels in the policy allows it"));
+    CHECK(refusal_of_label(key, {.labels = {std::string(key)}}) == "");
+  }
+}
+
+TEST_CASE("tolerations go onto the pod that every pod has, or that are listed") {
+  const auto kept = [](std::string_view tolerations, const PodPolicy& policy, Texts& left_out) {
+    const auto spec = json::parse(R"({"tolerations":)" + std::string(tolerations) + "}");
+    return kept_tolerations(spec.as_object(), policy, left_out).size();
+  };
+  constexpr std::string_view all = R"([{"key":"node.kubernetes.io/not-ready","operator":"Exists"},
+      {"key":"node.kubernetes.io/unreachable","operator":"Exists"},{"key":"CriticalAddonsOnly","operator":"Exists"},
+      {"key":"node.kubernetes.io/unschedulable","operator":"Exists"},{"operator":"Exists","effect":"NoSchedule"},
+      {"key":"node-role.kubernetes.io/control-plane","operator":"Exists"},{"key":"pool","value":"paris"}, 7])";
+  Texts left_out;
+  CHECK(kept(all, {}, left_out) == 2);
+  CHECK(left_out == Texts{"toleration of CriticalAddonsOnly", "toleration of node.kubernetes.io/unschedulable",
+                          "toleration of every taint", "toleration of node-role.kubernetes.io/control-plane",
+                          "toleration of pool", "toleration of every taint"});
+  CHECK(kept(all, {.tolerations = {"pool"}}, left_out) == 3);
+  CHECK(kept(all, {.tolerations = {"node-role.kubernetes.io/*"}}, left_out) == 3);
+  CHECK(kept(all, {.tolerations = {"*"}}, left_out) == 8);
+}

@@ -1,0 +1,180 @@
+// Requests to the kubelet API that wait while the session with the provider is replaced, or the pod by another one.
+#include <doctest/doctest.h>
+
+#include "fakes.hpp"
+#include "kube/async/task_group.hpp"
+#include "kube/net/x509.hpp"
+#include "liqo/kubelet/kubelet_server.hpp"
+#include "liqo/kubelet/serving_certificate.hpp"
+
+namespace {
+
+using namespace liqo::kubelet;
+using liqo::test::FakeAnswer;
+using liqo::test::FakeHome;
+using liqo::test::FakeResponse;
+namespace asio = boost::asio;
+namespace wire = kube::wire;
+
+/// A connection to the provider. `during` runs while a request is under way; after it the connection counts that it is
+/// still there.
+class Link final : public kube::net::Transport, public kube::net::Upgrader {
+ public:
+  Link(int& asked, std::function<void()> during) : asked_(asked), during_(std::move(during)) {}
+
+  asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest, kube::Deadline) override {
+    if (during_) during_();
+    ++asked_;
+    if (is_stopped_) co_return kube::fail(kube::Errc::stopped, "the client was stopped");
+    kube::net::Response response;
+    response.head.status = 200;
+    response.body = std::make_unique<liqo::test::FakeBody>(std::vector<std::string>{"line\n"}, std::nullopt);
+    co_return response;
+  }
+  asio::awaitable<kube::Result<kube::net::Upgraded>> upgrade(kube::HttpRequest, kube::Deadline) override {
+    if (during_) during_();
+    ++asked_;
+    kube::net::Upgraded refused;
+    refused.head.status = 403;
+    refused.refusal = R"({"kind":"Status","code":403,"message":"not this way"})";
+    co_return refused;
+  }
+  void stop() { is_stopped_ = true; }
+
+ private:
+  int& asked_;
+  std::function<void()> during_;
+  bool is_stopped_ = false;
+};
+
+kube::net::TlsContext make_tls() {
+  static const auto pair =
+      make_temporary_certificate("127.0.0.1", kube::WallTime(std::chrono::seconds(1767225600))).value();
+  return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
+}
+
+/// A kubelet API whose session with the provider is `link`, and whose API server runs `during_review` while it decides.
+struct World {
+  std::function<void()> during_review;
+  std::string node = "milan";
+  int asked = 0;
+  std::shared_ptr<Link> link;
+  FakeHome home{[this](const kube::HttpRequest&) {
+    if (during_review) during_review();
+    return FakeAnswer{.status = 201, .pieces = {R"({"status":{"allowed":true}})"}};
+  }};
+  Authorizer authorizer{home.api, home.metrics};
+  KubeletServer server{
+      home.simulator.executor(),
+      home.clock,
+      authorizer,
+      [this](const std::string&, const std::string&) -> kube::Result<PodRoute> {
+        if (!link) return kube::fail(kube::Errc::missing, "there is no session");
+        return PodRoute{
+            .transport = link, .upgrader = link, .remote_namespace = "t", .remote_pod = "web", .node = node};
+      },
+      make_tls(),
+      {.address = "127.0.0.1", .port = 0}};
+  FakeResponse response;
+
+  kube::net::ServerRequest request(std::string method, std::string target) {
+    kube::net::ServerRequest made;
+    made.method = std::move(method);
+    made.target = std::move(target);
+    made.peer = kube::net::PeerIdentity{"admin", {}};
+    return made;
+  }
+
+  void read_log() {
+    const auto made = request("GET", "/containerLogs/rome/web/main");
+    home.simulator.run(server.handle(made, response));
+  }
+
+  /// Runs a command and answers with the Status that the caller reads.
+  std::string run_command() {
+    auto made = request("POST", "/exec/rome/web/main?command=true&output=1");
+    made.headers = {
+        {"connection", "Upgrade"}, {"upgrade", "SPDY/3.1"}, {"x-stream-protocol-version", "v4.channel.k8s.io"}};
+    const wire::CommandStreams streams{.out = true};
+    auto pipes = kube::test::make_pipes(home.simulator.executor());
+    response.stream = std::move(pipes.far);
+    kube::CommandConnection caller(
+        home.simulator.executor(), home.clock, std::move(pipes.near),
+        wire::make_spdy_command(wire::CommandRole::client, wire::CommandVersion::v4, streams));
+    std::string status;
+    home.simulator.run([](World& world, const kube::net::ServerRequest& asked_for, kube::CommandConnection& connection,
+                          std::string& told) -> asio::awaitable<void> {
+      kube::async::TaskGroup group(world.home.simulator.executor());
+      group.spawn(world.server.handle(asked_for, world.response));
+      group.spawn(connection.run());
+      auto piece = co_await connection.read(wire::CommandChannel::error);
+      if (piece) told = *piece;
+      connection.close();
+      co_await group.join();
+    }(*this, made, caller, status));
+    return status;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a session that goes away between two attempts at exec leaves the connection to who still uses it") {
+  World world;
+  std::weak_ptr<Link> link;
+  world.link = std::make_shared<Link>(world.asked, [&] {
+    world.link.reset();
+    CHECK_FALSE(link.expired());
+  });
+  link = world.link;
+  const std::string status = world.run_command();
+  CHECK(world.asked == 2);  // WebSocket and SPDY, both over the same connection
+  CHECK(status.contains("not this way"));
+  CHECK(link.expired());
+}
+
+TEST_CASE("a session that is replaced while the caller is checked is not asked any more") {
+  for (const bool log : {true, false}) {
+    CAPTURE(log);
+    World world;
+    int new_asked = 0;
+    world.link = std::make_shared<Link>(world.asked, nullptr);
+    world.during_review = [&] { world.link = std::make_shared<Link>(new_asked, nullptr); };
+    if (log) {
+      world.read_log();
+      CHECK(world.response.body == "line\n");
+    } else {
+      CHECK(world.run_command().contains("not this way"));
+    }
+    CHECK(world.asked == 0);
+    CHECK(new_asked > 0);
+  }
+}
+
+TEST_CASE("a session that stops while it is asked for a log is told as the provider's trouble") {
+  World world;
+  world.link = std::make_shared<Link>(world.asked, [&world] {
+    world.link->stop();
+    world.link.reset();
+  });
+  world.read_log();
+  CHECK(world.asked == 1);
+  CHECK(world.response.status == 502);
+}
+
+TEST_CASE("the right on one node opens no pod that has come to another node meanwhile") {
+  World world;
+  world.link = std::make_shared<Link>(world.asked, nullptr);
+  world.during_review = [&world] { world.node = "paris"; };
+  world.read_log();
+  CHECK(world.response.status == 404);
+  CHECK(world.response.body == "pod rome/web has left node milan; ask once more\n");
+  CHECK(world.asked == 0);
+}
+
+TEST_CASE("a pod that has gone while the caller was checked is not there") {
+  World world;
+  world.link = std::make_shared<Link>(world.asked, nullptr);
+  world.during_review = [&world] { world.link.reset(); };
+  world.read_log();
+  CHECK(world.response.status == 404);
+}

@@ -1,0 +1,112 @@
+"""Runs the stories on real clusters side by side: each file in a process of its own, on clusters of its own, because a
+story mostly waits."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from builddir import CACHE, ROOT
+
+SUITE = ROOT / "test/cluster"
+# How long each file took when it last ran here: the longest begin first, so that none is left over at the end.
+DURATIONS = CACHE / "story-seconds.json"
+
+
+@dataclass
+class Told:
+    """What came of one file of stories."""
+
+    file: Path
+    code: int
+    output: str
+    seconds: float
+
+
+def _remembered() -> dict[str, float]:
+    try:
+        return json.loads(DURATIONS.read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def _longest_first(files: list[Path]) -> list[Path]:
+    seconds = _remembered()
+    # A file that never ran here is guessed by its length: a line of a story takes a third of a second.
+    return sorted(files, key=lambda file: -seconds.get(file.name, len(file.read_bytes().splitlines()) / 3))
+
+
+def jobs() -> int:
+    """Files told at a time: $LIQO_TEST_JOBS, or two for each core."""
+    return int(os.environ.get("LIQO_TEST_JOBS") or 2 * len(os.sched_getaffinity(0)))
+
+
+class Teller:
+    """Processes of pytest; they end with this one, and their clusters with them."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[str]] = set()
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def tell(self, file: Path, chosen: str = "not go_peer and not alone") -> Told:
+        """Tells what of a file, or of a directory of them, has the marks that are chosen."""
+        started = time.monotonic()
+        with self._lock:
+            if self._stopped:
+                return Told(file, 2, "not begun\n", 0)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", chosen, file], cwd=ROOT, text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
+            )  # fmt: skip
+            self._running.add(process)
+        output, _ = process.communicate()
+        with self._lock:
+            self._running.discard(process)
+        return Told(file, process.returncode, output, time.monotonic() - started)
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                process.send_signal(signal.SIGTERM)
+
+
+def tell_all() -> Iterator[Told]:
+    """Tells every file, and yields what came of each as it ends."""
+    files = _longest_first(sorted(SUITE.glob("test_*.py")))
+    seconds = _remembered()
+    teller = Teller()
+    with ThreadPoolExecutor(jobs()) as pool:
+        futures = [pool.submit(teller.tell, file) for file in files]
+        try:
+            for future in as_completed(futures):
+                told = future.result()
+                if told.code == 0:
+                    seconds[told.file.name] = round(told.seconds, 1)
+                yield told
+        except BaseException:
+            teller.stop()
+            raise
+        finally:
+            for future in futures:
+                future.cancel()
+    # What measures time, when it has the machine to itself.
+    yield teller.tell(SUITE, "alone")
+    DURATIONS.write_text(json.dumps(seconds, indent=1, sort_keys=True))
+
+
+def slowest_stories(output: str) -> list[tuple[float, str]]:
+    """The stories (set-up included) that pytest names among its slowest, with their seconds."""
+    found = re.findall(r"^(\d+\.\d+)s (?:call|setup|teardown) +(\S+)$", output, re.MULTILINE)
+    return [(float(seconds), name) for seconds, name in found]
