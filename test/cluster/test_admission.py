@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from harness import chart, firewall, pki
+from harness import chart, firewall, pki, rights
 from harness.api import Api, Refused, path
 from harness.cluster import Cluster
 from harness.components import Options
@@ -48,7 +48,7 @@ def oslo(run: Run) -> Iterator[Cluster]:
 def liqod(oslo: Cluster, daemons: object) -> Liqod:
     daemon = Liqod(oslo, chart.install(oslo))
     for twin in (TWIN, FOREIGN):
-        grant(oslo, twin, "ClusterRole", chart.REMOTE_ROLE, "Group", "rome")
+        rights.bind(oslo, twin, "rome", rights.group("rome"), chart.REMOTE_ROLE)
     rules = [
         {"apiGroups": ["authentication.liqo.io"], "resources": ["resourceslices", "resourceslices/status", "tenants"],
          "verbs": ["*"]},
@@ -56,19 +56,12 @@ def liqod(oslo: Cluster, daemons: object) -> Liqod:
     ]  # fmt: skip
     oslo.api.apply("clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": "too-much"}, "rules": rules})
     # Too many rights, so that it is admission that holds tenants in bounds.
-    grant(oslo, TENANT, "ClusterRole", "too-much", "Group", "liqo.io")
+    rights.bind(oslo, TENANT, "too-much", rights.group("liqo.io"), "too-much")
     daemon.start()
     configured(oslo)
     for user in (USER, OTHER):
         quota(oslo, user)
     return daemon
-
-
-def grant(cluster: Cluster, namespace: str, kind: str, role: str, subject: str, name: str) -> None:
-    reference = {"kind": kind, "name": role, "apiGroup": "rbac.authorization.k8s.io"}
-    subjects = [{"kind": subject, "name": name, "apiGroup": "rbac.authorization.k8s.io"}]
-    binding = {"metadata": {"name": f"{role}-{name}"}, "subjects": subjects, "roleRef": reference}
-    cluster.api.apply("rolebindings", namespace, {"kind": "RoleBinding", **binding})
 
 
 def quota(cluster: Cluster, user: str, **spec: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness import chart, settings
+from harness import chart, rights, settings
 from harness.api import Api, Refused, path
 from harness.callers import WEBHOOK_PORT
 from harness.cluster import Cluster
@@ -94,10 +94,7 @@ class Provider:
         cluster.namespace(TENANT, {**labels, "liqo.io/tenant-namespace": "true"})
         cluster.namespace(TWIN, labels)
         self.daemon = Liqod(cluster, chart.install(cluster)).start()
-        role = {"kind": "ClusterRole", "name": chart.REMOTE_ROLE, "apiGroup": "rbac.authorization.k8s.io"}
-        subjects = [{"kind": "Group", "name": "rome", "apiGroup": "rbac.authorization.k8s.io"}]
-        binding = {"kind": "RoleBinding", "metadata": {"name": TENANT}, "subjects": subjects, "roleRef": role}
-        cluster.api.apply("rolebindings", TWIN, binding)
+        rights.bind(cluster, TWIN, TENANT, rights.group("rome"), chart.REMOTE_ROLE)
         spec = {"user": USER, "limitsEnforcement": "None", "resources": {"cpu": f"{GRANTED}m"}}
         cluster.api.apply("quotas", TENANT, {"kind": "Quota", "metadata": {"name": USER}, "spec": spec})
         self.rome: Api = cluster.as_user(cluster.authority.issue("slice-of-rome", USER, ["rome"]))

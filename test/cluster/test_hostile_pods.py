@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness import chart, settings
+from harness import chart, rights, settings
 from harness.api import Api, Refused, path
 from harness.cluster import Cluster
 from harness.components import Options
@@ -56,10 +56,7 @@ def oslo(run: Run, daemons: object) -> Iterator[Cluster]:
 
 
 def bind_consumer(cluster: Cluster) -> None:
-    reference = {"kind": "ClusterRole", "name": chart.REMOTE_ROLE, "apiGroup": "rbac.authorization.k8s.io"}
-    subjects = [{"kind": "Group", "name": "rome", "apiGroup": "rbac.authorization.k8s.io"}]
-    binding = {"metadata": {"name": "rome"}, "subjects": subjects, "roleRef": reference}
-    cluster.api.apply("rolebindings", TWIN, {"kind": "RoleBinding", **binding})
+    rights.bind(cluster, TWIN, "rome", rights.group("rome"), chart.REMOTE_ROLE)
 
 
 def grant_slice(cluster: Cluster) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from harness import rights
 from harness.api import Api, path
 from harness.cluster import busybox
 from harness.story import Story
@@ -21,13 +22,8 @@ pytestmark = pytest.mark.refusals("refusals are what these stories are about")
 
 @pytest.fixture
 def user(story: Story) -> Api:
-    reference = {"kind": "ClusterRole", "name": "edit", "apiGroup": "rbac.authorization.k8s.io"}
-    subjects = [{"kind": "User", "name": "mallory", "apiGroup": "rbac.authorization.k8s.io"}]
-    binding = {"metadata": {"name": "mallory"}, "subjects": subjects, "roleRef": reference}
-    story.consumer.api.create("rolebindings", story.namespace, {"kind": "RoleBinding", **binding})
-    api = story.consumer.as_user(story.consumer.authority.issue(f"mallory-{story.namespace}", "mallory", []))
-    wait_for(lambda: api.list("pods", story.namespace) == [], 20, "the rights of the user to hold")
-    return api
+    rights.bind(story.consumer, story.namespace, "mallory", rights.user("mallory"), "edit")
+    return story.consumer.as_user(story.consumer.authority.issue(f"mallory-{story.namespace}", "mallory", []))
 
 
 def test_no_kind_of_liqo_is_a_users_to_write(story: Story, user: Api) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness import rights
 from harness.api import Api
 from harness.cluster import busybox
 from harness.story import Story
@@ -24,13 +25,7 @@ def reader(story: Story) -> str:
     rules = [{"apiGroups": [""], "resources": ["nodes/proxy", "nodes/stats"], "verbs": ["get"]}]
     name = f"reader-{story.namespace}"
     api.apply("clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": name}, "rules": rules})
-    binding = {
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": name},
-        "subjects": [{"kind": "ServiceAccount", "name": "reader", "namespace": story.namespace}],
-        "roleRef": {"kind": "ClusterRole", "name": name, "apiGroup": "rbac.authorization.k8s.io"},
-    }
-    api.apply("clusterrolebindings", None, binding)
+    rights.bind(story.consumer, None, name, rights.service_account(story.namespace, "reader"), name)
     return story.consumer.kubectl("-n", story.namespace, "create", "token", "reader").strip()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness import chart
+from harness import chart, rights
 from harness.api import Api, Refused, path
 from harness.cluster import Cluster
 from harness.components import Options
@@ -62,10 +62,7 @@ def replicas(lyon: Cluster, daemons: object) -> list[Liqod]:
         replica.start(0)
     for replica in started:
         wait_for(replica.ready, 60, f"{replica.name} to be ready")
-    role = {"kind": "ClusterRole", "name": chart.REMOTE_ROLE, "apiGroup": "rbac.authorization.k8s.io"}
-    subjects = [{"kind": "Group", "name": "rome", "apiGroup": "rbac.authorization.k8s.io"}]
-    binding = {"kind": "RoleBinding", "metadata": {"name": TENANT}, "subjects": subjects, "roleRef": role}
-    lyon.api.apply("rolebindings", TWIN, binding)
+    rights.bind(lyon, TWIN, TENANT, rights.group("rome"), chart.REMOTE_ROLE)
     return started
 
 

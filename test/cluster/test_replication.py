@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness import chart, pki
+from harness import chart, pki, rights
 from harness.api import path
 from harness.cluster import Cluster
 from harness.components import Options
@@ -59,11 +59,8 @@ class Replication:
         )
 
     def grant(self) -> None:
-        subject = {"kind": "User", "name": "pisa", "apiGroup": "rbac.authorization.k8s.io"}
-        role = {"kind": "ClusterRole", "name": CONTROL_PLANE_ROLE, "apiGroup": "rbac.authorization.k8s.io"}
-        metadata = {"name": f"liqo-binding-{CONTROL_PLANE_ROLE}"}
-        binding = {"kind": "RoleBinding", "metadata": metadata, "subjects": [subject], "roleRef": role}
-        self.away.api.apply("rolebindings", AWAY, binding)
+        name = f"liqo-binding-{CONTROL_PLANE_ROLE}"
+        rights.bind(self.away, AWAY, name, rights.user("pisa"), CONTROL_PLANE_ROLE)
 
     def withdraw(self) -> None:
         self.away.api.delete("rolebindings", AWAY, f"liqo-binding-{CONTROL_PLANE_ROLE}")
@@ -188,18 +185,8 @@ def test_what_ends_while_the_provider_refuses_is_not_held_for_ever(replication: 
 
 
 def _may_read(replication: Replication) -> bool:
-    review = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SubjectAccessReview",
-        "spec": {
-            "user": "pisa",
-            "resourceAttributes": {
-                "verb": "get", "group": "authentication.liqo.io", "resource": "resourceslices", "namespace": AWAY
-            },
-        },
-    }  # fmt: skip
-    answer = replication.away.api.request("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)
-    return answer["status"]["allowed"]
+    reading = {"verbs": ["get"], "apiGroups": ["authentication.liqo.io"], "resources": ["resourceslices"]}
+    return rights.may(replication.away, rights.user("pisa"), AWAY, reading)
 
 
 def test_new_credentials_are_taken_without_a_restart(replication: Replication) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness import chart
+from harness import chart, rights
 from harness.cluster import PORT, busybox
 from harness.liqod import Liqod
 from harness.story import Story
@@ -50,16 +50,8 @@ def allow_reading_pods(story: Story) -> None:
     """What the pod's service account may do at home: look at pods of its namespace, and nothing else."""
     rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
     story.consumer.api.create("roles", story.namespace, {"kind": "Role", "metadata": {"name": "look"}, "rules": rules})
-    story.consumer.api.create(
-        "rolebindings",
-        story.namespace,
-        {
-            "kind": "RoleBinding",
-            "metadata": {"name": "look"},
-            "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": story.namespace}],
-            "roleRef": {"kind": "Role", "name": "look", "apiGroup": "rbac.authorization.k8s.io"},
-        },
-    )
+    default = rights.service_account(story.namespace, "default")
+    rights.bind(story.consumer, story.namespace, "look", default, "look", "Role")
 
 
 def token_of(story: Story) -> tuple[str, dict]:

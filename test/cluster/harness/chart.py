@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import settings
+from . import rights, settings
 from .wait import wait_for
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ TOKENS_ROLE = "liqo-liqod-tokens"
 TENANT_ROLE = "liqo-liqod-tenant"
 REMOTE_ROLE = "liqo-virtual-kubelet-remote"
 
-_SUBJECT = {"kind": "ServiceAccount", "name": SERVICE_ACCOUNT, "namespace": NAMESPACE}
+_SUBJECT = rights.service_account(NAMESPACE, SERVICE_ACCOUNT)
 # Roles, and the namespaces where the chart binds them; the last one is of Kubernetes itself.
 _BINDINGS = (
     (OWN_ROLE, NAMESPACE),
@@ -35,13 +35,7 @@ def install(cluster: Cluster) -> Path:
     """Installs into `cluster` and returns the kubeconfig of liqod's ServiceAccount there."""
     cluster.namespace(NAMESPACE)
     cluster.kubectl("apply", "--server-side", "-f", CHART / "crds", "-f", CHART / "files")
-    binding = {
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": OWN_ROLE},
-        "subjects": [_SUBJECT],
-        "roleRef": {"kind": "ClusterRole", "name": OWN_ROLE, "apiGroup": "rbac.authorization.k8s.io"},
-    }
-    cluster.api.apply("clusterrolebindings", None, binding)
+    rights.bind(cluster, None, OWN_ROLE, _SUBJECT, OWN_ROLE)
     for role, namespace in _BINDINGS:
         bind(cluster, namespace, "Role", role)
     wait_for(lambda: _established(cluster), 20, f"the kinds of Liqo to be served in {cluster.name}")
@@ -52,25 +46,12 @@ def install(cluster: Cluster) -> Path:
 
 def allow_tokens(cluster: Cluster) -> None:
     """What the chart binds besides with enableAPIServerSupport."""
-    binding = {
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": TOKENS_ROLE},
-        "subjects": [_SUBJECT],
-        "roleRef": {"kind": "ClusterRole", "name": TOKENS_ROLE, "apiGroup": "rbac.authorization.k8s.io"},
-    }
-    cluster.api.apply("clusterrolebindings", None, binding)
+    rights.bind(cluster, None, TOKENS_ROLE, _SUBJECT, TOKENS_ROLE)
 
 
 def bind(cluster: Cluster, namespace: str, kind: str, role: str) -> None:
     """Binds liqod's ServiceAccount to a Role or ClusterRole in one namespace."""
-    reference = {"kind": kind, "name": role, "apiGroup": "rbac.authorization.k8s.io"}
-    binding = {
-        "kind": "RoleBinding",
-        "metadata": {"name": f"{role}-liqo"},
-        "subjects": [_SUBJECT],
-        "roleRef": reference,
-    }
-    cluster.api.apply("rolebindings", namespace, binding)
+    rights.bind(cluster, namespace, f"{role}-liqo", _SUBJECT, role, kind)
 
 
 def _established(cluster: Cluster) -> bool:

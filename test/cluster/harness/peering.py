@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from . import chart, pki
+from . import chart, pki, rights
 from .cluster import Cluster
 from .node import is_ready
 from .wait import wait_for
@@ -113,16 +113,8 @@ class Peering:
             twin, {"liqo.io/remote-cluster-id": self.consumer.name}, {**managed, "liqo.io/original-name": namespace}
         )
         labels = {"app.kubernetes.io/managed-by": "liqo", "liqo.io/remote-cluster-id": self.consumer.name}
-        self.provider.api.apply(
-            "rolebindings",
-            twin,
-            {
-                "kind": "RoleBinding",
-                "metadata": {"name": self.away, "labels": labels, "annotations": managed},
-                "subjects": [{"kind": "Group", "name": self.consumer.name, "apiGroup": "rbac.authorization.k8s.io"}],
-                "roleRef": {"kind": "ClusterRole", "name": chart.REMOTE_ROLE, "apiGroup": "rbac.authorization.k8s.io"},
-            },
-        )
+        group, role = rights.group(self.consumer.name), chart.REMOTE_ROLE
+        rights.bind(self.provider, twin, self.away, group, role, labels=labels, annotations=managed)
         # With the finalizer that liqod would set: from then on the NamespaceMap is to ask for this twin.
         offloading = {"name": "offloading", "finalizers": ["namespaceoffloading-controller.liqo.io/finalizer"]}
         spec = {"namespaceMappingStrategy": "SelectedName", "remoteNamespaceName": twin}
