@@ -11,8 +11,8 @@ import pytest
 from harness import chart, inventory, settings
 from harness.cluster import Cluster, busybox
 from harness.components import Options
-from harness.liqod import Liqod
 from harness.liqoctl import Liqoctl
+from harness.liqod import Liqod
 from harness.node import is_ready
 from harness.run import Run
 from harness.wait import stays, wait_for

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from harness import chart, settings
-from harness.cluster import Cluster, busybox
+from harness.cluster import busybox
 from harness.components import Options
 from harness.liqod import Liqod
 from harness.peering import Peering

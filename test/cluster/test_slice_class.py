@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from harness import manual, own_image, python_image, settings
 from harness.components import Options
 from harness.console import Console
