@@ -19,6 +19,8 @@ from pathlib import Path
 from builddir import CACHE, ROOT
 
 SUITE = ROOT / "test/cluster"
+# Each waits longer than alone, because the others use the machine, too (harness/wait.py).
+PATIENCE = {"LIQO_TEST_PATIENCE": "2"}
 # How long each file took when it last ran here: the longest begin first, so that none is left over at the end.
 DURATIONS = CACHE / "story-seconds.json"
 
@@ -67,7 +69,7 @@ class Teller:
                 return Told(file, 2, "not begun\n", 0)
             process = subprocess.Popen(
                 [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", chosen, file], cwd=ROOT, text=True,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", env={**PATIENCE, **os.environ},
             )  # fmt: skip
             self._running.add(process)
         output, _ = process.communicate()

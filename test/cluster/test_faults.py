@@ -14,7 +14,7 @@ from harness.cluster import busybox
 from harness.peering import Peering
 from harness.run import Run
 from harness.story import Story, container, is_ready
-from harness.wait import stays, wait_for
+from harness.wait import patient, stays, wait_for
 
 
 def test_a_kill_of_liqod_does_not_touch_what_runs(story: Story) -> None:
@@ -33,7 +33,7 @@ def test_a_stop_of_liqod_is_orderly(story: Story) -> None:
     story.wait_ready("one")
     began = time.monotonic()
     assert story.home.stop() == 0
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < patient(10)
     assert story.peering.node_object() and story.remote("one")
     story.home.start()
     wait_for(story.peering.node_ready, 20, "the node to be ready again")

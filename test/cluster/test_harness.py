@@ -16,7 +16,7 @@ from harness.api import Api, Refused
 from harness.cluster import Cluster, busybox
 from harness.pki import Authority, Pair
 from harness.run import Run
-from harness.wait import TimedOut, stays, wait_for
+from harness.wait import TimedOut, patient, stays, wait_for
 
 
 def phase(cluster: Cluster, namespace: str, name: str) -> str:
@@ -119,7 +119,7 @@ def test_a_service_account_works_by_its_token(rome: Cluster, namespace: str) -> 
 
 
 def test_waiting_in_vain_tells_what_was_seen_last() -> None:
-    with pytest.raises(TimedOut, match=r"waited 0.1 s for a wonder; last seen: LookupError: nothing yet"):
+    with pytest.raises(TimedOut, match=rf"waited {patient(0.1):g} s for a wonder; last seen: LookupError: nothing yet"):
         wait_for(nothing, 0.1, "a wonder")
     stays(lambda: True, 0.1, "truth")
 

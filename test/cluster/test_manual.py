@@ -17,7 +17,7 @@ from harness.console import Console, as_shown
 from harness.deployed import daemon_of
 from harness.liqod import Liqod
 from harness.run import Run
-from harness.wait import wait_for
+from harness.wait import patient, wait_for
 
 PAGE = settings.TREE / "docs/sharing.md"
 SECTIONS = manual.read(PAGE)
@@ -37,7 +37,7 @@ class Manual:
     def try_step(self, step: manual.Step) -> None:
         console = self.consoles[step.user]
 
-        until = time.monotonic() + (SOON if step.only_looks else 0)
+        until = time.monotonic() + (patient(SOON) if step.only_looks else 0)
         while True:
             shown = console.run(step.line, step.answers)
             if step.matches(shown.text) and (shown.code != 0) == step.fails:

@@ -16,6 +16,7 @@ from harness.components import Options
 from harness.console import Console
 from harness.peers import Peer
 from harness.run import Run
+from harness.wait import patient
 
 EXAMPLE = settings.TREE / "examples/slice-class"
 SECTIONS = manual.read(EXAMPLE / "README.md")
@@ -49,7 +50,7 @@ def consoles(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory
 @pytest.mark.parametrize("section", SECTIONS, ids=[section.title for section in SECTIONS])
 def test_the_page(consoles: dict[str, Console], section: manual.Section) -> None:
     for step in section.steps:
-        until = time.monotonic() + (SOON if step.only_looks else 0)
+        until = time.monotonic() + (patient(SOON) if step.only_looks else 0)
         while True:
             shown = consoles[step.user].run(step.line, step.answers)
             if step.matches(shown.text) and (shown.code != 0) == step.fails:

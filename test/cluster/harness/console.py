@@ -14,7 +14,7 @@ from pathlib import Path
 
 from . import settings
 from .cluster import Cluster
-from .wait import TimedOut
+from .wait import TimedOut, patient
 
 # What moves the cursor or colours; a line that is erased begins anew.
 _ERASED = re.compile(r"^.*(?:\x1b\[2K|\r(?!\n|$))", re.MULTILINE)
@@ -63,6 +63,7 @@ class Console:
             env={**self.environment, "TERM": "xterm", "NO_COLOR": "1"}, start_new_session=True,
         )  # fmt: skip
         os.close(theirs)
+        timeout = patient(timeout)
         seen, waiting, until = b"", list(answers), time.monotonic() + timeout
         try:
             while select.select([ours], [], [], max(0.0, until - time.monotonic()))[0]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from . import settings
 from .cluster import Cluster
+from .wait import patient
 
 
 @dataclass
@@ -45,6 +46,6 @@ class Liqoctl:
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
             text=True,
-            timeout=timeout,
+            timeout=patient(timeout),
         )
         return Done(ended.returncode, ended.stdout, ended.stderr)

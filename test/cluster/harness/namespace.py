@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from .wait import wait_for
+from .wait import patient, wait_for
 
 _CLONE_NEWNET = 0x40000000
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -127,7 +127,7 @@ class Namespace:
     def run(self, *argv: object, stdin: str | bytes | None = None, timeout: float = 60, check: bool = True) -> str:
         """Runs a command in this network and returns what it printed; fails with its errors unless `check` is false."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
-        done = subprocess.run(self.entering(argv), input=data, capture_output=True, timeout=timeout)
+        done = subprocess.run(self.entering(argv), input=data, capture_output=True, timeout=patient(timeout))
         if check and done.returncode != 0:
             command = " ".join(str(word) for word in argv)
             raise AssertionError(

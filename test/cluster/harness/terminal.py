@@ -13,7 +13,7 @@ import termios
 import time
 from collections.abc import Iterator, Sequence
 
-from .wait import TimedOut
+from .wait import TimedOut, patient
 
 
 class Terminal:
@@ -34,6 +34,7 @@ class Terminal:
 
     def read_until(self, text: str, timeout: float = 20) -> str:
         """Everything shown up to and with `text`, which is then taken as read."""
+        timeout = patient(timeout)
         until = time.monotonic() + timeout
         while (found := self._seen.find(text.encode())) < 0:
             if not select.select([self._master], [], [], max(0, until - time.monotonic()))[0]:
@@ -50,7 +51,7 @@ class Terminal:
 
     def wait(self, timeout: float = 20) -> int:
         """The program's exit code."""
-        return self._process.wait(timeout)
+        return self._process.wait(patient(timeout))
 
     def close(self) -> None:
         if self._process.poll() is None:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
 
+# What time-outs are multiplied by: more where several files of stories share the machine.
+_PATIENCE = float(os.environ.get("LIQO_TEST_PATIENCE") or 1)
+
 
 class TimedOut(AssertionError):
     """What was awaited did not happen in time."""
 
 
+def patient(timeout: float) -> float:
+    """How many seconds to wait on this machine for what an idle one does within `timeout` seconds."""
+    return timeout * _PATIENCE
+
+
 def wait_for(predicate: Callable[[], T], timeout: float, what: str, interval: float = 0.05) -> T:
-    """Calls `predicate` until its result is true, and returns that; fails after `timeout` seconds.
+    """Calls `predicate` until its result is true, and returns that; fails after `patient(timeout)` seconds.
 
     An AssertionError, LookupError or OSError out of the predicate means "not yet": the failure tells it if it was the
     last thing that happened.
     """
-    started = time.monotonic()
+    started, timeout = time.monotonic(), patient(timeout)
     seen: object = None
     while True:
         try:
