@@ -19,11 +19,7 @@ Kubelet::Kubelet(const asio::any_io_executor& executor, KubeletContext context, 
       certificate_(context_.open_api, {.node_ip = settings_.node_ip,
                                        .self_signed = settings_.self_signed,
                                        .leadership = &context_.leadership,
-                                       .node =
-                                           [this] {
-                                             const auto nodes = context_.nodes();
-                                             return nodes.empty() ? std::string() : nodes.front();
-                                           },
+                                       .nodes = context_.nodes,
                                        .use = [this](const auto& pair) { use_certificate(pair); }}),
       identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }) {
   if (!settings_.self_signed) {

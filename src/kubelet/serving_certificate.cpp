@@ -77,7 +77,7 @@ asio::awaitable<void> ServingCertificate::run() {
     } else {
       pair = co_await request(node);
     }
-    // The lead was lost meanwhile, which is no failure: who takes over, this replica perhaps, asks at once.
+    // The lead or the node was lost meanwhile, which is no failure: who takes over, this replica perhaps, asks at once.
     if (pair && !*pair) continue;
     const auto info = pair ? kube::net::read_certificate((*pair)->certificate_pem) : std::unexpected(pair.error());
     if (!info) {
@@ -97,10 +97,15 @@ asio::awaitable<void> ServingCertificate::run() {
 
 asio::awaitable<std::string> ServingCertificate::wait_for_node() {
   for (;;) {
-    std::string node = settings_.node();
-    if (!node.empty()) co_return node;
+    std::vector<std::string> nodes = settings_.nodes();
+    if (!nodes.empty()) co_return std::move(nodes.front());
     co_await api_.clock().sleep(settings_.look_for_node);
   }
+}
+
+bool ServingCertificate::is_ours(const std::string& node) const {
+  const std::vector<std::string> nodes = settings_.nodes();
+  return std::ranges::find(nodes, node) != nodes.end();
 }
 
 asio::awaitable<void> ServingCertificate::wait_until(kube::WallTime time) {
@@ -120,7 +125,7 @@ asio::awaitable<kube::Result<ServingCertificate::Issued>> ServingCertificate::re
   const kube::Object wanted = make_signing_request(*pem);
   auto created = co_await api_.create(requests, wanted);
   if (!created) co_return std::unexpected(std::move(created.error()));
-  auto certificate = co_await wait_for_issuance(created->key());
+  auto certificate = co_await wait_for_issuance(created->key(), std::move(node));
   // What was served is cleared away, and so is what nobody answers: the next try makes another, and they would pile up.
   // What was denied tells an operator why.
   if (certificate || certificate.error().code() == kube::Errc::timeout)
@@ -132,10 +137,11 @@ asio::awaitable<kube::Result<ServingCertificate::Issued>> ServingCertificate::re
   co_return kube::net::KeyAndCertificate{.key_pem = std::move(*key), .certificate_pem = std::move(**certificate)};
 }
 
-asio::awaitable<kube::Result<std::optional<std::string>>> ServingCertificate::wait_for_issuance(kube::ObjectKey key) {
+asio::awaitable<kube::Result<std::optional<std::string>>> ServingCertificate::wait_for_issuance(kube::ObjectKey key,
+                                                                                                std::string node) {
   const kube::TimePoint end = api_.clock().now() + settings_.issuance_limit;
   while (api_.clock().now() < end) {
-    if (!may_ask()) co_return std::nullopt;
+    if (!may_ask() || !is_ours(node)) co_return std::nullopt;
     co_await api_.clock().sleep(settings_.poll);
     auto request = co_await api_.get(requests, key);
     if (!request) {

@@ -32,9 +32,9 @@ struct ServingCertificateSettings {
   bool self_signed = false;
   /// Asks the cluster only while this process leads: the Nodes have the leader's address, and nobody approves another.
   kube::Leadership* leadership = nullptr;  ///< null: always
-  /// The name of one of our VirtualNodes, "" while there is none: one certificate serves them all, because API servers
-  /// check its address only.
-  std::function<std::string()> node;
+  /// The names of our VirtualNodes. One certificate, for the first of them, serves all, because API servers check its
+  /// address only. Nobody approves one for a node that has gone meanwhile: then it is asked for anew.
+  std::function<std::vector<std::string>()> nodes;
   /// Called with each new key and certificate.
   std::function<void(const kube::net::KeyAndCertificate&)> use;
 
@@ -62,10 +62,12 @@ class ServingCertificate {
   using Issued = std::optional<kube::net::KeyAndCertificate>;
 
   asio::awaitable<std::string> wait_for_node();
-  /// Nothing, here and below: this process leads no longer, and what it has asked for is nobody's.
+  /// Nothing, here and below: what was asked for is nobody's any more, because this process leads no longer, or the
+  /// node has gone.
   asio::awaitable<kube::Result<Issued>> request(std::string node);
-  asio::awaitable<kube::Result<std::optional<std::string>>> wait_for_issuance(kube::ObjectKey key);
+  asio::awaitable<kube::Result<std::optional<std::string>>> wait_for_issuance(kube::ObjectKey key, std::string node);
   asio::awaitable<void> wait_until(kube::WallTime time);
+  bool is_ours(const std::string& node) const;
   bool may_ask() const { return settings_.self_signed || !settings_.leadership || settings_.leadership->is_leader(); }
 
   kube::Api& api_;

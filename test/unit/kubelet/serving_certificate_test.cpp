@@ -177,19 +177,20 @@ TEST_CASE("a certificate is asked for, waited for, used, cleared away and renewe
   });
   world = &home;
   int used = 0;
-  std::string node;
+  std::vector<std::string> names;
   ServingCertificate certificate(home.api, {.node_ip = "10.1.2.3",
-                                            .node = [&node] { return node; },
+                                            .nodes = [&names] { return names; },
                                             .use = [&used](const kube::net::KeyAndCertificate&) { ++used; }});
-  home.simulator.run([](FakeHome& w, ServingCertificate& c, std::string& n, int& posts) -> asio::awaitable<void> {
-    kube::async::TaskGroup group(w.simulator.executor());
-    group.spawn(c.run());
-    co_await w.clock.sleep(1min);
-    CHECK(posts == 0);  // no virtual node, no certificate
-    n = "milan";
-    co_await w.clock.sleep(3min);
-    co_await group.stop();
-  }(home, certificate, node, created));
+  home.simulator.run(
+      [](FakeHome& w, ServingCertificate& c, std::vector<std::string>& n, int& posts) -> asio::awaitable<void> {
+        kube::async::TaskGroup group(w.simulator.executor());
+        group.spawn(c.run());
+        co_await w.clock.sleep(1min);
+        CHECK(posts == 0);  // no virtual node, no certificate
+        n = {"milan"};
+        co_await w.clock.sleep(3min);
+        co_await group.stop();
+      }(home, certificate, names, created));
   CHECK(created >= 4);
   CHECK(used == 0);
   CHECK_FALSE(certificate.is_issued());
@@ -207,7 +208,7 @@ TEST_CASE("a request that nobody answers is taken back before the next one is ma
     return FakeAnswer{.status = request.method == "POST" ? 201 : 200, .pieces = {json::serialize(object)}};
   });
   ServingCertificate certificate(home.api, {.node_ip = "10.1.2.3",
-                                            .node = [] { return std::string("milan"); },
+                                            .nodes = [] { return std::vector<std::string>{"milan"}; },
                                             .use = [](const kube::net::KeyAndCertificate&) {}});
   home.simulator.run(
       [](FakeHome& w, ServingCertificate& c) -> asio::awaitable<void> {
@@ -233,7 +234,7 @@ TEST_CASE("a replica that does not lead asks for nothing, and at once when it le
   Replica replica(home.simulator.executor());
   ServingCertificate certificate(home.api, {.node_ip = "10.1.2.3",
                                             .leadership = &replica,
-                                            .node = [] { return std::string("milan"); },
+                                            .nodes = [] { return std::vector<std::string>{"milan"}; },
                                             .use = [](const kube::net::KeyAndCertificate&) {}});
   home.simulator.run(
       [](FakeHome& w, ServingCertificate& c, Replica& r, int& posts, int& gets) -> asio::awaitable<void> {
@@ -275,7 +276,7 @@ TEST_CASE("a replica that leads again asks at once, also while its last request 
   replica->set_leading(true);
   ServingCertificate certificate(home.api, {.node_ip = "10.1.2.3",
                                             .leadership = replica,
-                                            .node = [] { return std::string("milan"); },
+                                            .nodes = [] { return std::vector<std::string>{"milan"}; },
                                             .use = [](const kube::net::KeyAndCertificate&) {}});
   home.simulator.run([](FakeHome& w, ServingCertificate& c, Replica& r, int& posts, int& removals,
                         bool& at_once) -> asio::awaitable<void> {
@@ -307,26 +308,60 @@ TEST_CASE("a replica that led when there was no node asks for nothing when there
   });
   Replica replica(home.simulator.executor());
   replica.set_leading(true);
-  std::string node;
+  std::vector<std::string> names;
   ServingCertificate certificate(home.api, {.node_ip = "10.1.2.3",
                                             .leadership = &replica,
-                                            .node = [&node] { return node; },
+                                            .nodes = [&names] { return names; },
                                             .use = [](const kube::net::KeyAndCertificate&) {}});
   home.simulator.run(
-      [](FakeHome& w, ServingCertificate& c, Replica& r, std::string& n, int& requests) -> asio::awaitable<void> {
+      [](FakeHome& w, ServingCertificate& c, Replica& r, std::vector<std::string>& n,
+         int& requests) -> asio::awaitable<void> {
         kube::async::TaskGroup group(w.simulator.executor());
         group.spawn(c.run());
         co_await w.clock.sleep(1min);
         r.set_leading(false);
-        n = "milan";
+        n = {"milan"};
         co_await w.clock.sleep(5min);
         CHECK(requests == 0);
         r.set_leading(true);
         co_await w.clock.sleep(1s);
         CHECK(requests == 1);
         co_await group.stop();
-      }(home, certificate, replica, node, asked),
+      }(home, certificate, replica, names, asked),
       10min);
+}
+
+TEST_CASE("a certificate for a node that has gone is not waited for") {
+  std::vector<std::string> asked_for;
+  int removed = 0;
+  FakeHome home([&](const kube::HttpRequest& request) -> kube::Result<FakeAnswer> {
+    if (request.method == "POST") {
+      const auto body = kube::parse_json(request.body).value();
+      const auto pem = kube::decode_base64(kube::string_at(body, {"spec", "request"})).value();
+      asked_for.push_back(kube::net::read_certificate_request(pem).value().subject.common_name);
+    }
+    removed += request.method == "DELETE";
+    json::object object{{"metadata", json::object{{"name", "csr"}, {"uid", "u1"}}}};
+    return FakeAnswer{.status = request.method == "POST" ? 201 : 200, .pieces = {json::serialize(object)}};
+  });
+  std::vector<std::string> names = {"milan", "turin"};
+  ServingCertificate certificate(
+      home.api,
+      {.node_ip = "10.1.2.3", .nodes = [&names] { return names; }, .use = [](const kube::net::KeyAndCertificate&) {}});
+  home.simulator.run(
+      [](FakeHome& w, ServingCertificate& c, std::vector<std::string>& n) -> asio::awaitable<void> {
+        kube::async::TaskGroup group(w.simulator.executor());
+        group.spawn(c.run());
+        co_await w.clock.sleep(10s);
+        n = {"turin"};
+        co_await w.clock.sleep(3s);
+        n = {"bari", "turin"};
+        co_await w.clock.sleep(1min);
+        co_await group.stop();
+      }(home, certificate, names),
+      2min);
+  CHECK(asked_for == std::vector<std::string>{"system:node:milan", "system:node:turin"});
+  CHECK(removed == 1);
 }
 
 TEST_CASE("a self-signed certificate is renewed in time, too") {
@@ -337,7 +372,7 @@ TEST_CASE("a self-signed certificate is renewed in time, too") {
   ServingCertificate certificate(
       home.api, {.node_ip = "10.1.2.3",
                  .self_signed = true,
-                 .node = [] { return std::string("milan"); },
+                 .nodes = [] { return std::vector<std::string>{"milan"}; },
                  .use =
                      [&](const kube::net::KeyAndCertificate& pair) {
                        uses.push_back(home.clock.wall());
