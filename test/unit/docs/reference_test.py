@@ -1,0 +1,94 @@
+"""The pages that are made from the code say what the code says."""
+
+import importlib.util
+import pathlib
+import subprocess
+import sys
+from importlib.machinery import SourceFileLoader
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+TOOL = ROOT / "tools/reference"
+
+
+@pytest.fixture(scope="module")
+def reference():
+    loader = SourceFileLoader("reference", str(TOOL))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("reference", loader))
+    # Data classes look themselves up here.
+    sys.modules["reference"] = module
+    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+    try:
+        loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = before
+    return module
+
+
+def test_flags_commands_and_values_are_up_to_date():
+    done = subprocess.run([sys.executable, TOOL, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+HELP = """About
+it.
+Usage: liqoctl do [OPTIONS] name
+
+Positionals:
+  name NAME REQUIRED          Name of it
+
+Options:
+  -h,--help                   Print this help message and exit
+  --how WAY:{one,two}=one     Which way
+  --listen-port UINT:INT in [1 - 65535]=10250
+                              Port of it
+  --part NAME=AMOUNT ...      Any | other
+  --not{false}                No | more
+[Option Group: Source]
+  Where it comes from 
+  [Exactly 1 of the following options is required]
+  Options:
+    --from NAME                 A name
+    --out-of-a-file-with-a-name FILE
+                                A file
+
+
+Subcommands:
+  one, first                  The first
+
+Examples:
+  liqoctl do it
+It can be run
+again.
+"""
+
+
+def test_help_is_read_as_it_is_written(reference):
+    made = reference.read_help(HELP)
+    assert (made.about, made.usage, made.examples, made.footer) == (
+        "About it.", "liqoctl do [OPTIONS] name", ["liqoctl do it"], "It can be run again."
+    )  # fmt: skip
+    assert list(made.groups) == ["Positionals", "Options", "Where it comes from, exactly one"]
+    Entry = reference.Entry
+    assert made.groups["Positionals"] == [Entry("name", "NAME", "", "Name of it", True)]
+    assert made.groups["Options"][1:] == [
+        Entry("--how", "one, two", "one", "Which way"),
+        Entry("--listen-port", "number from 1 to 65535", "10250", "Port of it"),
+        Entry("--part", "NAME=AMOUNT; may be repeated", "", "Any | other"),
+        Entry("--not", "", "", "No | more"),
+    ]
+    assert [one.names for one in made.groups["Where it comes from, exactly one"]] == ["--from", "--out-of-a-file-with-a-name"]
+    assert made.commands == [Entry("one,first", text="The first")]
+
+
+def test_what_is_not_understood_is_not_left_out(reference):
+    with pytest.raises(reference.Unknown):
+        reference.read_help("About\nUsage: liqod\n\nOptions:\n  --one   One\nsomething else\n")
+
+
+def test_comments_belong_to_the_keys_below_them(reference):
+    said = reference.commented(
+        "# Of the file.\n\n# One\n# line.\na: 1\nb: 2\n\n# Parts.\nc:\n  d: 1\n  # Another.\n  e: 2\n  f: 3\n\ng: 1\n"
+    )
+    assert said == {"a": "One line.", "b": "One line.", "c": "Parts.", "c.d": "Parts.", "c.e": "Another.", "c.f": "Another.", "g": ""}
