@@ -229,3 +229,24 @@ def test_the_handshake_by_hand(pair: Pair, tmp_path: Path) -> None:
     wait_for(lambda: is_ready(pair.node("bonn")), 30, "node bonn to be Ready")
     pair.both("unpeer")
     wait_for(lambda: not pair.new(pair.consumer) and not pair.new(pair.provider), 30, "both to be as they were")
+
+
+def test_the_key_of_a_cluster_is_replaced(pair: Pair) -> None:
+    """As docs/operations.md says: the old key is known to nobody afterwards, and the peering is made anew."""
+    home = pair.daemons[0]
+
+    def key() -> str:
+        found = pair.consumer.api.find("secrets", "liqo", "authentication-keys")
+        return found["data"]["publicKey"] if found else ""
+
+    pair.both("peer")
+    before = key()
+    pair.both("unpeer")
+    home.stop()
+    pair.consumer.kubectl("delete", "secret", "authentication-keys", "-n", "liqo")
+    home.start()
+    wait_for(lambda: key() not in ("", before), 60, "another key")
+    pair.both("peer")
+    assert is_ready(pair.node("bonn"))
+    assert pair.provider.api.get("tenants", "liqo-tenant-genoa", "genoa")["spec"]["publicKey"] == key()
+    pair.both("unpeer")

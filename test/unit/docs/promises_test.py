@@ -1,25 +1,41 @@
-"""The tables of promises in docs/: every test that they name is there."""
+"""What docs/ promises is tested: every test that a page names is there, and what a user is said to see stands in the code."""
 
+import functools
 import pathlib
 import re
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+DOCS = ROOT / "docs"
 TABLES = ["stories.md", "security.md"]
 # `test_x.py`, `test_x.py::test_name`, or `x_test.cpp: the name of a case`.
 REFERENCE = re.compile(r"`([\w/]+(?:\.py|\.cpp))(?:::(\w+)|: ([^`]+))?`")
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
+@functools.cache
 def sources() -> dict[str, pathlib.Path]:
     found = [*ROOT.glob("test/**/*.py"), *ROOT.glob("test/**/*.cpp"), *ROOT.glob("subprojects/kube/test/**/*.cpp")]
     return {path.name: path for path in found}
 
 
+def missing(text: str) -> list[str]:
+    """The tests that the text names and that do not exist."""
+    out = []
+    for file, name, case in REFERENCE.findall(text):
+        path = sources().get(pathlib.Path(file).name)
+        held = path.read_text(encoding="utf-8") if path else ""
+        there = path and (f"def {name}(" in held if name else f'TEST_CASE("{case}"' in held if case else True)
+        if not there:
+            out.append(f"{file} {name or case}".strip())
+    return out
+
+
 def rows(page: str) -> list[tuple[str, str]]:
     """Promise and tests of every row of the page's tables that name a test."""
     out = []
-    for line in (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines():
+    for line in (DOCS / page).read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
         if line.startswith("|") and len(cells) >= 2 and REFERENCE.search(cells[-1]):
             out.append((cells[0], cells[-1]))
@@ -28,27 +44,69 @@ def rows(page: str) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("page", TABLES)
 def test_the_table_names_tests_that_exist(page):
-    known, missing = sources(), []
     told = rows(page)
     assert told, f"docs/{page} has no table of promises and tests"
-    for promise, tests in told:
-        for file, name, case in REFERENCE.findall(tests):
-            path = known.get(pathlib.Path(file).name)
-            text = path.read_text(encoding="utf-8") if path else ""
-            there = path and (f"def {name}(" in text if name else f'TEST_CASE("{case}"' in text if case else True)
-            if not there:
-                missing.append(f"{promise}: {file} {name or case}".strip())
-    assert not missing
+    assert not [f"{promise}: {test}" for promise, tests in told for test in missing(tests)]
 
 
 def test_a_row_without_a_test_is_a_row_of_another_table():
     """So that a promise cannot lose its test unseen."""
     for page in TABLES:
         in_table = False
-        for line in (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines():
+        for line in (DOCS / page).read_text(encoding="utf-8").splitlines():
             if re.match(r"\| promise \| (story|test) \|", line):
                 in_table = True
             elif not line.startswith("|"):
                 in_table = False
             elif in_table and not line.startswith("| ---"):
                 assert REFERENCE.search(line), f"docs/{page}: {line}"
+
+
+@pytest.mark.parametrize("page", TABLES)
+def test_nothing_is_promised_twice(page):
+    promises = [promise for promise, _ in rows(page)]
+    assert not sorted({promise for promise in promises if promises.count(promise) > 1})
+
+
+# -- operations.md and troubleshooting.md: readers do not see the tests, which stand in comments -----------------------------------
+
+
+def test_every_section_of_operations_with_commands_was_typed_by_a_test():
+    sections = re.split(r"^## ", (DOCS / "operations.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    assert len(sections) >= 6
+    for section in sections:
+        title, comments = section.partition("\n")[0], " ".join(COMMENT.findall(section))
+        typed = re.search(r"^ *(liqoctl|helm|kubectl) ", section, re.MULTILINE)
+        assert not typed or REFERENCE.search(comments), f"section {title} has commands, and names no test"
+        assert not missing(comments), title
+
+
+@functools.cache
+def code() -> str:
+    """The texts that programs and tests have, literals that C++ puts together in one piece."""
+    places = ("src", "include", "services", "subprojects/kube/src", "test")
+    files = [path for place in places for path in (ROOT / place).rglob("*") if path.suffix in (".cpp", ".hpp", ".py")]
+    said = "\n".join(path.read_text(encoding="utf-8") for path in files if path.parent != pathlib.Path(__file__).parent)
+    return re.sub(r'"\s*\n\s*"', "", said)
+
+
+def symptoms() -> list[tuple[str, str]]:
+    lines = (DOCS / "troubleshooting.md").read_text(encoding="utf-8").splitlines()
+    found = [line for line in lines if line.startswith("|") and not line.startswith(("| you see", "| ---"))]
+    return [tuple(line.strip("| ").split(" | ", 1)) for line in found]
+
+
+def test_every_symptom_is_one_that_a_test_makes():
+    told = symptoms()
+    assert len(told) > 40
+    for symptom, help_ in told:
+        comments = " ".join(COMMENT.findall(help_))
+        assert REFERENCE.search(comments), symptom
+        assert not missing(comments), symptom
+
+
+def test_the_words_of_a_symptom_stand_in_the_code():
+    for symptom, _ in symptoms():
+        for words in re.findall(r"`([^`]+)`", symptom):
+            for part in words.split("…"):
+                assert part.strip() in code(), f"{symptom}: {part!r} is said nowhere"

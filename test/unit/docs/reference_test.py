@@ -1,29 +1,13 @@
 """The pages that are made from the code say what the code says."""
 
-import importlib.util
 import pathlib
 import subprocess
 import sys
-from importlib.machinery import SourceFileLoader
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TOOL = ROOT / "tools/reference"
-
-
-@pytest.fixture(scope="module")
-def reference():
-    loader = SourceFileLoader("reference", str(TOOL))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("reference", loader))
-    # Data classes look themselves up here.
-    sys.modules["reference"] = module
-    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
-    try:
-        loader.exec_module(module)
-    finally:
-        sys.dont_write_bytecode = before
-    return module
 
 
 def test_flags_commands_and_values_are_up_to_date():

@@ -1,0 +1,87 @@
+"""What the pages type exists: commands and flags, versions."""
+
+import functools
+import pathlib
+import re
+
+import pytest
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DOCS = ROOT / "docs"
+# known-gaps.md tells of what does not exist.
+PAGES = [
+    *(page for page in sorted(DOCS.glob("*.md")) if page.name != "known-gaps.md"),
+    *(ROOT / page for page in ("README.md", "CHANGELOG.md", "charts/liqo/README.md", "examples/slice-class/README.md")),
+]
+
+
+class Programs:
+    """What liqod and liqoctl say of their commands and flags."""
+
+    def __init__(self, reference):
+        self._reference = reference
+        self.help = functools.cache(self._help)
+
+    def _help(self, *words: str):
+        program = {"liqod": self._reference.LIQOD, "liqoctl": self._reference.LIQOCTL}[words[0]]
+        return self._reference.read_help(self._reference.said_by(program, *words[1:], "--help"))
+
+    def wrong(self, line: str) -> str:
+        """What of a command line no --help knows."""
+        program, *rest = re.sub(r"'[^']*'|\"[^\"]*\"", "x", re.sub(r"\s{2,}#.*", "", line)).split()
+        known = [program]
+        while rest and any(rest[0] in one.names.split(",") for one in self.help(*known).commands):
+            known.append(rest.pop(0))
+        shown, name = self.help(*known), " ".join(known)
+        if shown.commands and rest and re.fullmatch(r"[a-z][a-z-]*", rest[0]):
+            return f"{name} has no command {rest[0]}"
+        flags = [word.partition("=")[0].rstrip(".,;)") for word in rest if re.match(r"--?[a-z]", word)]
+        options = {each for group in shown.groups.values() for one in group for each in one.names.split(",")}
+        unknown = [flag for flag in flags if flag not in options]
+        return f"{name} has no flag {', '.join(unknown)}" if unknown else ""
+
+
+@pytest.fixture(scope="module")
+def programs(reference) -> Programs:
+    return Programs(reference)
+
+
+def typed(page: pathlib.Path) -> list[str]:
+    """Command lines of liqoctl and liqod on the page: those of blocks, which may go on after a backslash, and those in a text."""
+    text = re.sub(r"<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    lines = re.findall(r"^(?:    |\w+ \$ )\s*(liq(?:octl|od) [^|>\n]*)", re.sub(r"\\\n\s*", " ", text), re.MULTILINE)
+    return [*lines, *re.findall(r"`(liq(?:octl|od) [^`]*)`", re.sub(r"\n\s*", " ", text))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_is_typed_exists(programs, page):
+    assert not {line: programs.wrong(line) for line in typed(page) if programs.wrong(line)}
+
+
+def test_a_wrong_command_is_seen(programs):
+    assert len(typed(DOCS / "sharing.md")) > 30 and len(typed(DOCS / "operations.md")) > 15
+    assert programs.wrong("liqoctl peer --cpus 2") == "liqoctl peer has no flag --cpus"
+    assert programs.wrong("liqoctl drain quota rome") == "liqoctl drain has no command quota"
+    assert programs.wrong("liqod --log-levels debug") == "liqod has no flag --log-levels"
+    assert not programs.wrong("liqoctl create rs batch --remote-cluster-id milan --cpu=2  # --not a flag")
+
+
+def test_the_version_of_kubernetes_that_is_named_is_that_of_ci():
+    page = (DOCS / "compatibility.md").read_text(encoding="utf-8")
+    module = (ROOT / "test/cluster/kube/go.mod").read_text(encoding="utf-8")
+    (kubernetes,) = re.findall(r"^\s*k8s\.io/kubernetes v([\d.]+)$", module, re.MULTILINE)
+    assert f"| {kubernetes} | yes | yes | every story in CI" in page
+
+
+def test_everybody_has_the_same_version(reference):
+    (version,) = re.findall(r"^  version: '([\d.]+)',$", (ROOT / "meson.build").read_text(encoding="utf-8"), re.MULTILINE)
+    chart = yaml.safe_load((ROOT / "charts/liqo/Chart.yaml").read_text(encoding="utf-8"))
+    assert (chart["version"], chart["appVersion"]) == (version, version)
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\d\S+)", changes, re.MULTILINE)[0] == version
+    assert reference.said_by(reference.LIQOD, "--version") == f"liqod {version}\n"
+    assert reference.said_by(reference.LIQOCTL, "--version") == f"liqoctl {version}\n"
+    assert reference.said_by(reference.LIQOCTL, "version", "--client") == f"Client version: {version}\n"
+    image = (DOCS / "image.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"liqo[a-z]*[-:](\d+\.\d+\.\d+)", image)) == {version}
