@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from pathlib import Path
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -33,17 +34,26 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    titles = _titles(config.nav)
     inside, out = False, []
     for line in markdown.split("\n"):
         if _FENCE.match(line):
             inside = not inside
-        out.append(line if inside else _LINK.sub(lambda found: _link(found, page.file.src_uri), line))
+        out.append(line if inside else _LINK.sub(lambda found: _link(found, page.file.src_uri, titles), line))
     return "\n".join(out)
 
 
-def _link(found: re.Match[str], name: str) -> str:
-    """The same link for the site. A file of the tree without a page is named instead; what does not exist is left to MkDocs,
-    which tells of it."""
+def _titles(menu: Any) -> dict[str, str]:
+    """What the menu calls each page."""
+    if isinstance(menu, list):
+        return {page: title for entry in menu for page, title in _titles(entry).items()}
+    ((title, below),) = menu.items()
+    return {below: title} if isinstance(below, str) else _titles(below)
+
+
+def _link(found: re.Match[str], name: str, titles: dict[str, str]) -> str:
+    """The same link for the site, where pages have titles and no file names. A file of the tree without a page is named
+    instead; what does not exist is left to MkDocs, which tells of it."""
     text, target = found[1], found[2]
     path, _, anchor = target.partition("#")
     if not path or re.match(r"[a-z]+:", path):
@@ -59,5 +69,6 @@ def _link(found: re.Match[str], name: str) -> str:
         return f"`{meant}`" if meant.endswith(plain) else f"{text} (`{meant}`)"
     else:
         return found[0]
+    text = titles.get(page, text) if text == posixpath.basename(path) else text
     to = posixpath.relpath(page, posixpath.dirname(name) or ".")
     return f"[{text}]({to}{'#' + anchor if anchor else ''})"
