@@ -1,4 +1,4 @@
-"""Hooks of MkDocs: the site has pages of the tree that are not in docs/, and links between them lead to the right place."""
+"""Hooks of MkDocs: the site has pages that are not in docs/, and links between them lead where they should."""
 
 from __future__ import annotations
 

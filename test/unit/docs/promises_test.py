@@ -1,4 +1,5 @@
-"""What docs/ promises is tested: every test that a page names is there, and what a user is said to see stands in the code."""
+"""What docs/ promises is tested: every test that a page names is there, and what users are said to see stands in the
+code."""
 
 import functools
 import pathlib
@@ -68,7 +69,7 @@ def test_nothing_is_promised_twice(page):
     assert not sorted({promise for promise in promises if promises.count(promise) > 1})
 
 
-# -- operations.md and troubleshooting.md: readers do not see the tests, which stand in comments -----------------------------------
+# -- operations.md and troubleshooting.md: readers do not see the tests, which stand in comments ----------------------
 
 
 def test_every_section_of_operations_with_commands_was_typed_by_a_test():

@@ -62,7 +62,8 @@ def test_help_is_read_as_it_is_written(reference):
         Entry("--part", "NAME=AMOUNT; may be repeated", "", "Any | other"),
         Entry("--not", "", "", "No | more"),
     ]
-    assert [one.names for one in made.groups["Where it comes from, exactly one"]] == ["--from", "--out-of-a-file-with-a-name"]
+    from_where = made.groups["Where it comes from, exactly one"]
+    assert [one.names for one in from_where] == ["--from", "--out-of-a-file-with-a-name"]
     assert made.commands == [Entry("one,first", text="The first")]
 
 
@@ -75,4 +76,5 @@ def test_comments_belong_to_the_keys_below_them(reference):
     said = reference.commented(
         "# Of the file.\n\n# One\n# line.\na: 1\nb: 2\n\n# Parts.\nc:\n  d: 1\n  # Another.\n  e: 2\n  f: 3\n\ng: 1\n"
     )
-    assert said == {"a": "One line.", "b": "One line.", "c": "Parts.", "c.d": "Parts.", "c.e": "Another.", "c.f": "Another.", "g": ""}
+    one, parts, another = "One line.", "Parts.", "Another."
+    assert said == {"a": one, "b": one, "c": parts, "c.d": parts, "c.e": another, "c.f": another, "g": ""}

@@ -48,7 +48,7 @@ def programs(reference) -> Programs:
 
 
 def typed(page: pathlib.Path) -> list[str]:
-    """Command lines of liqoctl and liqod on the page: those of blocks, which may go on after a backslash, and those in a text."""
+    """Command lines of liqoctl and liqod: those of blocks, which may go on after a backslash, and those in the text."""
     text = re.sub(r"<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     lines = re.findall(r"^(?:    |\w+ \$ )\s*(liq(?:octl|od) [^|>\n]*)", re.sub(r"\\\n\s*", " ", text), re.MULTILINE)
     return [*lines, *re.findall(r"`(liq(?:octl|od) [^`]*)`", re.sub(r"\n\s*", " ", text))]
@@ -75,7 +75,8 @@ def test_the_version_of_kubernetes_that_is_named_is_that_of_ci():
 
 
 def test_everybody_has_the_same_version(reference):
-    (version,) = re.findall(r"^  version: '([\d.]+)',$", (ROOT / "meson.build").read_text(encoding="utf-8"), re.MULTILINE)
+    meson = (ROOT / "meson.build").read_text(encoding="utf-8")
+    (version,) = re.findall(r"^  version: '([\d.]+)',$", meson, re.MULTILINE)
     chart = yaml.safe_load((ROOT / "charts/liqo/Chart.yaml").read_text(encoding="utf-8"))
     assert (chart["version"], chart["appVersion"]) == (version, version)
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
