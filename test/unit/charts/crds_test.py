@@ -137,3 +137,10 @@ def test_the_comparison_sees_a_change(change, path):
     ours = json.loads(json.dumps(theirs))
     change(ours)
     assert next(differences(shape(ours), shape(theirs)))[0] == path
+
+
+def test_the_files_can_be_read_one_after_the_other_as_helm_prints_them():
+    files = sorted(CRDS.glob("*.yaml"))
+    printed = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    kinds = [kind["metadata"]["name"] for kind in yaml.load_all(printed, Loader=yaml.CSafeLoader) if kind]
+    assert len(set(kinds)) == len(files)
