@@ -3,7 +3,6 @@ asks for reviews that the version before may not know, and waits until that serv
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from harness import audit, settings
 from harness.cluster import busybox
 from harness.components import Options
+from harness.load import Load
 from harness.peering import Peering
 from harness.replicas import Replicas
 from harness.run import Run
@@ -18,33 +18,6 @@ from harness.story import Story
 from harness.wait import wait_for
 
 ROLLS = 2
-
-
-class Load:
-    """Makes pods one after the other until it is told to stop; `refused` are the answers that were no success."""
-
-    def __init__(self, story: Story):
-        self._story, self._stop = story, threading.Event()
-        self.names: list[str] = []
-        self.refused: list[str] = []
-        self._thread = threading.Thread(target=self._run)
-
-    def _run(self) -> None:
-        while not self._stop.wait(0.05):
-            name = f"load-{len(self.names)}"
-            try:
-                self._story.create(busybox(name))
-                self.names.append(name)
-            except Exception as failure:  # noqa: BLE001  whatever it is, it is what the user gets
-                self.refused.append(f"{name}: {failure}")
-
-    def __enter__(self) -> Load:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +43,11 @@ def test_both_sides_are_updated_under_a_load_of_pods(sides: tuple[Replicas, Repl
     story.create(busybox("first"))
     story.wait_phase("first", "Running", 60)
     since = away.cluster.audit.mark()
-    with Load(story) as load:
+    with Load(lambda name: story.create(busybox(name))) as load:
         for _ in range(ROLLS):
             for side in (away, home):
-                made = len(load.names)
                 side.roll()
-                wait_for(lambda made=made: len(load.names) > made + 20, 30, "pods to be made")
+                load.wait_for_more(20)
         story.home, story.away = home.current, away.current
     assert not load.refused, load.refused[:5]
     # What the provider answered to the liqod at home: names that exist already are no refusals.

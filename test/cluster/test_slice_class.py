@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness import manual, own_image, python_image, settings
+from harness import manual, python_image, settings
 from harness.components import Options
 from harness.console import Console
 from harness.peers import Peer
@@ -40,7 +40,8 @@ def consoles(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory
     clusters = run.start(rome=Options(), milan=Options(kubelet=True, proxy=True))
     archive = here.parent / "python.tar"
     python_image.write(archive, deployment["spec"]["template"]["spec"]["containers"][0]["image"])
-    own_image.give(clusters["milan"], archive)
+    assert clusters["milan"].node
+    clusters["milan"].node.give(archive)
     rome, milan = (Peer(clusters[name]) for name in ("rome", "milan"))
     rome.peer_with(milan, "--create-resource-slice=false")
     yield {name: Console(cluster, here) for name, cluster in clusters.items()}

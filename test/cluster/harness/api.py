@@ -30,7 +30,7 @@ GROUPS = {
     "node.k8s.io/v1": "runtimeclasses",
     "policy/v1": "poddisruptionbudgets",
     "rbac.authorization.k8s.io/v1": "clusterroles clusterrolebindings roles rolebindings",
-    "storage.k8s.io/v1": "storageclasses",
+    "storage.k8s.io/v1": "csinodes storageclasses",
     "apiextensions.k8s.io/v1": "customresourcedefinitions",
     "offloading.liqo.io/v1beta1": "namespacemaps namespaceoffloadings quotas shadowendpointslices "
     "shadowpods virtualnodes",

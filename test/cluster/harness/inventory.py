@@ -6,6 +6,8 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any
 
+from .wait import wait_for
+
 if TYPE_CHECKING:
     from .cluster import Cluster
 
@@ -41,6 +43,37 @@ def take(cluster: Cluster) -> Inventory:
                 place = f"{group}/{metadata.get('namespace', '')}/{name}/{metadata['name']}"
                 found[place] = _at_rest(name, item)
     return found
+
+
+def beside_kinds(lines: list[str]) -> list[str]:
+    """Of such differences those that are more than kinds that are there, and that Kubernetes notes to serve them."""
+    return [line for line in lines if "/customresourcedefinitions/" not in line and "/apiservices/" not in line]
+
+
+def of_new_cluster(cluster: Cluster) -> Inventory:
+    """Every object of a cluster that has just started, once Kubernetes has done all that it does by itself."""
+    seen: list[Inventory] = []
+
+    def is_complete() -> bool:
+        spaces = [space["metadata"]["name"] for space in cluster.api.list("namespaces")]
+        nodes = cluster.api.list("nodes")
+        return (
+            len(spaces) >= 4
+            and not any(node["spec"].get("taints") for node in nodes)
+            and len(cluster.api.list("csinodes")) == len(nodes)
+            and all(
+                cluster.api.find("configmaps", space, "kube-root-ca.crt")
+                and cluster.api.find("serviceaccounts", space, "default")
+                for space in spaces
+            )
+        )
+
+    def is_at_rest() -> bool:
+        seen.append(take(cluster))
+        return len(seen) > 1 and seen[-1] == seen[-2] and is_complete()
+
+    wait_for(is_at_rest, 60, f"{cluster.name} to be complete, and at rest for a moment", interval=1)
+    return seen[-1]
 
 
 def _at_rest(resource: str, item: dict[str, Any]) -> dict[str, Any]:

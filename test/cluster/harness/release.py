@@ -1,0 +1,59 @@
+"""A release as its users have it: what tools/release makes of the build under test, and nothing else of this tree."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import settings
+from .cluster import Cluster
+from .liqoctl import Liqoctl
+
+# What the image is called before the colon, as tools/image calls it.
+REPOSITORY = "localhost/liqo/liqod"
+
+
+@dataclass(frozen=True)
+class Release:
+    """A directory dist/."""
+
+    directory: Path
+    version: str
+
+    @property
+    def image(self) -> Path:
+        return self.directory / f"liqo-{self.version}-image-amd64.tar"
+
+    @property
+    def chart(self) -> Path:
+        return self.directory / f"liqo-{self.version}.tgz"
+
+    def liqoctl(self, cluster: Cluster) -> Liqoctl:
+        return Liqoctl(cluster, binary=self.directory / f"liqoctl-{self.version}-linux-amd64")
+
+    def helm(self, cluster: Cluster, *arguments: object, timeout: float = 400) -> str:
+        """Runs Helm as a user of the cluster does beside these files, and returns what it printed."""
+        done = subprocess.run(
+            cluster.space.entering([settings.tool("helm3"), *arguments, "--namespace", "liqo"]),
+            env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
+            cwd=self.directory, capture_output=True, text=True, timeout=timeout, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"`helm {' '.join(map(str, arguments))}` failed: {done.stderr}"
+        return done.stdout
+
+
+def make(directory: Path) -> Release:
+    """Makes the release of the build directory that the liqod under test is of."""
+    daemon, liqoctl = settings.liqod(), settings.liqoctl()
+    assert daemon and liqoctl, "there is no liqod, or no liqoctl, to make a release of"
+    said = subprocess.run([liqoctl, "version", "--client"], capture_output=True, text=True, check=True).stdout
+    version = said.split()[-1]
+    made = subprocess.run(
+        [sys.executable, settings.TREE / "tools/release", version, "--build", daemon.parents[2], "--output", directory],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert made.returncode == 0, f"tools/release failed: {made.stderr}"
+    return Release(directory, version)

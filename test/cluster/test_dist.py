@@ -1,0 +1,277 @@
+"""From dist/ to nothing left, as users do it: Helm installs one cluster and liqoctl the other, out of what is in dist/
+and with no path of this tree. Both have real nodes, and reach liqod by its Service, as kube-proxy leads there."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness import audit, inventory
+from harness import release as releases
+from harness.api import Refused
+from harness.cluster import Cluster, busybox
+from harness.components import Options
+from harness.images import HELLO_IMAGE
+from harness.liqoctl import Liqoctl
+from harness.load import Load
+from harness.release import Release
+from harness.run import Run
+from harness.wait import wait_for
+
+# What takes seconds may take that much on a machine that has other stories to tell.
+SOON = 180.0
+WAITED = f"--timeout={SOON:.0f}s"
+# The load runs on nodes that are fake, liqod and the application never do.
+FAKE_NODES = 4
+
+
+@dataclass
+class Sides:
+    """ghent, which consumes and is Helm's, and lyon, which provides and is liqoctl's."""
+
+    release: Release
+    ghent: Cluster
+    lyon: Cluster
+    before: dict[str, inventory.Inventory]
+
+    def __iter__(self) -> Iterator[Cluster]:
+        return iter((self.ghent, self.lyon))
+
+    def values(self, cluster: Cluster) -> list[str]:
+        # No node of theirs says that it is of the control plane, and so where the API server is.
+        address, ranges = f"apiServer.address={cluster.server}", f"ipam.podCIDRs={{{cluster.pod_cidr}}}"
+        return ["--set", f"image.repository={releases.REPOSITORY}", "--set", address, "--set", ranges]
+
+    def helm(self, command: str, *arguments: object) -> None:
+        chosen = ("--set", "clusterID=ghent", *self.values(self.ghent), *arguments)
+        self.release.helm(self.ghent, command, "liqo", self.release.chart.name, "--wait", "--timeout", "6m", *chosen)
+
+    def liqoctl(self, command: str, *arguments: object) -> None:
+        chosen = ("--cluster-id", "lyon", *self.values(self.lyon), *arguments)
+        self.release.liqoctl(self.lyon)(command, "--timeout", "6m", *chosen, timeout=400)
+
+    @property
+    def user(self) -> Liqoctl:
+        """liqoctl of ghent's user."""
+        return self.release.liqoctl(self.ghent)
+
+
+def at_once(*tasks: Callable[[], object]) -> None:
+    """Does these side by side; fails where one does."""
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        for done in [pool.submit(task) for task in tasks]:
+            done.result()
+
+
+@pytest.fixture(scope="module")
+def sides(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
+    release = releases.make(tmp_path_factory.mktemp("shipped") / "dist")
+    subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=release.directory, check=True)
+    # As where nothing is said: webhooks are asked by the address of their Service, not by those of pods.
+    real = Options(kubelet=True, proxy=True, extra_apiserver=("--enable-aggregator-routing=false",))
+    with run.borrow(ghent=real, lyon=real) as (ghent, lyon):
+        lyon.add_kwok_nodes(0)  # nodes come with the load
+        told = Sides(release, ghent, lyon, {each.name: inventory.of_new_cluster(each) for each in (ghent, lyon)})
+        for cluster in told:
+            assert cluster.node
+            cluster.node.give(release.image)
+        at_once(lambda: told.helm("install", "--create-namespace"), lambda: told.liqoctl("install"))
+        for cluster in told:
+            # Its garbage collector looks for new kinds every 30 s only.
+            cluster.restart("kube-controller-manager")
+        yield told
+
+
+def processes(cluster: Cluster) -> dict[str, Path]:
+    """Those of liqod, by the names of their pods: what /proc has of each."""
+    found = [path.parent for path in cluster.space.proc.glob("[0-9]*/comm") if path.read_text().strip() == "liqod"]
+    said = {path: (path / "environ").read_text().split("\0") for path in found}
+    return {word.partition("=")[2]: path for path in found for word in said[path] if word.startswith("POD_NAME=")}
+
+
+def ready_pods(cluster: Cluster) -> set[str]:
+    """The pods of liqod that are ready and not about to go."""
+    return {
+        pod["metadata"]["name"]
+        for pod in cluster.pods("liqo")
+        if "deletionTimestamp" not in pod["metadata"]
+        if all(one["ready"] for one in pod["status"].get("containerStatuses", [{"ready": False}]))
+    }
+
+
+def test_it_runs_with_no_more_than_the_deployment_gives_it(sides: Sides) -> None:
+    for cluster in sides:
+        wanted = cluster.api.get("deployments", "liqo", "liqod")["spec"]["replicas"]
+        containers = [container for pod in cluster.pods("liqo") for container in pod["status"]["containerStatuses"]]
+        assert [(one["ready"], one["restartCount"]) for one in containers] == [(True, 0)] * wanted
+        running = processes(cluster)
+        assert len(running) == wanted
+        for process in running.values():
+            lines = (process / "status").read_text().splitlines()
+            status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+            assert status["Uid"].split() == status["Gid"].split() == ["65532"] * 4
+            assert int(status["CapEff"], 16) == int(status["CapBnd"], 16) == 0
+            assert status["NoNewPrivs"] == "1"
+            root = next(line for line in (process / "mountinfo").read_text().splitlines() if line.split()[4] == "/")
+            assert "ro" in root.split()[5].split(",")
+
+
+def test_there_is_no_shell_in_it_and_liqoctl_is(sides: Sides) -> None:
+    inside = ("exec", "-n", "liqo", "deployment/liqod", "--")
+    assert sides.ghent.kubectl(*inside, "/usr/bin/liqoctl", "version", "--client").startswith("Client version:")
+    with pytest.raises(AssertionError, match="executable file not found|no such file or directory"):
+        sides.ghent.kubectl(*inside, "sh", "-c", "true")
+
+
+def test_the_api_server_asks_it_through_its_service(sides: Sides) -> None:
+    api = sides.ghent.api
+    sides.ghent.namespace("shop")
+
+    def refused() -> bool:
+        wrong = {"kind": "NamespaceOffloading", "metadata": {"name": "other"}, "spec": {}}
+        try:
+            api.create("namespaceoffloadings", "shop", wrong)
+        except Refused as refusal:
+            return 'must be called "offloading"' in str(refusal)
+        api.delete("namespaceoffloadings", "shop", "other")
+        return False
+
+    wait_for(refused, SOON, "the webhooks to be asked, and to refuse")
+    sides.ghent.kubectl("delete", "namespace", "shop", timeout=SOON)
+
+
+def test_an_application_runs_in_the_other_cluster(sides: Sides) -> None:
+    ghent, lyon = sides
+    asked = ("--cpu", "200", "--memory", "100Gi", "--pods", "2000")
+    sides.user("peer", "--remote-kubeconfig", lyon.kubeconfig, *asked, timeout=SOON)
+    ghent.namespace("demo")
+    sides.user("offload", "namespace", "demo", "--pod-offloading-strategy", "Remote", timeout=SOON)
+    ghent.kubectl("create", "deployment", "web", "-n", "demo", "--image", HELLO_IMAGE, "--replicas", 2)
+    ghent.kubectl("rollout", "status", "deployment/web", "-n", "demo", WAITED, timeout=SOON + 10)
+    assert "hello from web-" in ghent.kubectl("logs", "-n", "demo", "deployment/web")
+    assert ghent.kubectl("exec", "-n", "demo", "deployment/web", "--", "hostname").startswith("web-")
+    assert [pod["spec"]["nodeName"] for pod in lyon.pods("demo-ghent")] == ["lyon-1"] * 2
+
+
+def updated(sides: Sides, load: Load) -> None:
+    """Every replica is replaced twice, by each installer and by a restart, while pods go on being made."""
+    before = {cluster.name: ready_pods(cluster) for cluster in sides}
+    sides.helm("upgrade", "--set", "podAnnotations.update=one,nodeSelector.kubernetes\\.io/hostname=ghent-1")
+    load.wait_for_more(10)
+    sides.liqoctl("upgrade", "--set", "podAnnotations.update=one,nodeSelector.kubernetes\\.io/hostname=lyon-1")
+    load.wait_for_more(10)
+    for cluster in sides:
+        assert before[cluster.name].isdisjoint(ready_pods(cluster))
+        before[cluster.name] |= ready_pods(cluster)
+        cluster.kubectl("rollout", "restart", "deployment/liqod", "-n", "liqo")
+    for cluster in sides:
+        cluster.kubectl("rollout", "status", "deployment/liqod", "-n", "liqo", WAITED, timeout=SOON + 10)
+        assert before[cluster.name].isdisjoint(ready_pods(cluster))
+    load.wait_for_more(10)
+
+
+def doubled(sides: Sides, since: int) -> dict[str, set[str]]:
+    """Which pods of the load were made more than once at the provider."""
+    pods = [*sides.lyon.audit.created_pods(since, "load-ghent"), *sides.lyon.pods("load-ghent")]
+    uids = audit.remote_uids(pods, lambda pod: pod["metadata"]["name"])
+    return {name: found for name, found in uids.items() if len(found) > 1}
+
+
+def leader(cluster: Cluster) -> str:
+    """The pod that leads, "" while that is none, or one that is about to go."""
+    holder = cluster.api.get("leases", "liqo", "liqod")["spec"].get("holderIdentity")
+    return holder if holder in ready_pods(cluster) else ""
+
+
+def kill(cluster: Cluster, pod: str) -> None:
+    """kill -9 of a pod's liqod. The pod goes first: its node would start the container again at once."""
+    process = processes(cluster)[pod]
+    cluster.kubectl("delete", "pod", pod, "-n", "liqo", "--grace-period=0", "--force", "--wait=false")
+    subprocess.run(["nsenter", f"--target={cluster.space.pid}", "--pid", "kill", "-9", process.name], check=True)
+
+
+def running(cluster: Cluster, namespace: str) -> int:
+    return sum(pod["status"].get("phase") == "Running" for pod in cluster.pods(namespace))
+
+
+def test_both_are_updated_under_a_load_of_pods(sides: Sides) -> None:
+    ghent, lyon = sides
+    lyon.add_kwok_nodes(FAKE_NODES)
+    ghent.namespace("load")
+    sides.user("offload", "namespace", "load", "--pod-offloading-strategy", "Remote", timeout=SOON)
+    since = lyon.audit.mark()
+    with Load(lambda name: ghent.api.create("pods", "load", busybox(name)), pause=0.15) as load:
+        load.wait_for_more(10)
+        updated(sides, load)
+    assert not load.refused, load.refused[:5]
+    # Names that exist already are no refusals.
+    answers = [
+        audit.described(entry) for entry in lyon.audit.entries(since)
+        if audit.resource(entry) == "shadowpods" and entry["verb"] == "create" and audit.code(entry) not in (201, 409)
+    ]  # fmt: skip
+    assert not answers, answers[:5]
+    wait_for(lambda: running(ghent, "load") == len(load.names), SOON, "every pod to run", interval=0.5)
+    assert not doubled(sides, since)
+
+
+def test_one_of_two_replicas_is_killed_on_both_sides(sides: Sides) -> None:
+    ghent, lyon = sides
+    leaders = {each.name: wait_for(lambda c=each: leader(c), SOON, f"a leader in {each.name}") for each in sides}
+    since, before = lyon.audit.mark(), running(ghent, "load")
+    ghent.kubectl("create", "deployment", "many", "-n", "load", "--image", HELLO_IMAGE, "--replicas", 20)
+    for cluster in sides:
+        kill(cluster, leaders[cluster.name])
+    ghent.kubectl("rollout", "status", "deployment/many", "-n", "load", WAITED, timeout=SOON + 10)
+    for cluster in sides:
+        wait_for(lambda c=cluster: leader(c), SOON, f"another replica of {cluster.name} to lead")
+        assert leader(cluster) != leaders[cluster.name]
+        cluster.kubectl("rollout", "status", "deployment/liqod", "-n", "liqo", WAITED, timeout=SOON + 10)
+    assert running(ghent, "load") == before + 20
+    assert not doubled(sides, since)
+
+
+def as_before(sides: Sides, cluster: Cluster, with_kinds: bool) -> bool:
+    try:
+        found = inventory.differences(sides.before[cluster.name], inventory.take(cluster))
+    except Refused:
+        return False  # the server names groups for a moment whose kinds are gone
+    found = found if with_kinds else inventory.beside_kinds(found)
+    assert not found, found
+    return True
+
+
+@pytest.mark.refusals("liqod outlives its rights for a moment, and a pod is made again in a twin that is about to go")
+def test_they_part_and_each_installer_leaves_nothing(sides: Sides) -> None:
+    ghent, lyon = sides
+    ghent.kubectl("delete", "deployment", "many", "-n", "load", WAITED, timeout=SOON + 10)
+    ghent.api.delete_all("pods", "load")
+    wait_for(lambda: not ghent.pods("load"), SOON, "the pods of the load to be gone")
+
+    def withdraw(namespace: str) -> None:
+        sides.user("unoffload", "namespace", namespace, "--skip-confirm", timeout=SOON)
+        ghent.kubectl("delete", "namespace", namespace, timeout=SOON)
+
+    at_once(lambda: withdraw("demo"), lambda: withdraw("load"))
+    sides.user("unpeer", "--remote-kubeconfig", lyon.kubeconfig, "--skip-confirm", timeout=SOON)
+    lyon.kubectl("delete", "nodes", "-l", "type=kwok")
+
+    def by_helm() -> None:
+        sides.release.helm(ghent, "uninstall", "liqo", "--wait")
+        ghent.kubectl("delete", "namespace", "liqo", timeout=SOON)
+
+    at_once(by_helm, lambda: sides.release.liqoctl(lyon)("uninstall", "--skip-confirm", timeout=SOON))
+    for cluster in sides:
+        wait_for(lambda c=cluster: as_before(sides, c, False), SOON, f"all but the kinds of {cluster.name} to be gone")
+        assert any("liqo.io" in kind["metadata"]["name"] for kind in cluster.api.list("customresourcedefinitions"))
+    kinds = sides.release.helm(ghent, "show", "crds", sides.release.chart.name)
+    at_once(
+        lambda: ghent.kubectl("delete", "-f", "-", stdin=kinds, timeout=SOON),
+        lambda: sides.release.liqoctl(lyon)("uninstall", "--purge", "--skip-confirm", timeout=SOON),
+    )
+    for cluster in sides:
+        wait_for(lambda c=cluster: as_before(sides, c, True), SOON, f"{cluster.name} to be as it was before")
