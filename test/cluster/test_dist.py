@@ -13,7 +13,7 @@ import pytest
 
 from harness import audit, inventory
 from harness import release as releases
-from harness.api import Refused
+from harness.api import Refused, path
 from harness.cluster import Cluster, busybox
 from harness.components import Options
 from harness.images import HELLO_IMAGE
@@ -89,9 +89,9 @@ def sides(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -
 
 def processes(cluster: Cluster) -> dict[str, Path]:
     """Those of liqod, by the names of their pods: what /proc has of each."""
-    found = [path.parent for path in cluster.space.proc.glob("[0-9]*/comm") if path.read_text().strip() == "liqod"]
-    said = {path: (path / "environ").read_text().split("\0") for path in found}
-    return {word.partition("=")[2]: path for path in found for word in said[path] if word.startswith("POD_NAME=")}
+    found = [comm.parent for comm in cluster.space.proc.glob("[0-9]*/comm") if comm.read_text().strip() == "liqod"]
+    said = {process: (process / "environ").read_text().split("\0") for process in found}
+    return {word.partition("=")[2]: one for one in found for word in said[one] if word.startswith("POD_NAME=")}
 
 
 def ready_pods(cluster: Cluster) -> set[str]:
@@ -175,6 +175,14 @@ def updated(sides: Sides, load: Load) -> None:
     load.wait_for_more(10)
 
 
+def asking(cluster: Cluster) -> Load:
+    """Asks the webhooks of a cluster all the time; nothing is stored."""
+    where = path("namespaceoffloadings", cluster.namespace("asked"))
+    body = {"apiVersion": "offloading.liqo.io/v1beta1", "kind": "NamespaceOffloading"}
+    body |= {"metadata": {"name": "offloading"}, "spec": {}}
+    return Load(lambda _: cluster.api.request("POST", where, body, query={"dryRun": "All"}), pause=0.02)
+
+
 def doubled(sides: Sides, since: int) -> dict[str, set[str]]:
     """Which pods of the load were made more than once at the provider."""
     pods = [*sides.lyon.audit.created_pods(since, "load-ghent"), *sides.lyon.pods("load-ghent")]
@@ -205,10 +213,13 @@ def test_both_are_updated_under_a_load_of_pods(sides: Sides) -> None:
     ghent.namespace("load")
     sides.user("offload", "namespace", "load", "--pod-offloading-strategy", "Remote", timeout=SOON)
     since = lyon.audit.mark()
-    with Load(lambda name: ghent.api.create("pods", "load", busybox(name)), pause=0.15) as load:
+    load = Load(lambda name: ghent.api.create("pods", "load", busybox(name)), pause=0.15)
+    at_home, away = asking(ghent), asking(lyon)
+    with load, at_home, away:
         load.wait_for_more(10)
         updated(sides, load)
-    assert not load.refused, load.refused[:5]
+    for made in (load, at_home, away):
+        assert not made.refused, made.refused[:5]
     # Names that exist already are no refusals.
     answers = [
         audit.described(entry) for entry in lyon.audit.entries(since)
@@ -259,6 +270,8 @@ def test_they_part_and_each_installer_leaves_nothing(sides: Sides) -> None:
     at_once(lambda: withdraw("demo"), lambda: withdraw("load"))
     sides.user("unpeer", "--remote-kubeconfig", lyon.kubeconfig, "--skip-confirm", timeout=SOON)
     lyon.kubectl("delete", "nodes", "-l", "type=kwok")
+    for cluster in sides:
+        cluster.kubectl("delete", "namespace", "asked", timeout=SOON)
 
     def by_helm() -> None:
         sides.release.helm(ghent, "uninstall", "liqo", "--wait")
