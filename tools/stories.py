@@ -61,7 +61,7 @@ class Teller:
         self._lock = threading.Lock()
         self._stopped = False
 
-    def tell(self, file: Path, chosen: str = "not go_peer and not alone") -> Told:
+    def tell(self, file: Path, chosen: str = "not go_peer and not skew and not alone") -> Told:
         """Tells what of a file, or of a directory of them, has the marks that are chosen."""
         started = time.monotonic()
         with self._lock:

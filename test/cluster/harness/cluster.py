@@ -37,7 +37,7 @@ class Cluster:
         network.attach(self.space, name, self.address)
         self.processes: dict[str, Process] = {}
         self._commands: dict[str, list[object]] = {}
-        self.kube = settings.tool("kube")
+        self.kube = settings.kubernetes(options.kubernetes)
         self.authority = pki.Authority(self.directory / "pki", name)
         self.api = Api(self.space, self.address, PORT, self.authority.pair.certificate, self._admin())
         self.audit = audit.Audit(self.directory / "audit.log")

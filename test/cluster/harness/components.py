@@ -25,6 +25,8 @@ class Options:
     service_cidr: str = "10.96.0.0/16"
     # Whether the API server shows a certificate to the webhooks that it asks by URL (see callers.py).
     shows_certificate: bool = False
+    # Another version of Kubernetes, as `build-tools --kubernetes` builds it.
+    kubernetes: str = ""
     extra_apiserver: tuple[str, ...] = ()
     extra_manager: tuple[str, ...] = ()
 

@@ -47,10 +47,28 @@ def tool(name: str) -> Path:
     return CACHE / "bin" / f"{name.rpartition('/')[2]}-{fingerprint(*module_files(name))}"
 
 
+def kubernetes(version: str = "") -> Path:
+    """Where Kubernetes of this version lies, built or not; without one, the Kubernetes that every story runs on."""
+    if version in ("", KUBERNETES_VERSION):
+        return tool("kube")
+    return CACHE / "bin" / f"kube-{version}-{fingerprint(SUITE / 'kube/main.go')}"
+
+
 def go_liqo() -> Path | None:
     """A release of the Go Liqo that stories peer with: its programs by their names, and its Helm chart in chart/."""
     given = os.environ.get("GO_LIQO")
     return Path(given) if given else None
+
+
+def skewed() -> Path | None:
+    """The build directory of the programs on the other side of `tools/test skew`, where those are not today's."""
+    given = os.environ.get("LIQO_SKEW")
+    return Path(given) if given else None
+
+
+def skewed_kubernetes() -> str:
+    """The version of Kubernetes on that side, "" for the one that every story runs on."""
+    return os.environ.get("LIQO_SKEW_KUBERNETES", "")
 
 
 def images() -> Path:
