@@ -87,11 +87,6 @@ asio::awaitable<Result<std::unique_ptr<Cluster>>> Cluster::open(asio::any_io_exe
       new Cluster(std::move(executor), clock, output, flags, remote, std::move(*credentials)));
 }
 
-std::string Cluster::scope() const {
-  const std::string side = remote_ ? "remote" : "local";
-  return id_.empty() ? side : side + "(" + id_ + ")";
-}
-
 std::string Cluster::ns() const {
   if (!flags_.ns.empty()) return flags_.ns;
   return config_.ns.empty() ? "default" : config_.ns;
@@ -102,6 +97,9 @@ std::string Cluster::liqo_namespace() const { return remote_ ? flags_.remote_liq
 asio::awaitable<Result<std::string>> Cluster::id() {
   if (!id_.empty()) co_return id_;
   auto usual = co_await find(kube::resources::config_maps, {liqo_namespace(), "liqo-clusterid-configmap"});
+  if (!usual && usual.error().is_forbidden() && remote_)
+    usual.error() = std::move(usual.error()).in("a peering user that was deleted has no rights any more (liqoctl "
+                                                "generate peering-user makes another)");
   if (!usual) co_return kube::fail(std::move(usual.error()), "reading the cluster ID");
   std::string told;
   if (*usual) told = kube::string_at((*usual)->tree(), {"data", "CLUSTER_ID"});
@@ -126,6 +124,16 @@ asio::awaitable<Result<std::string>> Cluster::id() {
                                                   flags_.remote_cluster_id + " as --remote-cluster-id says");
   id_ = std::move(told);
   co_return id_;
+}
+
+asio::awaitable<Result<void>> Cluster::learn_id() {
+  auto usual = co_await find(kube::resources::config_maps, {liqo_namespace(), "liqo-clusterid-configmap"});
+  if (!usual && usual.error().code() != Errc::api) co_return std::unexpected(std::move(usual.error()));
+  if (!usual || !*usual) co_return Result<void>();
+  std::string told(kube::string_at((*usual)->tree(), {"data", "CLUSTER_ID"}));
+  const bool other = remote_ && !flags_.remote_cluster_id.empty() && told != flags_.remote_cluster_id;
+  if (liqo::core::is_cluster_id(told) && !other) id_ = std::move(told);
+  co_return Result<void>();
 }
 
 asio::awaitable<Result<Cluster::TenantNamespace>> Cluster::tenant_namespace(const std::string& peer) {
@@ -292,7 +300,7 @@ std::string_view in_words(Ensured ensured) {
     case Ensured::changed:
       return "updated";
     case Ensured::unchanged:
-      return "is as wanted already";
+      return "unchanged";
     case Ensured::dry_run:
       return "not written (dry run)";
   }

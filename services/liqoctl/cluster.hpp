@@ -37,9 +37,8 @@ class Cluster {
   Output& output() { return output_; }
   const CommonFlags& flags() const { return flags_; }
   const kube::wire::ClusterConfig& config() const { return config_; }
-  /// For lines of progress: "local", "remote", with the cluster ID once that is known; "" where there is but one
-  /// cluster and its ID is not known.
-  std::string scope() const;
+  /// For lines of progress: the cluster's ID; while that is not known, what the kubeconfig calls it.
+  std::string scope() const { return id_.empty() ? api_->cluster() : id_; }
   /// The namespace that `-n` or the context names, or "default".
   std::string ns() const;
   std::string liqo_namespace() const;
@@ -49,6 +48,8 @@ class Cluster {
   /// The cluster's ID, from the ConfigMap labelled app.kubernetes.io/name=clusterid-configmap in Liqo's namespace.
   /// Errors: also Errc::invalid_input where what stands there cannot be one.
   asio::awaitable<Result<std::string>> id();
+  /// Reads the ID for scope(). Errors: that the cluster does not answer; a user may be without the right to read it.
+  asio::awaitable<Result<void>> learn_id();
   /// The tenant namespace of a peer: the one labelled so, or the default one that does not exist yet.
   struct TenantNamespace {
     std::string name;

@@ -1,6 +1,7 @@
 #include "command.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 namespace liqoctl {
 namespace {
@@ -33,7 +34,20 @@ Option Option::group(std::string_view heading) const {
 }
 
 Option Option::one_of(std::initializer_list<const char*> values) const {
-  option_->check(CLI::IsMember(std::vector<std::string>(values.begin(), values.end())));
+  std::string all;
+  for (const char* value : values) all += (all.empty() ? "" : "|") + std::string(value);
+  const std::vector<std::string> known(values.begin(), values.end());
+  option_->check([known, all](const std::string& given) {
+    return std::ranges::find(known, given) != known.end() ? std::string() : "'" + given + "' is none of " + all;
+  });
+  return type_name(all);
+}
+
+Option Option::check(Look look) const {
+  option_->check([look = std::move(look)](const std::string& given) {
+    const auto good = look(given);
+    return good ? std::string() : good.error().text();
+  });
   return *this;
 }
 
@@ -76,12 +90,6 @@ Option Command::list(std::string_view names, std::vector<std::string>& into, std
       *app_->add_option(std::string(names), into, std::string(what))->allow_extra_args(false)->type_name("TEXT"));
 }
 
-Command Command::choice(std::string_view heading, std::string_view what, std::size_t count) const {
-  CLI::App& group = *app_->add_option_group(std::string(heading), std::string(what));
-  group.require_option(int(count));
-  return Command(group);
-}
-
 Command Command::add(std::string_view name, std::string_view what) const {
   CLI::App& app = *app_->add_subcommand(std::string(name), std::string(what));
   if (what.empty()) app.group("");
@@ -97,9 +105,10 @@ void Command::at_start(std::function<void()> call) const {
   app_->preparse_callback([call = std::move(call)](std::size_t) { call(); });
 }
 
-void Command::at_end(std::function<void()> call) const {
+void Command::at_end(std::function<kube::Result<void>()> call) const {
   app_->callback([app = app_, call = std::move(call)] {
-    if (app->get_subcommands().empty()) call();
+    if (!app->get_subcommands().empty()) return;
+    if (const auto done = call(); !done) throw CLI::ValidationError(done.error().text());
   });
 }
 
@@ -130,7 +139,29 @@ std::vector<std::string> Command::names_below() const {
 std::vector<std::string> Command::flags() const {
   std::vector<std::string> out;
   for (const CLI::Option* option : app_->get_options())
-    for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
+    if (!option->get_group().empty())
+      for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
+  return out;
+}
+
+bool Command::takes_value(const std::string& flag) const {
+  const CLI::Option* option = flag.starts_with('-') ? app_->get_option_no_throw(flag) : nullptr;
+  return option && option->get_expected_min() > 0;
+}
+
+std::vector<std::string> Command::values_of(const std::string& flag) const {
+  std::vector<std::string> out;
+  if (!takes_value(flag)) return out;
+  const std::string type = app_->get_option_no_throw(flag)->get_type_name();
+  if (!type.contains('|')) return out;
+  for (std::size_t start = 0; start <= type.size();) {
+    const std::size_t end = std::min(type.find('|', start), type.size());
+    // Capitals stand for something else.
+    if (const std::string word = type.substr(start, end - start);
+        std::ranges::any_of(word, [](char c) { return c >= 'a' && c <= 'z'; }))
+      out.push_back(word);
+    start = end + 1;
+  }
   return out;
 }
 

@@ -30,8 +30,11 @@ class Option {
   Option type_name(std::string_view name) const;
   /// The heading in the help under which it stands; "" = it is not shown.
   Option group(std::string_view heading) const;
-  /// It takes these values and no other.
+  /// It takes these values and no other: its type in the help, and what completion offers.
   Option one_of(std::initializer_list<const char*> values) const;
+  /// Each of its values must pass; a failure is told as a mistake of the flag.
+  using Look = std::function<kube::Result<void>(const std::string&)>;
+  Option check(Look look) const;
   /// Of a list: what stands between several values in one argument.
   Option delimiter(char separator) const;
   /// Whether it is on the command line; to be asked once that was read.
@@ -60,8 +63,6 @@ class Command {
   Option option(std::string_view names, Reader read, std::string_view what) const;
   /// Takes one value at each occurrence, and may occur again.
   Option list(std::string_view names, std::vector<std::string>& into, std::string_view what) const;
-  /// Flags under a heading of their own, of which so many must be given.
-  Command choice(std::string_view heading, std::string_view what, std::size_t count) const;
 
   /// A command below this one; not shown where `what` is "".
   Command add(std::string_view name, std::string_view what) const;
@@ -74,8 +75,8 @@ class Command {
   void take_the_rest() const;
   /// Called when the command is named, before its flags are read.
   void at_start(std::function<void()> call) const;
-  /// Called when it was read, and no command below it was named.
-  void at_end(std::function<void()> call) const;
+  /// Called when it was read, and no command below it was named. A failure is a mistake of the command line.
+  void at_end(std::function<kube::Result<void>()> call) const;
 
   std::string name() const;
   /// The names from the program to the command, with blanks between them.
@@ -86,8 +87,12 @@ class Command {
   std::vector<Command> below() const;
   /// The names of those that are shown.
   std::vector<std::string> names_below() const;
-  /// Its long flags, each with its dashes.
+  /// Its long flags that the help shows, each with its dashes.
   std::vector<std::string> flags() const;
+  /// Whether what follows this flag of it ("--wait") is the flag's value.
+  bool takes_value(const std::string& flag) const;
+  /// The words that the flag takes as its value, as the help shows them; none where it may be anything.
+  std::vector<std::string> values_of(const std::string& flag) const;
   /// The innermost command that was named on the command line, which may be this one.
   Command innermost() const;
   /// What was left over when the command line was read.

@@ -34,7 +34,9 @@ Option add_output(Command app, Format& into, const std::map<std::string, Format>
     into = found->second;
     return {};
   };
-  return app.option("-o,--output", read, what).type_name("FORM");
+  std::string forms;
+  for (const auto& [name, format] : known) forms += (forms.empty() ? "" : "|") + name;
+  return app.option("-o,--output", read, what).type_name(forms);
 }
 
 Option add_timeout(Command app, kube::Duration& into, kube::Duration usual) {
@@ -44,7 +46,7 @@ Option add_timeout(Command app, kube::Duration& into, kube::Duration usual) {
     into = *parsed;
     return {};
   };
-  return app.option("--timeout", read, "Time for everything together (default " + text::age(usual) + ")")
+  return app.option("--timeout", read, "Overall timeout (default " + text::age(usual) + ")")
       .type_name("TIME");
 }
 
@@ -129,6 +131,13 @@ Command CommandLine::command(Command parent, std::string_view name, std::string_
     app.flag("--remote-allow-exec", flags_.remote_allow_exec,
              "Let the provider's kubeconfig run its program, or send its token file")
         .group("Cluster of the provider");
+    check(app, [this]() -> kube::Result<void> {
+      const ConnectionFlags& remote = flags_.remote;
+      if (remote.kubeconfig.empty() && remote.context.empty() && remote.cluster.empty() && remote.server.empty())
+        return kube::fail(kube::Errc::invalid_input,
+                          "the provider's cluster is not named: give --remote-kubeconfig or --remote-context");
+      return {};
+    });
   }
   constexpr std::string_view of_liqo = "Namespace of Liqo (default liqo)";
   switch (traits.namespaces) {
@@ -145,11 +154,13 @@ Command CommandLine::command(Command parent, std::string_view name, std::string_
   }
   if (traits.writes) {
     app.flag("--dry-run", flags_.dry_run, "Write nothing; print what would be written, and where");
-    app.list("--global-labels", flags_.global_labels, "Labels (k=v,...) for everything that is created");
-    app.list("--global-annotations", flags_.global_annotations, "Annotations (k=v,...) likewise");
   }
-  if (traits.prints) add_output(app, flags_.output, formats, "json or yaml: print the object");
-  if (traits.prints_tables) add_output(app, flags_.output, table_formats, "wide, json, yaml or name");
+  if (traits.creates) {
+    app.list("--global-labels", flags_.global_labels, "Labels for everything that is created").type_name("K=V,...");
+    app.list("--global-annotations", flags_.global_annotations, "Annotations likewise").type_name("K=V,...");
+  }
+  if (traits.prints) add_output(app, flags_.output, formats, "Print the object");
+  if (traits.prints_tables) add_output(app, flags_.output, table_formats, "How to print");
   if (traits.timeout.count() > 0) add_timeout(app, flags_.timeout, traits.timeout);
   arguments_.emplace(app, traits.argument);
   // The default is the command's: it is set once the command is known to be the one.
@@ -161,8 +172,15 @@ Command CommandLine::command(Command parent, std::string_view name, std::string_
 }
 
 void CommandLine::set_command(Command app, Run run) {
-  app.at_end([this, run = std::move(run)] { chosen_ = run; });
+  app.at_end([this, app, run = std::move(run)]() -> kube::Result<void> {
+    for (const Check& check : checks_[app])
+      if (auto good = check(); !good) return good;
+    chosen_ = run;
+    return {};
+  });
 }
+
+void CommandLine::check(Command app, Check check) { checks_[app].push_back(std::move(check)); }
 
 int CommandLine::tell(const std::string& mistake) const {
   const Command app = root().innermost();
@@ -186,7 +204,7 @@ int CommandLine::tell(const std::string& mistake) const {
         text += "; did you mean '" + near + "'?";
     }
   }
-  std::cerr << root().name() << ": " << text << " (" << path << " --help tells what there is)\n";
+  std::cerr << root().name() << ": " << text << ". See '" << path << " --help'.\n";
   return exit_code::usage;
 }
 
@@ -210,10 +228,20 @@ CommandLine::Completion CommandLine::complete(const std::vector<std::string>& ty
         app = next;
         break;
       }
-  const std::string& beginning = typed.back();
-  const std::string before = typed.size() > 1 ? typed[typed.size() - 2] : "";
-  if (before == "--remote-cluster-id" || before == "--consumer-cluster-id") {
-    out.candidates = Candidates::peers;
+  std::string beginning = typed.back();
+  std::string flag = typed.size() > 1 ? typed[typed.size() - 2] : "";
+  // "--wait=no", which is one word to some shells and three to bash.
+  if (flag == "=" && typed.size() > 2) flag = typed[typed.size() - 3];
+  std::string kept;
+  if (const std::size_t equal = beginning.find('='); beginning.starts_with("--") && equal != std::string::npos) {
+    flag = beginning.substr(0, equal);
+    kept = beginning.substr(0, equal + 1);
+    beginning.erase(0, equal + 1);
+  }
+  if (app.takes_value(flag)) {
+    if (flag == "--remote-cluster-id" || flag == "--consumer-cluster-id") out.candidates = Candidates::peers;
+    for (const std::string& value : app.values_of(flag))
+      if (value.starts_with(beginning)) out.words.push_back(kept + value);
     return out;
   }
   for (const std::string& word : beginning.starts_with('-') ? app.flags() : app.names_below())

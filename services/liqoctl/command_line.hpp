@@ -45,7 +45,8 @@ enum class Namespaces { none, liqo, object };
 struct CommandTraits {
   Namespaces namespaces = Namespaces::object;
   bool two_clusters = false;
-  bool writes = false;         ///< has --dry-run, --global-labels, --global-annotations
+  bool writes = false;         ///< has --dry-run
+  bool creates = false;        ///< has --global-labels and --global-annotations
   bool prints = false;         ///< has -o json|yaml
   bool prints_tables = false;  ///< has -o json|yaml|wide|name
   bool asks = false;           ///< says so in its help; --skip-confirm is on every command
@@ -71,6 +72,9 @@ class CommandLine {
 
   /// What a command that was added by hand does.
   void set_command(Command app, Run run);
+  /// A look at the flags of a command, before anything is tried; its failure is a mistake of the command line.
+  using Check = std::function<kube::Result<void>()>;
+  void check(Command app, Check check);
 
   struct Parsed {
     Run run;  ///< empty: there is nothing more to do than to end with `code`
@@ -96,6 +100,7 @@ class CommandLine {
   Run chosen_;
   std::map<std::string, Command> verbs_;
   std::map<Command, Candidates> arguments_;
+  std::map<Command, std::vector<Check>> checks_;
 };
 
 /// `--remote-cluster-id`, required.

@@ -37,20 +37,6 @@ bool is_settled(const Object& there, const Object& wanted) {
 
 }  // namespace
 
-asio::awaitable<std::string> last_warning(Cluster& cluster, kube::ObjectKey key, std::string kind) {
-  auto events = co_await cluster.list(kube::resources::events, key.ns.empty() ? "default" : key.ns, "",
-                                      "type=Warning,involvedObject.name=" + key.name + ",involvedObject.kind=" + kind);
-  if (!events || events->empty()) co_return "";
-  const auto when = [](const Object& event) {
-    const auto last = kube::string_at(event.tree(), {"lastTimestamp"});
-    return last.empty() ? event.creation_timestamp() : last;
-  };
-  const Object* newest = &events->front();
-  for (const Object& event : *events)
-    if (when(event) >= when(*newest)) newest = &event;
-  co_return " (liqod says: " + text::printable(kube::string_at(newest->tree(), {"message"}).substr(0, 512)) + ")";
-}
-
 asio::awaitable<Result<std::string>> ensure_tenant_namespace(Session& session, Cluster& cluster, std::string peer) {
   auto found = co_await cluster.tenant_namespace(peer);
   if (!found) co_return std::unexpected(std::move(found.error()));
@@ -90,7 +76,7 @@ asio::awaitable<Result<std::string>> obtain_nonce(Session& session, Cluster& pro
     return {.done = true};
   };
   auto filled = co_await wait_for_object(provider, session.deadline(), kube::resources::secrets, key,
-                                         "the nonce of the provider", look);
+                                         "the nonce of the provider", look, Blame::warnings);
   if (!filled) co_return kube::fail(std::move(filled.error()), provider.scope());
   session.output().success(provider.scope(), "nonce is there");
   co_return nonce;
@@ -121,12 +107,8 @@ asio::awaitable<Result<std::string>> obtain_signature(Session& session, Cluster&
     return {.done = true};
   };
   auto is_signed = co_await wait_for_object(consumer, session.deadline(), kube::resources::secrets, key,
-                                            "the signature of the nonce", look);
-  if (!is_signed) {
-    const std::string why = co_await last_warning(consumer, key, "Secret");
-    co_return std::unexpected(
-        kube::Failure(is_signed.error().code(), consumer.scope() + ": " + is_signed.error().text() + why));
-  }
+                                            "the signature of the nonce", look, Blame::warnings);
+  if (!is_signed) co_return kube::fail(std::move(is_signed.error()), consumer.scope());
   session.output().success(consumer.scope(), "nonce signed");
   co_return signature;
 }
@@ -154,12 +136,8 @@ asio::awaitable<Result<Object>> admit_tenant(Session& session, Cluster& provider
     return {.done = true};
   };
   auto admitted = co_await wait_for_object(provider, session.deadline(), kinds::tenants, key,
-                                           "Tenant " + key.name + " to be admitted", look);
-  if (!admitted) {
-    const std::string why = co_await last_warning(provider, key, "Tenant");
-    co_return std::unexpected(
-        kube::Failure(admitted.error().code(), provider.scope() + ": " + admitted.error().text() + why));
-  }
+                                           "Tenant " + key.name + " to be admitted", look, Blame::warnings);
+  if (!admitted) co_return kube::fail(std::move(admitted.error()), provider.scope());
   session.output().success(provider.scope(), "Tenant " + key.name + " admitted");
   co_return tenant;
 }
@@ -189,12 +167,8 @@ asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer
     return {.done = true};
   };
   auto ready = co_await wait_for_object(consumer, session.deadline(), kinds::identities, key,
-                                        "the kubeconfig of Identity " + key.name, look);
-  if (!ready) {
-    const std::string why = co_await last_warning(consumer, key, "Identity");
-    co_return std::unexpected(
-        kube::Failure(ready.error().code(), consumer.scope() + ": " + ready.error().text() + why));
-  }
+                                        "the kubeconfig of Identity " + key.name, look, Blame::warnings);
+  if (!ready) co_return kube::fail(std::move(ready.error()), consumer.scope());
   session.output().success(consumer.scope(), "Identity " + key.name + " has its kubeconfig");
   co_return Result<void>();
 }

@@ -37,8 +37,4 @@ void add_replace(Command app, bool& into);
 /// All of it.
 asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair, bool replace);
 
-/// The words of the newest Warning about an object, as an addition to a message: " (liqod says: ...)"; "" where there
-/// is none or Events cannot be read.
-asio::awaitable<std::string> last_warning(Cluster& cluster, kube::ObjectKey key, std::string kind);
-
 }  // namespace liqoctl

@@ -24,6 +24,8 @@ Result<std::string> read_file(const std::string& path) {
 Result<ClusterConfig> read_kubeconfig(const std::string& path, const ConnectionFlags& flags) {
   auto text = read_file(path);
   if (!text) return std::unexpected(std::move(text.error()));
+  if (text->find_first_not_of(" \t\r\n") == std::string::npos)
+    return kube::fail(Errc::invalid_input, path + " is empty: did the command fail that was to write it?");
   auto config = kube::wire::parse_kubeconfig(*text, {.origin = kube::wire::KubeconfigOrigin::file,
                                                      .directory = fs::absolute(path).parent_path().string(),
                                                      .context = flags.context,
@@ -47,11 +49,7 @@ std::vector<std::string> usual_files() {
 }
 
 Result<ClusterConfig> find_config(const ConnectionFlags& flags, bool remote) {
-  const std::string prefix = remote ? "--remote-" : "--";
   if (!flags.kubeconfig.empty()) return read_kubeconfig(flags.kubeconfig, flags);
-  if (remote && flags.context.empty() && flags.cluster.empty() && flags.server.empty())
-    return kube::fail(Errc::invalid_input,
-                      "the provider's cluster is not named: give --remote-kubeconfig or --remote-context");
   std::optional<kube::Failure> first;
   for (const std::string& file : usual_files()) {
     auto config = read_kubeconfig(file, flags);
@@ -63,7 +61,7 @@ Result<ClusterConfig> find_config(const ConnectionFlags& flags, bool remote) {
   const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
   if (host && port) return kube::wire::in_cluster_config(host, port);
   if (!flags.server.empty()) return ClusterConfig{};
-  return kube::fail(Errc::missing, "there is no kubeconfig: give " + prefix +
+  return kube::fail(Errc::missing, "there is no kubeconfig: give " + std::string(remote ? "--remote-" : "--") +
                                        "kubeconfig, or set KUBECONFIG, or write ~/.kube/config");
 }
 

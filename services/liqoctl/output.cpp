@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::array<std::string_view, 10> frames{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
 constexpr std::string_view clear_line = "\r\x1b[2K";
+/// Columns of a line of progress, without the cluster and the time.
+constexpr std::size_t longest_progress = 100;
 
 bool colours_on(int stream) {
   const char* no_color = std::getenv("NO_COLOR");
@@ -70,6 +72,15 @@ void Output::doing(std::string_view scope, std::string_view text) {
   doing_ = Doing{text::printable(scope), text::printable(text), clock_.now()};
 }
 
+void Output::still(std::string_view scope, std::string_view text, std::string_view seen, kube::Duration passed) {
+  if (terminal_ && doing_) {
+    doing_->seen = text::printable(seen);
+    return;
+  }
+  info(scope, "still " + std::string(text) + " after " + text::age(passed) +
+                  (seen.empty() ? "" : ": " + std::string(seen)));
+}
+
 asio::awaitable<void> Output::animate() {
   if (!terminal_) co_return;
   while (true) {
@@ -78,7 +89,9 @@ asio::awaitable<void> Output::animate() {
     const auto passed = clock_.now() - doing_->since;
     std::cerr << clear_line << err_.warn(frames[frame_++ % frames.size()]) << " ";
     if (!doing_->scope.empty()) std::cerr << err_.faint(doing_->scope) << " ";
-    std::cerr << doing_->text << " " << err_.faint(text::age(passed)) << std::flush;
+    // One line, or taking it away would leave a part of it.
+    const std::string told = doing_->seen.empty() ? doing_->text : doing_->text + ": " + doing_->seen;
+    std::cerr << text::shortened(told, longest_progress) << " " << err_.faint(text::age(passed)) << std::flush;
   }
 }
 

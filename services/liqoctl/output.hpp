@@ -14,7 +14,7 @@ namespace liqoctl {
 
 namespace asio = boost::asio;
 
-/// One per process. A scope says which cluster a line is about: "local(rome)", "remote(milan)"; "" = none.
+/// One per process. A scope says which cluster a line is about: "rome"; "" = none.
 class Output {
  public:
   /// Looks at the terminal, NO_COLOR and TERM.
@@ -32,6 +32,8 @@ class Output {
 
   /// What is going on now, until the next line of any kind.
   void doing(std::string_view scope, std::string_view text);
+  /// What it waits for in particular: beside the spinner, or elsewhere as a line of its own.
+  void still(std::string_view scope, std::string_view text, std::string_view seen, kube::Duration passed);
 
   /// Turns the spinner for as long as it runs; ends when cancelled.
   asio::awaitable<void> animate();
@@ -46,6 +48,7 @@ class Output {
   struct Doing {
     std::string scope, text;
     kube::TimePoint since;
+    std::string seen = {};
   };
   void line(std::string_view prefix, std::string_view coloured, std::string_view scope, std::string_view text);
 

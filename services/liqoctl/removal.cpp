@@ -47,6 +47,44 @@ asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, con
   co_return Result<void>();
 }
 
+asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource resource, DeleteFlags flags,
+                                             DeleteWords words) {
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  std::vector<kube::ObjectKey> keys;
+  std::string named;
+  for (const std::string& name : flags.names) {
+    auto key = co_await find_one(cluster, resource, name, flags.provider);
+    if (!key) co_return std::unexpected(std::move(key.error()));
+    named += (named.empty() ? "" : ", ") + key->text();
+    keys.push_back(std::move(*key));
+  }
+  const std::string kind(resource.kind);
+  if (auto yes = co_await session.confirm(kind + " " + named + " will be deleted: " + std::string(words.question) + ".");
+      !yes)
+    co_return yes;
+  for (const kube::ObjectKey& key : keys) {
+    auto removed = co_await cluster.remove(resource, key);
+    if (!removed) co_return std::unexpected(std::move(removed.error()));
+  }
+  if (session.flags().dry_run || !flags.wait) co_return Result<void>();
+  const std::function<Look(const Object*)> gone = [&words](const Object* object) {
+    return object ? Look{.seen = std::string(words.waiting)} : Look{.done = true};
+  };
+  for (const kube::ObjectKey& key : keys) {
+    auto done = co_await wait_for_object(cluster, session.deadline(), resource, key, kind + " " + key.name + " to go",
+                                         gone, Blame::warnings);
+    if (!done) co_return std::unexpected(std::move(done.error()));
+    session.output().success(cluster.scope(), kind + " " + key.name + " deleted");
+  }
+  co_return Result<void>();
+}
+
+std::string peering_user_selector(std::string_view consumer) {
+  return "liqo.io/peering-user-name=liqo-peer-user-" + std::string(consumer);
+}
+
 asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNamespaces which, Cluster& cluster,
                                                       std::string peer) {
   auto found = co_await cluster.tenant_namespace(peer);
@@ -59,6 +97,15 @@ asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNa
     session.output().info(cluster.scope(), "tenant namespace " + found->name +
                                                " was not made by liqoctl and stays (--delete-namespaces deletes it)");
     co_return std::string();
+  }
+  if (!which) {
+    // Its rights lie in the namespace: the next peering needs them. A peering user itself may not look.
+    auto users = co_await cluster.list(kinds::role_bindings, found->name, peering_user_selector(peer));
+    if (users && !users->empty()) {
+      session.output().info(cluster.scope(), "tenant namespace " + found->name + " stays, because " + peer +
+                                                 " has a peering user (liqoctl delete peering-user removes both)");
+      co_return std::string();
+    }
   }
   auto removed = co_await cluster.remove(kube::resources::namespaces, {"", found->name});
   if (!removed && removed.error().is_forbidden()) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "command.hpp"
 #include "session.hpp"
@@ -21,7 +22,25 @@ std::string towards(std::string_view provider);
 asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, const kube::Resource& resource,
                                          std::string selector, bool wait);
 
-/// Deletes the tenant namespace, where it may go: asked for, or made by liqoctl and of no use to the other direction.
+/// `delete KIND NAME...`.
+struct DeleteFlags {
+  std::vector<std::string> names;
+  std::string provider;  ///< "" = whichever has one of that name
+  bool wait = true;
+};
+struct DeleteWords {
+  std::string_view question;  ///< what its end brings
+  std::string_view waiting;   ///< why it may take a while
+};
+/// Asks once for all, deletes them, and waits until each is gone. None is deleted where one is not there.
+asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource resource, DeleteFlags flags,
+                                             DeleteWords words);
+
+/// Selects the RoleBindings and the request of a peering user.
+std::string peering_user_selector(std::string_view consumer);
+
+/// Deletes the tenant namespace, where it may go: asked for, or made by liqoctl and of no use to the other direction or
+/// to a peering user.
 /// Answers its name, "" where it stays or is not there.
 asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNamespaces which, Cluster& cluster,
                                                       std::string peer);

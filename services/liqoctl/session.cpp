@@ -35,6 +35,10 @@ asio::awaitable<Result<Cluster*>> Session::opened(std::unique_ptr<Cluster>& clus
         co_return std::unexpected(std::move(allowed.error()));
     auto opened = co_await Cluster::open(executor_, clock_, output_, flags_, remote, std::move(*config));
     if (!opened) co_return std::unexpected(std::move(opened.error()));
+    if (auto answers = co_await (*opened)->learn_id(); !answers) {
+      co_await (*opened)->stop();
+      co_return std::unexpected(std::move(answers.error()));
+    }
     cluster = std::move(*opened);
   }
   co_return cluster.get();
@@ -75,7 +79,7 @@ asio::awaitable<Result<void>> Session::allow_remote(const kube::wire::ClusterCon
 asio::awaitable<Result<void>> Session::confirm(std::string what) {
   if (flags_.skip_confirm || flags_.dry_run) co_return Result<void>();
   if (!isatty(STDIN_FILENO))
-    co_return kube::fail(Errc::invalid_input, what + " Nobody can be asked here: give --skip-confirm if that is meant");
+    co_return kube::fail(Errc::invalid_input, what + " Cannot ask for confirmation without a terminal. Pass --skip-confirm to proceed");
   if (co_await answered_yes(what)) co_return Result<void>();
   co_return kube::fail(Errc::stopped, "not confirmed: nothing was changed");
 }

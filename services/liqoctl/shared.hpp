@@ -1,6 +1,8 @@
 // Small things that several commands need.
 #pragma once
 
+#include <array>
+
 #include "command.hpp"
 #include "model/resources.hpp"
 #include "session.hpp"
@@ -21,7 +23,11 @@ void print_objects(Session& session, const std::vector<Object>& objects);
 asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resource resource, std::string name,
                                                   std::string peer = {});
 
-/// `--cpu --memory --pods --resource`.
-void add_resource_flags(Command app, model::ResourceFlags& flags);
+/// `--cpu --memory --pods --resource`, under a heading; `defaults` are said in the help, in the order of the first three.
+void add_resource_flags(Command app, model::ResourceFlags& flags, std::string_view heading = "Resources",
+                        std::array<std::string_view, 3> defaults = {});
+
+/// The argument with the names of objects that are to be made or deleted: a name that no object can have is a mistake.
+Option check_names(Option option, std::size_t longest = 253);
 
 }  // namespace liqoctl

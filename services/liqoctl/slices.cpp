@@ -3,6 +3,8 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
+#include "liqo/core/slice/request.hpp"
+#include "model/answers.hpp"
 #include "text/width.hpp"
 #include "wait.hpp"
 
@@ -28,22 +30,6 @@ std::string denial(const ResourceSlice& slice, std::string_view type) {
 /// change, and its answer to come back.
 constexpr kube::Duration old_answer_patience = std::chrono::seconds(3);
 
-/// Everything that tells two answers apart, with the times of the conditions.
-std::string answer_text(const ResourceSlice& slice) {
-  return json::serialize(kube::array_at(slice.object().status(), {"conditions"})) + json::serialize(slice.granted());
-}
-
-/// Whether the grant is the answer to this request. Classes other than the default one may grant other amounts.
-bool answers(const ResourceSlice& slice) {
-  if (slice.slice_class() != "default") return !slice.granted().empty();
-  json::object relevant;
-  for (const auto& [key, amount] : slice.requested()) {
-    const json::value* granted = slice.granted().if_contains(key);
-    if (granted) relevant[key] = *granted;
-  }
-  return model::same_amounts(slice.requested(), relevant);
-}
-
 struct Answered {
   json::object granted;
   std::string denial;       ///< "" = accepted
@@ -59,23 +45,12 @@ Look look_at(const Object* object, Answered& answer) {
       return {.done = true};
     }
   if (!slice.is_accepted(conditions::authentication)) return {.seen = "the provider has not answered"};
-  if (!slice.is_accepted(conditions::resources)) return {.seen = "the provider has not decided about the resources"};
-  if (!answers(slice))
+  if (!slice.is_accepted(conditions::resources)) return {.seen = "the provider has not decided about the resources" + model::who_decides(slice.slice_class())};
+  if (!model::answers(slice))
     return {.seen = "granted is still " + model::in_words(slice.granted()) +
                     "; a provider that has cordoned the tenant or the slice does not look at changes"};
   answer = {.granted = slice.granted(), .shows_what = slice.slice_class() == "default"};
   return {.done = true};
-}
-
-Look look_at_node(const Object* node) {
-  if (!node) return {.seen = "there is no such Node yet"};
-  for (const json::value& condition : kube::array_at(node->status(), {"conditions"})) {
-    if (kube::string_at(condition, {"type"}) != "Ready") continue;
-    if (kube::string_at(condition, {"status"}) == "True") return {.done = true};
-    return {.seen = "Ready is " + std::string(kube::string_at(condition, {"status"})) + ": " +
-                    text::printable(kube::string_at(condition, {"message"}).substr(0, 512))};
-  }
-  return {.seen = "it has no condition Ready yet"};
 }
 
 }  // namespace
@@ -83,13 +58,15 @@ Look look_at_node(const Object* node) {
 asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cluster, model::SliceRequest request,
                                                    bool keep_others) {
   const kube::ObjectKey key{request.ns, request.name};
-  std::string before, old_answer;
+  json::object before;
+  std::string old_class, old_answer;
   if (!cluster.would_be_new(kube::resources::namespaces, {"", request.ns})) {
     auto old = co_await cluster.find(kinds::resource_slices, key);
     if (!old) co_return std::unexpected(std::move(old.error()));
     if (*old) {
-      before = model::in_words(ResourceSlice(**old).requested());
-      old_answer = answer_text(ResourceSlice(**old));
+      before = ResourceSlice(**old).requested();
+      old_class = ResourceSlice(**old).slice_class();
+      old_answer = model::answer_text(ResourceSlice(**old));
     }
   }
   const Object wanted = model::resource_slice(request);
@@ -99,25 +76,40 @@ asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cl
   if (!done) co_return std::unexpected(std::move(done.error()));
   std::string line = "ResourceSlice " + request.name + " " + std::string(in_words(*done));
   if (*done == Ensured::created) line += ", asking for " + model::in_words(request.resources);
-  if (*done == Ensured::changed) line += ", which asked for " + before;
+  const auto after = *done == Ensured::changed ? co_await cluster.find(kinds::resource_slices, key)
+                                               : Result<std::optional<Object>>();
+  if (after && *after) {
+    const ResourceSlice now(**after);
+    line += ": " + model::change_in_words(before, now.requested());
+    if (now.slice_class() != old_class)
+      line += ", class " + text::printable(old_class) + " → " + text::printable(now.slice_class());
+  }
   if (*done == Ensured::created && request.resources.empty())
     line = "ResourceSlice " + request.name + " created, asking for what the provider gives by default";
   session.output().success(cluster.scope(), line);
-  co_return EnsuredSlice{.done = *done, .old_answer = *done == Ensured::changed ? std::move(old_answer) : ""};
+  if (*done != Ensured::changed) co_return EnsuredSlice{.done = *done};
+  const bool other_class = !request.slice_class.empty() && request.slice_class != old_class;
+  co_return EnsuredSlice{.done = *done, .old_answer = std::move(old_answer), .other_class = other_class};
 }
 
 asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster, kube::ObjectKey key,
-                                             std::string old_answer) {
+                                             EnsuredSlice done) {
   const kube::TimePoint started = cluster.clock().now();
   Answered answer;
   const std::function<Look(const Object*)> look = [&](const Object* object) -> Look {
     auto seen = look_at(object, answer);
-    if (!seen.done || answer.shows_what || cluster.clock().now() - started >= old_answer_patience) return seen;
-    if (answer_text(ResourceSlice(*object)) == old_answer) return {.seen = "the provider has not answered the change"};
-    return seen;
+    if (!seen.done || model::answer_text(ResourceSlice(*object)) != done.old_answer) return seen;
+    const std::string slice_class(ResourceSlice(*object).slice_class());
+    const bool is_custom = !liqo::core::is_built_in_class(slice_class);
+    if (done.other_class && is_custom)
+      return {.seen = "the answer is still that to the class before: has the provider a controller of class " +
+                      text::printable(slice_class) + "?"};
+    const bool shows_what = answer.shows_what && !done.other_class;
+    if (shows_what || cluster.clock().now() - started >= old_answer_patience) return seen;
+    return {.seen = "the provider has not answered the change"};
   };
   auto answered = co_await wait_for_object(cluster, session.deadline(), kinds::resource_slices, key,
-                                           "the provider to answer to ResourceSlice " + key.name, look);
+                                           "the provider to answer to ResourceSlice " + key.name, look, Blame::warnings);
   if (!answered) co_return std::unexpected(std::move(answered.error()));
   if (!answer.denial.empty())
     co_return kube::fail(Errc::unsupported, "ResourceSlice " + key.name + ": " + answer.denial +
@@ -145,15 +137,29 @@ asio::awaitable<Result<kube::ObjectKey>> wait_for_virtual_node(Session& session,
   co_return key;
 }
 
-asio::awaitable<Result<void>> wait_for_node(Session& session, Cluster& cluster, kube::ObjectKey virtual_node) {
-  const std::function<Look(const Object*)> look = look_at_node;
-  auto ready = co_await wait_for_object(cluster, session.deadline(), kube::resources::nodes, {"", virtual_node.name},
-                                        "Node " + virtual_node.name + " to be Ready", look);
-  if (!ready) co_return std::unexpected(std::move(ready.error()));
-  auto node = co_await cluster.find(kube::resources::nodes, {"", virtual_node.name});
+asio::awaitable<Result<void>> wait_for_node(Session& session, Cluster& cluster, kube::ObjectKey virtual_node,
+                                            std::string slice) {
   std::string size;
-  if (node && *node) size = ", with " + model::in_words(kube::object_at((*node)->status(), {"allocatable"}));
-  session.output().success(cluster.scope(), "Node " + virtual_node.name + " is Ready" + size);
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
+  const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
+    std::optional<Object> granted;
+    if (!slice.empty()) {
+      auto found = co_await cluster.find(kinds::resource_slices, {virtual_node.ns, slice});
+      if (!found) co_return std::unexpected(std::move(found.error()));
+      granted = std::move(*found);
+    }
+    auto wanted = co_await cluster.find(kinds::virtual_nodes, virtual_node);
+    if (!wanted) co_return std::unexpected(std::move(wanted.error()));
+    auto node = co_await cluster.find(kube::resources::nodes, {"", virtual_node.name});
+    if (!node) co_return std::unexpected(std::move(node.error()));
+    if (*node) size = model::in_words(kube::object_at((*node)->status(), {"allocatable"}));
+    std::string missing = model::why_node_is_not_ready(granted ? &*granted : nullptr, *wanted ? &**wanted : nullptr,
+                                                       *node ? &**node : nullptr);
+    co_return Look{.done = missing.empty(), .seen = std::move(missing)};
+  };
+  auto ready = co_await wait_for(cluster, session.deadline(), "Node " + virtual_node.name + " to be Ready", probe);
+  if (!ready) co_return std::unexpected(std::move(ready.error()));
+  session.output().success(cluster.scope(), "Node " + virtual_node.name + " is Ready, with " + size);
   co_return Result<void>();
 }
 

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 
+#include "model/events.hpp"
 #include "text/duration.hpp"
 
 namespace liqoctl {
 namespace {
+
+/// Between two lines of a wait, before somebody is first asked for the reason, and between two such questions.
+constexpr kube::Duration tell_pause = std::chrono::seconds(10), first_question = std::chrono::seconds(2),
+                         question_pause = std::chrono::seconds(5);
 
 /// Whether a failure may pass by itself: nothing was decided yet.
 bool may_pass(const kube::Failure& failure) {
@@ -14,24 +19,40 @@ bool may_pass(const kube::Failure& failure) {
          failure.http_code() == 429;
 }
 
+/// So old may be what a Warning says that is still true: it is written again every five minutes.
+constexpr kube::Duration warning_age = std::chrono::minutes(10);
+
 }  // namespace
 
 asio::awaitable<Result<void>> wait_for(Cluster& cluster, kube::Deadline deadline, std::string what,
-                                       std::function<asio::awaitable<Result<Look>>()> look) {
+                                       std::function<asio::awaitable<Result<Look>>()> look, Reason reason) {
   kube::async::Clock& clock = cluster.clock();
   cluster.output().doing(cluster.scope(), "waiting for " + what);
   const auto started = clock.now();
   kube::Duration pause = std::chrono::milliseconds(10);
-  std::string seen;
+  std::string seen, why;
+  kube::TimePoint tell_at = started + tell_pause, ask_at = started + first_question;
   while (true) {
     auto found = co_await look();
     if (found && found->done) co_return Result<void>();
     if (!found && !may_pass(found.error())) co_return kube::fail(std::move(found.error()), "waiting for " + what);
     seen = found ? found->seen : found.error().text();
-    if (clock.now() >= deadline.at)
-      co_return kube::fail(kube::Errc::timeout, "gave up waiting for " + what + " after " +
-                                                    text::age(clock.now() - started) +
-                                                    (seen.empty() ? "" : "; last seen: " + seen));
+    const bool gives_up = clock.now() >= deadline.at;
+    if (reason && (gives_up || clock.now() >= ask_at)) {
+      ask_at = clock.now() + question_pause;
+      if (std::string said = co_await reason(); !said.empty() && std::exchange(why, said) != said && !gives_up) {
+        cluster.output().warn(cluster.scope(), why);
+        cluster.output().doing(cluster.scope(), "waiting for " + what);
+      }
+    }
+    if (gives_up)
+      co_return kube::fail(kube::Errc::timeout,
+                           "gave up waiting for " + what + " after " + text::age(clock.now() - started) +
+                               (seen.empty() ? "" : "; last seen: " + seen) + (why.empty() ? "" : " (" + why + ")"));
+    if (clock.now() >= tell_at) {
+      tell_at = clock.now() + tell_pause;
+      cluster.output().still(cluster.scope(), "waiting for " + what, seen, clock.now() - started);
+    }
     co_await clock.sleep_until(std::min(clock.now() + pause, deadline.at));
     // By a fifth: what is waited for is seen at most that much later than it came.
     pause = std::min<kube::Duration>(pause * 6 / 5, std::chrono::milliseconds(500));
@@ -40,15 +61,20 @@ asio::awaitable<Result<void>> wait_for(Cluster& cluster, kube::Deadline deadline
 
 asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, kube::Deadline deadline, const kube::Resource& resource,
                                               kube::ObjectKey key, std::string what,
-                                              std::function<Look(const Object*)> look) {
+                                              std::function<Look(const Object*)> look, Blame blame) {
+  std::string uid;
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
     auto found = co_await cluster.find(resource, key);
     if (!found) co_return std::unexpected(std::move(found.error()));
+    uid = *found ? (*found)->uid() : "";
     co_return look(*found ? &**found : nullptr);
   };
-  co_return co_await wait_for(cluster, deadline, std::move(what), probe);
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+  const Reason reason = [&]() -> asio::awaitable<std::string> { return last_warning(cluster, resource, key, uid); };
+  co_return co_await wait_for(cluster, deadline, std::move(what), probe,
+                              blame == Blame::warnings ? reason : Reason());
 }
 
 asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, kube::Deadline deadline,
@@ -68,6 +94,17 @@ asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, kube::Deadline 
     co_return look;
   };
   co_return co_await wait_for(cluster, deadline, std::move(what), probe);
+}
+
+asio::awaitable<std::string> last_warning(Cluster& cluster, const kube::Resource& resource, kube::ObjectKey key,
+                                          std::string uid) {
+  auto events = co_await cluster.list(
+      kube::resources::events, key.ns.empty() ? "default" : key.ns, "",
+      "type=Warning,involvedObject.name=" + key.name + ",involvedObject.kind=" + std::string(resource.kind));
+  if (!events) co_return "";
+  const auto since = cluster.clock().wall() - std::chrono::duration_cast<kube::WallTime::duration>(warning_age);
+  const std::string words = model::newest_message(*events, uid, since);
+  co_return words.empty() ? "" : "liqod says: " + words;
 }
 
 }  // namespace liqoctl

@@ -14,19 +14,30 @@ struct Look {
   std::string seen = {};  ///< "condition Ready is False: ..."; for the message of a time-out
 };
 
+/// Why it takes long, in the words of somebody else, such as an Event; "" = nobody says.
+using Reason = std::function<asio::awaitable<std::string>()>;
+
 /// Looks at once and then again and again, soon at first and every half second later, until it is done. `what`
-/// completes "waiting for". Failures: Errc::timeout, and at once those of `look` that will not pass.
+/// completes "waiting for". What is still missing is told every ten seconds; what `reason` says, once it says it, after
+/// two. Failures: Errc::timeout, and at once those of `look` that will not pass.
 asio::awaitable<Result<void>> wait_for(Cluster& cluster, kube::Deadline deadline, std::string what,
-                                       std::function<asio::awaitable<Result<Look>>()> look);
+                                       std::function<asio::awaitable<Result<Look>>()> look, Reason reason = {});
+
+/// Whose words tell why it takes long: those of nobody, or of the Warnings about the object.
+enum class Blame { nobody, warnings };
 
 /// Waits until one object is as wanted: `look` gets it, or nullptr while there is none.
 asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, kube::Deadline deadline, const kube::Resource& resource,
                                               kube::ObjectKey key, std::string what,
-                                              std::function<Look(const Object*)> look);
+                                              std::function<Look(const Object*)> look, Blame blame = Blame::nobody);
 
 /// Waits until there is nothing left that the selectors pick.
 asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, kube::Deadline deadline,
                                                const kube::Resource& resource, std::string ns,
                                                std::string label_selector, std::string what);
+
+/// What liqod has warned of an object lately: "liqod says: ..."; "" where that is nothing, or this user may not see it.
+asio::awaitable<std::string> last_warning(Cluster& cluster, const kube::Resource& resource, kube::ObjectKey key,
+                                          std::string uid);
 
 }  // namespace liqoctl

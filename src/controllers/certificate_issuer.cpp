@@ -135,6 +135,9 @@ asio::awaitable<kube::Result<IssuedParams>> CertificateIssuer::auth_params(Certi
       params.certificate_pem = std::move(*certificate);
       issued.renew_at = core::renewal_time(*read, now);
       issued.renewed = true;
+      log_.info("certificate issued", {{"cluster", order.consumer_cluster_id},
+                                       {"slice", order.slice_name},
+                                       {"renewal", kube::format_time(issued.renew_at)}});
     }
   }
   issued.auth_params = api::write_auth_params(params);

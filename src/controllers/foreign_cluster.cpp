@@ -113,7 +113,8 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
                        .virtual_nodes = objects_of(virtual_nodes_, cluster),
                        .nodes = objects_of(nodes_, cluster),
                        .api_server_answers = replicator_.answers(cluster),
-                       .clock_ahead = replicator_.clock_ahead(cluster)};
+                       .clock_ahead = replicator_.clock_ahead(cluster),
+                       .withdrawal = replicator_.withdrawal(cluster)};
   if (const auto secret = replicator_.find_secret(cluster)) {
     peer.has_credentials = true;
     const auto text = kube::decode_base64(kube::string_at(secret->tree(), {"data", "kubeconfig"}));
@@ -156,6 +157,7 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
   kube::Object next = object;
   next.mutable_status() = std::move(status);
   const std::string unchecked = core::newly_unchecked(object, next);
+  const bool newly_withdrawn = !peer.withdrawal.empty() && core::withdrawal_note(object).empty();
   auto written = co_await context_.home.api().replace(api::kinds::foreign_clusters, next, {.subresource = "status"});
   if (!written && written.error().is_not_found()) co_return Outcome::done();
   if (!written) co_return Outcome::retry(std::move(written.error()).in("updating the ForeignCluster's status"));
@@ -163,6 +165,8 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
     log_.warn("addresses of pods are not checked", {{"cluster", cluster}, {"reason", unchecked}});
     context_.events.warning(*written, api::kinds::foreign_clusters, api::reasons::pod_addresses_unchecked, unchecked);
   }
+  if (newly_withdrawn)
+    context_.events.warning(*written, api::kinds::foreign_clusters, api::reasons::rights_withdrawn, peer.withdrawal);
   foreign_clusters_.objects->observe(std::move(*written));
   co_return Outcome::done();
 }

@@ -230,7 +230,14 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::write_status(
                                          json::serialize(*patch), {.subresource = "status"});
   if (!patched && !patched.error().is_not_found())
     co_return kube::fail(std::move(patched.error()), "reporting the status");
-  if (patched) offloadings_->observe(std::move(*patched));
+  if (!patched) co_return kube::Result<void>();
+  constexpr std::string_view nobody = "NoClusterSelected";
+  const bool before = kube::string_at(offloading.status(), {"offloadingPhase"}) == nobody;
+  const bool now = kube::string_at(patched->status(), {"offloadingPhase"}) == nobody;
+  if (now && !before)
+    log_.info("the namespace is offloaded and selects no provider", {{"namespace", std::string(offloading.ns())}});
+  if (before && !now) log_.info("the namespace selects a provider", {{"namespace", std::string(offloading.ns())}});
+  offloadings_->observe(std::move(*patched));
   co_return kube::Result<void>();
 }
 

@@ -75,6 +75,12 @@ void PodController::set_addresses(core::PeerAddresses addresses) {
   enqueue_all();
 }
 
+void PodController::set_withdrawal(std::string withdrawal) {
+  if (withdrawal_ == withdrawal) return;
+  withdrawal_ = std::move(withdrawal);
+  enqueue_all();
+}
+
 void PodController::tell_address_left_out(const kube::Object& local, const std::string& address) {
   if (std::exchange(told_address_left_out_, true)) return;
   const std::string message = "Cluster " + forging_.clusters.remote + " reports address " + address +
@@ -122,7 +128,17 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
 }
 
 asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, kube::Object local) {
-  const auto plan = core::plan_unmapped_pod(local, mapping_.is_troubled(key.ns));
+  const std::string message =
+      withdrawal_.empty() ? "Namespace " + key.ns + " has no twin in cluster " + forging_.clusters.remote +
+                                ": offload the namespace, or keep the pod off nodes labelled liqo.io/type=virtual-node "
+                                "(a DaemonSet needs an affinity for that)"
+                          : withdrawal_;
+  auto plan = core::plan_unmapped_pod(local, mapping_.is_troubled(key.ns));
+  // The reason for which it waits may have become known.
+  if (plan == core::UnmappedPodAction::nothing && !withdrawal_.empty() &&
+      kube::string_at(local.status(), {"reason"}) == reasons::offloading_back_off &&
+      kube::string_at(local.status(), {"message"}) != message)
+    plan = core::UnmappedPodAction::back_off;
   if (plan == core::UnmappedPodAction::nothing) co_return Outcome::done();
   if (plan == core::UnmappedPodAction::remove_local) {
     auto removed = co_await remove_local(key, std::string(local.uid()));
@@ -130,10 +146,6 @@ asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, 
     co_return Outcome::done();
   }
   const bool aborts = plan == core::UnmappedPodAction::abort;
-  const std::string message =
-      "Namespace " + key.ns + " has no twin in cluster " + forging_.clusters.remote +
-      ": offload the namespace, or keep the pod off nodes labelled liqo.io/type=virtual-node (a DaemonSet needs an "
-      "affinity for that)";
   auto wanted = core::forge_rejection(local, aborts ? "Failed" : "Pending",
                                       aborts ? reasons::offloading_aborted : reasons::offloading_back_off, message,
                                       context_.clock.wall());

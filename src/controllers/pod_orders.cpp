@@ -8,6 +8,7 @@
 #include "liqo/core/forge/shadow_pod.hpp"
 #include "liqo/core/forge/shadow_pod_update.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/not_reflected.hpp"
 #include "liqo/core/order.hpp"
 
 namespace liqo::controllers {
@@ -62,6 +63,10 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
       Memory& memory = memory_of(local.key(), local.uid());
       memory.plan.shadow_created = true;
       memory.shadow_created_at = context_.clock.now();
+      if (const std::string missing = core::not_reflected(local);
+          !missing.empty() && !std::exchange(memory.told_not_reflected, true))
+        context_.events.warning(local, kube::resources::pods, reasons::not_reflected,
+                                core::describe_not_reflected(missing, forging_.clusters.remote));
       if (!forged->dropped_fields.empty() && !std::exchange(memory.told_dropped_fields, true)) {
         std::string fields;
         for (const std::string& field : forged->dropped_fields) fields += (fields.empty() ? "" : ", ") + field;

@@ -7,6 +7,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
+#include "liqo/core/foreign_cluster.hpp"
 
 namespace liqo::controllers {
 
@@ -184,6 +185,7 @@ bool ProviderSession::read_addresses() {
   for (const kube::ObjectKey& key : ips_->store().keys())
     if (auto found = ips_->find(key)) ips.push_back(std::move(*found));
   pods_.set_addresses(core::PeerAddresses::of(*peer, configurations, ips));
+  pods_.set_withdrawal(core::withdrawal_note(*peer));
   return true;
 }
 

@@ -209,7 +209,7 @@ asio::awaitable<Outcome> QuotaController::reconcile(kube::WorkKey work) {
   const auto found = slices_->find(key);
   if (!found || found->is_deleting()) {
     // Its Quota is the garbage collector's.
-    memory_.erase(key);
+    if (memory_.erase(key) > 0) log_.info("slice gone, and its quota with it", {{"slice", key}});
     co_return Outcome::done();
   }
   const kube::Object& slice = *found;
@@ -237,6 +237,7 @@ asio::awaitable<Outcome> QuotaController::reconcile(kube::WorkKey work) {
   core::QuotaWish wish{.user = quota_key.name, .enforcement = policy_.limits_enforcement};
   std::optional<core::SliceRecord> record;
   if (quota) record = core::read_slice_record(*quota, slice.uid());
+  const std::string granted_before_words = record ? listed(record->granted) : "nothing";
   if (!tenant) {
     // Whoever is not a tenant any more gets nothing new; the Tenant's return brings every slice back here.
     decision.verdict = Verdict::unchanged;
@@ -288,11 +289,15 @@ asio::awaitable<Outcome> QuotaController::reconcile(kube::WorkKey work) {
         memory_[key].drain_told = false;
         co_return Outcome::retry(std::move(written.error()));
       }
-      if (decision.accepted())
-        context_.events.normal(slice, api::kinds::resource_slices, decision.reason,
-                               "granted: " + listed(decision.record->granted));
-      else
+      if (decision.accepted()) {
+        const std::string granted = listed(decision.record->granted);
+        context_.events.normal(slice, api::kinds::resource_slices, decision.reason, "granted: " + granted);
+        if (granted != granted_before_words)
+          log_.info("slice granted", {{"slice", key}, {"granted", granted}, {"before", granted_before_words}});
+      } else {
         context_.events.warning(slice, api::kinds::resource_slices, decision.reason, decision.message);
+        log_.info("slice denied", {{"slice", key}, {"reason", decision.message}});
+      }
     }
   }
   if (decision.again_after > 0ms) co_return Outcome::again_after(decision.again_after);
@@ -312,6 +317,7 @@ asio::awaitable<kube::Result<bool>> QuotaController::remove_stale(kube::Object s
   if (!removed && !removed.error().is_not_found())
     co_return kube::fail(std::move(removed.error()), "removing the Quota of an earlier slice of this name");
   quotas_->observe_gone(quota.key(), quota.uid());
+  log_.info("quota removed: it was of an earlier slice", {{"quota", quota.key()}, {"slice", slice.key()}});
   co_return true;
 }
 
@@ -321,6 +327,7 @@ asio::awaitable<kube::Result<void>> QuotaController::write_quota(kube::Object sl
   if (!quota) {
     auto created = co_await home.create(api::kinds::quotas, core::forge_quota(slice, wish));
     if (created) {
+      log_.info("quota made", {{"quota", created->key()}, {"slice", slice.key()}});
       quotas_->observe(std::move(*created));
       co_return kube::Result<void>();
     }
@@ -335,6 +342,11 @@ asio::awaitable<kube::Result<void>> QuotaController::write_quota(kube::Object sl
   if (!patch) co_return kube::Result<void>();
   auto patched = co_await home.patch(api::kinds::quotas, quota->key(), kube::PatchType::merge, json::serialize(*patch));
   if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Quota");
+  const api::Quota now(*patched);
+  log_.info("quota changed", {{"quota", patched->key()},
+                              {"granted", json::serialize(now.resources())},
+                              {"cordoned", now.is_cordoned() ? "true" : "false"},
+                              {"drained", now.is_drained() ? "true" : "false"}});
   quotas_->observe(std::move(*patched));
   co_return kube::Result<void>();
 }

@@ -1,5 +1,7 @@
 #include "liqo/controllers/replication_session.hpp"
 
+#include <algorithm>
+
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/controllers/guarded_write.hpp"
@@ -122,6 +124,7 @@ void ReplicationSession::enqueue_all() {
 }
 
 Outcome ReplicationSession::failed(const Kind& kind, const kube::Object& local, kube::Failure failure) {
+  refused_ = refused_ || failure.is_forbidden();
   if (failure.is_permanent())
     context_.events.warning(local, kind.resource, api::reasons::failed_replication,
                             "Not replicated to " + peer_.remote + ", which is tried again: " + failure.text());
@@ -226,10 +229,11 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
   const auto local = kind.home->find(key);
   if (failure) {
     if (!is_refusal(*failure) || !local) co_return Outcome::retry(std::move(*failure));
+    refused_ = true;
     const kube::TimePoint now = context_.clock.now();
     auto& since = memory_[work].refused_since;
     if (!since) since = now;
-    if (now - *since < refusal_patience) co_return Outcome::again_after(refusal_pause);
+    if (!withdrawn_ && now - *since < refusal_patience) co_return Outcome::again_after(refusal_pause);
     log_.warn("the provider refuses to be asked about the replica, which is left to it",
               {{"kind", kind.resource.kind}, {"object", remote_key}, {"error", *failure}});
   }
@@ -352,8 +356,44 @@ asio::awaitable<void> ReplicationSession::probe() {
       if (health_changed_) health_changed_();
     }
     look_at_clock();
+    if (answers) co_await look_at_rights();
     co_await context_.clock.sleep_until(start + context_.settings.foreign_cluster_ping_interval);
   }
+}
+
+bool ReplicationSession::was_refused() const {
+  return refused_ || std::ranges::any_of(kinds_, [](const Kind& kind) {
+           const auto& trouble = kind.provider->trouble();
+           return trouble && trouble->is_forbidden();
+         });
+}
+
+asio::awaitable<void> ReplicationSession::look_at_rights() {
+  if (!withdrawn_ && !was_refused()) co_return;
+  // One kind may be refused by a policy of the provider's: with a Tenant the rights to all of them go.
+  bool refused = true;
+  std::string why;
+  for (const Kind& kind : kinds_) {
+    const kube::InformerScope scope = provider_scope(kind.resource);
+    const kube::ListOptions one{.selection = scope.selection, .limit = 1};
+    auto page = co_await api_.list(kind.resource, scope.ns, one);
+    if (!page && !page.error().is_forbidden()) co_return;
+    refused = refused && !page;
+    if (page) break;
+    why = page.error().text();
+  }
+  refused_ = refused;
+  const kube::TimePoint now = context_.clock.now();
+  if (!refused) refused_since_.reset();
+  if (refused && !refused_since_) refused_since_ = now;
+  const bool withdrawn = refused && (withdrawn_ || now - *refused_since_ >= refusal_patience);
+  if (std::exchange(withdrawn_, withdrawn) == withdrawn) co_return;
+  if (withdrawn) {
+    log_.warn("the provider has withdrawn our rights", {{"error", why}});
+  } else {
+    log_.info("the provider has given our rights back");
+  }
+  if (health_changed_) health_changed_();
 }
 
 }  // namespace liqo::controllers

@@ -7,6 +7,7 @@
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/foreign_cluster.hpp"
 #include "liqo/core/mapping/names.hpp"
 
 namespace liqo::controllers {
@@ -146,6 +147,13 @@ std::chrono::seconds Replicator::clock_ahead(std::string_view cluster) const {
   for (const auto& [key, peer] : peers_)
     if (key.name == cluster && peer.session && ahead == std::chrono::seconds(0)) ahead = peer.session->clock_ahead();
   return ahead;
+}
+
+std::string Replicator::withdrawal(std::string_view cluster) const {
+  for (const auto& [key, peer] : peers_)
+    if (key.name == cluster && peer.session && peer.session->is_withdrawn())
+      return core::describe_withdrawal(cluster, peer.session->peer().remote_namespace);
+  return {};
 }
 
 bool Replicator::is_lost(std::string_view cluster) const {
@@ -427,7 +435,7 @@ asio::awaitable<Outcome> Replicator::close(PeerKey key, kube::Object secret) {
       if (*left) co_return Outcome::again_after(closing_pause);
     } else {
       if (!since) since = now;
-      if (now - *since < refusal_patience) co_return Outcome::again_after(closing_pause);
+      if (!session->is_withdrawn() && now - *since < refusal_patience) co_return Outcome::again_after(closing_pause);
     }
   }
   auto released = co_await set_finalizer(secret, false);

@@ -1,6 +1,7 @@
 #include "liqo/controllers/tenant.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -145,6 +146,17 @@ void TenantController::refuse(const kube::Object& tenant, std::string_view reaso
   context_.events.warning(tenant, api::kinds::tenants, reason, std::move(text));
 }
 
+void TenantController::tell_condition(const kube::Object& tenant) {
+  const api::TenantCondition now = api::Tenant(tenant).condition();
+  const auto [known, is_new] = told_conditions_.try_emplace(std::string(tenant.uid()), now);
+  const bool changed = std::exchange(known->second, now) != now;
+  if (!changed && (!is_new || now == api::TenantCondition::active)) return;
+  const char* line = now == api::TenantCondition::drained    ? "tenant drained"
+                     : now == api::TenantCondition::cordoned ? "tenant cordoned"
+                                                             : "tenant active again";
+  log_.info(line, {{"tenant", tenant.key()}, {"cluster", api::Tenant(tenant).cluster_id()}});
+}
+
 asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   const auto found = tenants_->find(key);
@@ -172,6 +184,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   auto guarded = co_await set_finalizer(home, *tenants_, tenant, api::finalizers::tenant, true);
   if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
 
+  tell_condition(tenant);
   const api::TenantCondition condition = view.condition();
   auto marked = co_await mark_slices(key.ns, peer, condition != api::TenantCondition::active);
   if (!marked) co_return Outcome::retry(std::move(marked.error()));
@@ -259,6 +272,7 @@ asio::awaitable<kube::Result<std::optional<kube::WallTime>>> TenantController::a
   if (!bound) co_return std::unexpected(std::move(bound.error()));
   auto written = co_await write_status(tenant.key(), std::move(issued->auth_params));
   if (!written) co_return std::unexpected(std::move(written.error()));
+  if (!core::was_admitted(view)) log_.info("tenant admitted", {{"tenant", tenant.key()}, {"cluster", view.cluster_id()}});
   if (issued->renewed)
     context_.events.normal(
         tenant, api::kinds::tenants, "CertificateIssued",
@@ -413,8 +427,12 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
       if (!cleared) co_return Outcome::retry(std::move(cleared.error()));
     }
   }
+  const kube::ObjectKey key = tenant.key();
+  const std::string uid(tenant.uid());
   auto released = co_await set_finalizer(home, *tenants_, std::move(tenant), api::finalizers::tenant, false);
   if (!released) co_return Outcome::retry(std::move(released.error()));
+  told_conditions_.erase(uid);
+  log_.info("tenant deleted: its rights and requests are gone", {{"tenant", key}, {"cluster", peer}});
   co_return Outcome::done();
 }
 

@@ -6,6 +6,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/controllers/guarded_write.hpp"
 #include "liqo/controllers/node_context.hpp"
+#include "liqo/core/foreign_cluster.hpp"
 #include "liqo/core/forge/room.hpp"
 #include "liqo/core/mapping/names.hpp"
 
@@ -65,6 +66,7 @@ VirtualNodeController::VirtualNodeController(const asio::any_io_executor& execut
     if (const std::string_view slice = object.label(api::labels::resource_slice_name); !slice.empty())
       out.emplace_back(slice);
   });
+  foreign_clusters_.subscribe([this](const kube::ObjectKey& key) { see_foreign_cluster(key); });
   slices_.subscribe([this](const kube::ObjectKey& slice) {
     for (const kube::ObjectKey& key : virtual_nodes_->store().keys("slice", slice.name))
       if (key.ns == slice.ns) node_controller_.enqueue({key.text(), key});
@@ -312,11 +314,41 @@ core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtua
       health.refusal = entry->second.trouble->text();
     }
   }
+  if (const auto told = withdrawals_.find(std::string(VirtualNode(virtual_node).cluster_id()));
+      told != withdrawals_.end() && health.refusal.empty())
+    health.refusal = told->second;
   const std::string_view name = virtual_node.label(api::labels::resource_slice_name);
   const auto slice = name.empty() ? std::nullopt : slices_->find({std::string(virtual_node.ns()), std::string(name)});
   const bool no_room = known && entry->second.session && entry->second.session->pods().has_no_room();
   health.closed = core::why_closed(slice ? &*slice : nullptr, no_room);
   return health;
+}
+
+void VirtualNodeController::tell_readiness(const kube::ObjectKey& node, std::string why) {
+  const auto [known, is_new] = told_unready_.try_emplace(node.name, why);
+  const std::string before = std::exchange(known->second, std::move(why));
+  if (!is_new && before.empty() == known->second.empty()) return;
+  if (known->second.empty()) {
+    log_.info("Node is Ready", {{"node", node}});
+  } else {
+    log_.warn("Node is not Ready", {{"node", node}, {"reason", known->second}});
+  }
+}
+
+void VirtualNodeController::see_foreign_cluster(const kube::ObjectKey& foreign) {
+  const auto object = foreign_clusters_->find(foreign);
+  if (!object) {
+    withdrawals_.erase(foreign.name);
+    return;
+  }
+  const std::string cluster(api::ForeignCluster(*object).cluster_id());
+  std::string note = core::withdrawal_note(*object);
+  std::string& told = withdrawals_[cluster];
+  if (told == note) return;
+  told = std::move(note);
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys())
+    if (const auto node = virtual_nodes_->find(key); node && VirtualNode(*node).cluster_id() == cluster)
+      node_controller_.enqueue({key.text(), key});
 }
 
 asio::awaitable<Outcome> VirtualNodeController::reconcile_node(kube::WorkKey work) {
@@ -326,6 +358,8 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_node(kube::WorkKey wor
   const auto object = virtual_nodes_->find(key);
   if (!object) {
     leases_.forget(key.name);
+    nodes_made_.erase(key.name);
+    told_unready_.erase(key.name);
     // Made by a write whose answer came when its VirtualNode had gone, it is nobody's now.
     if (const kube::ObjectKey node{"", key.name}; nodes_->store().contains(node))
       node_controller_.enqueue({node.name, node});
@@ -396,9 +430,15 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
     const kube::Object wanted = core::forge_node(virtual_node, health, ctx, context_.clock.wall());
     auto created = co_await home.create(kube::resources::nodes, wanted);
     if (created) {
-      log_.info("Node created", {{"node", node_key}});
+      const bool again = !nodes_made_.insert(node_key.name).second;
+      if (again) {
+        log_.warn("Node created again: somebody has deleted it", {{"node", node_key}});
+      } else {
+        log_.info("Node created", {{"node", node_key}});
+      }
       note_foreign(object.key(), "");
       const std::string uid(created->uid());
+      tell_readiness(node_key, core::unready_reason(*created));
       nodes_->observe(std::move(*created));
       co_await leases_.renew(node_key.name, uid);
       co_return kube::Result<void>();
@@ -418,6 +458,7 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
     context_.events.warning(object, api::kinds::virtual_nodes, "NodeNameTaken", update.refusal);
     co_return kube::fail(kube::Errc::invalid_input, update.refusal);
   }
+  nodes_made_.insert(node_key.name);
   if (update.metadata) {
     auto patched = co_await home.patch(kube::resources::nodes, node_key, kube::PatchType::merge,
                                        kube::json::serialize(*update.metadata));
@@ -428,6 +469,7 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
     auto patched = co_await home.patch(kube::resources::nodes, node_key, kube::PatchType::strategic_merge,
                                        kube::json::serialize(*update.status), {.subresource = "status"});
     if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Node's status");
+    tell_readiness(node_key, core::unready_reason(*patched));
     nodes_->observe(std::move(*patched));
   }
   co_return kube::Result<void>();

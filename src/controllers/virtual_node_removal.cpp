@@ -106,6 +106,8 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node
   if (!removed && !removed.error().is_not_found())
     co_return kube::fail(std::move(removed.error()), "deleting the Node");
   nodes_->observe_gone(node.key(), node.uid());
+  nodes_made_.erase(std::string(node.name()));
+  told_unready_.erase(std::string(node.name()));
   log_.info("Node deleted", {{"node", node.key()}});
   // No kubelet ends them, and Kubernetes' own collector would take a minute.
   for (const kube::Object& pod : drained->leftovers)

@@ -31,6 +31,8 @@ constexpr Condition identity_ready{"AuthIdentityControlPlaneStatus", "Ready", "I
                                    "The identity has been successfully configured"};
 constexpr Condition identity_not_ready{"AuthIdentityControlPlaneStatus", "NotReady", "IdentityNotReady",
                                        "The identity is not correctly configured"};
+/// By which a condition that says so is known.
+constexpr std::string_view withdrawal_words = " has withdrawn the rights of this cluster";
 constexpr Condition server_ready{"APIServerStatus", "Established", "APIServerReady",
                                  "The foreign cluster API Server is ready"};
 constexpr Condition server_not_ready{"APIServerStatus", "Error", "APIServerNotReady",
@@ -156,6 +158,8 @@ json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, c
   const bool provider = peer.identity || peer.has_credentials || !peer.virtual_nodes.empty();
   std::string server, proxy, local, remote;
   std::vector<Condition> authentication;
+  Condition identity_withdrawn = identity_not_ready;
+  identity_withdrawn.message = peer.withdrawal;
   if (peer.tenant) {
     local = api::Tenant(*peer.tenant).tenant_namespace();
     authentication.push_back(is_tenant_ready(*peer.tenant) ? tenant_ready : tenant_not_ready);
@@ -166,9 +170,12 @@ json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, c
     proxy = kube::string_at(identity.auth_params(), {"proxyURL"});
     local = peer.identity->ns();
     remote = identity.remote_namespace();
-    authentication.push_back(identity.kubeconfig_secret().empty() ? identity_not_ready : identity_ready);
+    authentication.push_back(!peer.withdrawal.empty()                ? identity_withdrawn
+                             : identity.kubeconfig_secret().empty() ? identity_not_ready
+                                                                    : identity_ready);
   } else if (peer.has_credentials) {
     server = peer.server;
+    if (!peer.withdrawal.empty()) authentication.push_back(identity_withdrawn);
   }
 
   json::object status = foreign_cluster.status();
@@ -213,6 +220,23 @@ json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, c
     status.erase("conditions");
   }
   return status;
+}
+
+std::string describe_withdrawal(std::string_view cluster, std::string_view remote_namespace) {
+  return "Cluster " + std::string(cluster) + std::string(withdrawal_words) + " in namespace " +
+         std::string(remote_namespace) +
+         " there, as it does when the Tenant is deleted: ask its operator, peer again (liqoctl peer), or end the "
+         "peering here, too (liqoctl unpeer)";
+}
+
+std::string withdrawal_note(const kube::Object& foreign_cluster) {
+  for (const json::value& entry :
+       kube::array_at(foreign_cluster.status(), {"modules", "authentication", "conditions"}))
+    if (kube::string_at(entry, {"type"}) == identity_not_ready.type &&
+        kube::string_at(entry, {"status"}) == identity_not_ready.status &&
+        kube::string_at(entry, {"message"}).contains(withdrawal_words))
+      return std::string(kube::string_at(entry, {"message"}));
+  return {};
 }
 
 std::string newly_unchecked(const kube::Object& standing, const kube::Object& next) {

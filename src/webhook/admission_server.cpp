@@ -76,15 +76,26 @@ asio::awaitable<void> AdmissionServer::handle(const ServerRequest& request, Serv
   const Answer answer = co_await decide(found->second, *review);
   (answer.allowed ? found->second.allowed : found->second.denied).add();
   found->second.seconds.observe(std::chrono::duration<double>(clock_.now() - began).count());
-  if (!answer.allowed)
-    log_.debug("Refused", {{"path", found->first},
-                           {"object", review->ns + "/" + review->name},
-                           {"user", review->user.name},
-                           {"reason", answer.message}});
+  if (!answer.allowed) log_refusal(found->first, *review, answer);
   ServerResponse::Headers headers{{"content-type", "application/json"}};
   if (sends_away_) headers.emplace_back("connection", "close");
   static_cast<void>(
       co_await response.send(200, std::move(headers), core::admission::encode_review(review->uid, answer)));
+}
+
+void AdmissionServer::log_refusal(const std::string& path, const Request& review, const Answer& answer) {
+  // One consumer that tries on must not fill the log: what differs in numbers alone is counted.
+  const auto held_back = refusals_.note(path + answer.message, clock_.now());
+  const std::string object = review.ns + "/" + review.name;
+  if (!held_back) {
+    log_.debug("Refused", {{"path", path}, {"object", object}, {"reason", answer.message}});
+  } else {
+    log_.info("Refused", {{"path", path},
+                          {"object", object},
+                          {"user", review.user.name},
+                          {"reason", answer.message},
+                          {"others_since", *held_back}});
+  }
 }
 
 asio::awaitable<Answer> AdmissionServer::decide(const Route& route, const Request& request) {

@@ -107,7 +107,7 @@ def test_a_pod_of_ours_ends_at_a_go_provider(mixed: Mixed) -> None:
 def test_our_liqoctl_unpeers_from_a_go_provider(mixed: Mixed) -> None:
     mixed.ours.liqoctl("unoffload", "namespace", "moved", "--skip-confirm")
     wait_for(lambda: not mixed.go.api.find("namespaces", None, "moved-turku"), SOON, "the twin namespace to be gone")
-    mixed.ours.liqoctl("unpeer", "--remote-kubeconfig", mixed.go.cluster.kubeconfig)
+    mixed.ours.liqoctl("unpeer", "--remote-kubeconfig", mixed.go.cluster.kubeconfig, "--skip-confirm")
     assert not mixed.ours.api.find("nodes", None, "malmo")
     assert not mixed.go.api.list("quotas", "liqo-tenant-turku")
 
@@ -257,7 +257,7 @@ def test_our_liqoctl_peers_and_unpeers_a_go_consumer(mixed: Mixed) -> None:
     liqoctl, remote = Liqoctl(mixed.go.cluster), mixed.ours.cluster.kubeconfig
     liqoctl("peer", "--remote-kubeconfig", remote, "--create-virtual-node=false", *ASKED)
     assert mixed.ours.api.list("quotas", "liqo-tenant-malmo")
-    liqoctl("unpeer", "--remote-kubeconfig", remote)
+    liqoctl("unpeer", "--remote-kubeconfig", remote, "--skip-confirm")
     assert_parted(mixed)
 
 

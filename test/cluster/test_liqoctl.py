@@ -8,6 +8,8 @@ import pty
 import re
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import pytest
 import yaml
@@ -15,6 +17,7 @@ import yaml
 from harness import chart, settings
 from harness.cluster import Cluster
 from harness.liqoctl import Liqoctl
+from harness.wait import wait_for
 
 
 def run(*arguments: str, name: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -63,12 +66,20 @@ def test_every_command_has_help_with_a_sentence_and_usage() -> None:
         (["offload", "namespace", "a", "--pod-offloading-strategy", "Elsewhere"], "Elsewhere"),
         (["completion"], "shell is required"),
         (["completion", "tcsh"], "tcsh"),
+        (["peer"], "give --remote-kubeconfig or --remote-context"),
+        (["peer", "--remote-kubeconfig=x", "--cpu", "lots"], "'lots' is not a valid quantity (examples: 4, 500m, 8Gi)"),
+        (["peer", "--remote-kubeconfig=x", "--cpu", "0"], "ask for more than 0"),
+        (["create", "rs", "A_B", "--remote-cluster-id", "milan"], "'A_B' cannot be a name"),
+        (["create", "virtualnode", "n", "--remote-cluster-id", "milan"], "give either --resource-slice-name"),
+        (["offload", "ns", "a", "b", "--remote-namespace-name", "c"], "SelectedName"),
+        (["delete", "rs", "a", "--global-labels", "a=b"], "there is no flag '--global-labels'"),
     ],
 )
 def test_a_wrong_command_line_ends_with_two_and_one_line(typed: list[str], told: str) -> None:
     done = run(*typed)
     assert done.returncode == 2 and not done.stdout
     assert told in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert re.search(r"See 'liqoctl.* --help'\.$", done.stderr.strip()), done.stderr
 
 
 def test_without_a_kubeconfig_it_says_what_to_give() -> None:
@@ -90,6 +101,28 @@ def test_completion_scripts_call_it_back(shell: str) -> None:
         subprocess.run(["bash", "-n"], input=run("completion", shell).stdout, text=True, check=True)
     assert run("__complete", "inf").stdout == "info\n"
     assert run("__complete", "info", "peer", "--ge").stdout == "--get\n"
+    strategies = "Local\nLocalAndRemote\nRemote\n"
+    for typed in (["--pod-offloading-strategy", ""], ["--pod-offloading-strategy", "=", ""]):
+        offered = run("__complete", "offload", "namespace", "demo", *typed).stdout
+        assert "".join(sorted(offered.splitlines(keepends=True))) == strategies
+    assert run("__complete", "peer", "--wait=no").stdout == "--wait=node\n--wait=none\n"
+    assert run("__complete", "peer", "--cpu", "").stdout == ""
+
+
+def test_help_has_one_layout_and_names_what_has_an_effect() -> None:
+    for path in commands():
+        text = run(*path, "--help").stdout
+        assert "Option Group" not in text and ":{" not in text and "--gw-" not in text and "--mtu" not in text, path
+    assert "--wait slice|node|none" in run("peer", "--help").stdout
+    assert "--gw-client-port" not in run("__complete", "peer", "--gw").stdout
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_an_empty_kubeconfig_is_told_as_such(tmp_path, text: str) -> None:
+    kubeconfig = tmp_path / "milan.yaml"
+    kubeconfig.write_text(text)
+    done = run("info", "--kubeconfig", str(kubeconfig))
+    assert done.returncode == 1 and "milan.yaml is empty" in done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +141,53 @@ def test_info_of_a_cluster_without_peers(fresh: Liqoctl) -> None:
     assert fresh("info", "--get", "clusterid") == "rome\n"
     assert '"clusterID": "rome"' in fresh("info", "-o", "json")
     done = fresh.attempt("info", "peer", "nobody")
-    assert done.code == 1 and "cluster nobody is no peer" in done.err
+    assert done.code == 1 and "nobody is not a peer. Run 'liqoctl peer' first" in done.err
+    for kind, plural in (("rs", "resource slices"), ("peer", "peers"), ("offloading", "offloaded namespaces")):
+        done = fresh.attempt("get", kind, "-A")
+        assert done.code == 0 and f"No {plural} found." in done.err
+
+
+@pytest.mark.refusals("a user without rights looks at the cluster")
+def test_info_says_what_this_user_may_not_see(fresh: Liqoctl) -> None:
+    rome = fresh.cluster
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}
+    meta = {"name": "sees-the-id", "namespace": "liqo"}
+    rome.api.apply("roles", "liqo", {"kind": "Role", "metadata": meta, "rules": [rule]})
+    subject = {"kind": "ServiceAccount", "namespace": "liqo", "name": "narrow"}
+    role = {"kind": "Role", "name": "sees-the-id", "apiGroup": "rbac.authorization.k8s.io"}
+    rome.api.apply("rolebindings", "liqo", {"kind": "RoleBinding", "metadata": meta, "subjects": [subject], "roleRef": role})
+    done = Liqoctl(rome, rome.service_account("liqo", "narrow")).attempt("info")
+    assert done.code == 1 and done.out.count("unknown (forbidden)") >= 2 and "None" not in done.out, done.out
+    assert "not everything could be read" in done.err and done.err.count("\n") == 1
+
+
+def test_what_is_not_lent_is_refused_and_without_nodes_the_next_step_is_said(fresh: Liqoctl) -> None:
+    done = fresh.attempt("offload", "namespace", "kube-system", "liqo")
+    assert done.code == 1 and "Kubernetes' own" in done.err and "Liqo's own" in done.err
+
+
+def test_a_wait_says_what_is_missing_and_what_liqod_says(fresh: Liqoctl, tmp_path) -> None:
+    """Nobody admits the Tenant: in the place of liqod the test says why."""
+    rome, file = fresh.cluster, tmp_path / "tenant.json"
+    version = "authentication.liqo.io/v1beta1"
+    spec = {"clusterID": "milan", "publicKey": "a2V5", "csr": "Y3Ny", "signature": "c2ln"}
+    file.write_text(json.dumps({"apiVersion": version, "kind": "Tenant", "metadata": {"name": "milan"}, "spec": spec}))
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(fresh.attempt, "create", "tenant", "-f", file, "--timeout", "25s")
+        ns = "liqo-tenant-milan"
+        tenant = wait_for(lambda: rome.api.find("tenants", ns, "milan"), 60, "the Tenant to be there")
+        about = {"kind": "Tenant", "apiVersion": version, "namespace": ns, "name": "milan", "uid": tenant["metadata"]["uid"]}
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        why = "no control-plane node tells the address"
+        event = {"metadata": {"name": "why"}, "involvedObject": about, "type": "Warning", "reason": "AuthParamsFailed"}
+        rome.api.create("events", ns, {"kind": "Event", **event, "message": why, "lastTimestamp": now})
+        done = running.result()
+    lines = done.err.splitlines()
+    assert done.code == 1
+    said = next(i for i, line in enumerate(lines) if line == f"WARN: rome: liqod says: {why}")
+    assert any("INFO: rome: still waiting for Tenant milan to be admitted after" in line for line in lines[said:-1]), done.err
+    assert lines[-1].endswith(f"(liqod says: {why})")
+    rome.api.delete("namespaces", None, ns)
 
 
 def test_a_cluster_without_liqo_is_told_as_such(milan: Cluster) -> None:

@@ -118,7 +118,7 @@ def test_home_forgets_a_provider_that_does_not_answer(two: Two) -> None:
     wait_for(lambda: two.lucca.pods("shop-pisa"), 60, "the pod at lucca")
 
     done = ours.attempt("force", "unpeer", "nobody", "--skip-confirm")
-    assert done.code == 1 and "is no peer of pisa" in done.err
+    assert done.code == 1 and "is not a peer of pisa" in done.err
     done = ours.attempt("force", "unpeer", "lucca")
     assert done.code == 1 and "--skip-confirm" in done.err and two.pisa.api.find("nodes", None, "lucca")
 

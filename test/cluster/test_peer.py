@@ -71,7 +71,7 @@ def test_a_dry_run_says_what_would_be_made_and_makes_nothing(pair: Pair) -> None
     assert done.code == 0, done.err
     for words in ("would create Namespace liqo-tenant-bonn", "would create Tenant", "would create ResourceSlice"):
         assert words in done.err
-    assert "remote(bonn): would create Secret liqo-tenant-genoa/liqo-nonce" in done.err
+    assert "bonn: would create Secret liqo-tenant-genoa/liqo-nonce" in done.err
     assert not pair.new(pair.consumer) and not pair.new(pair.provider)
 
 
@@ -135,6 +135,60 @@ def test_a_second_slice_is_a_second_node(pair: Pair) -> None:
     done = pair.at_home.attempt("create", "resourceslice", "pool", "--remote-cluster-id", "bonn", "--cpu", "3")
     assert done.code == 0 and "granted cpu 3" in done.err, done.err
     assert "Resource slice accepted" in pair.at_home("info", "peer", "--get", "authentication.resourceslices")
+
+
+def test_the_answer_to_another_class_is_waited_for(pair: Pair) -> None:
+    slice_of = ("create", "resourceslice", "pool", "--remote-cluster-id", "bonn", "--cpu", "3")
+    done = pair.at_home.attempt(*slice_of, "--class", "nosuch", "--timeout", "6s")
+    assert done.code == 1 and "class default → nosuch" in done.err, done.err
+    assert "granted" not in done.err and "class nosuch" in done.err.splitlines()[-1], done.err
+    assert "granted cpu 3" in pair.at_home.attempt(*slice_of, "--class", "default").err
+    wait_for(lambda: is_ready(pair.node("pool")), 60, "node pool to be Ready")
+
+
+def test_other_amounts_are_waited_for_on_the_node(pair: Pair) -> None:
+    for pods in ("20", "200"):
+        done = pair.at_home.attempt("peer", "--remote-kubeconfig", pair.provider.kubeconfig, "--pods", pods)
+        assert done.code == 0 and f"pods {pods}" in done.err.splitlines()[-2], done.err
+        assert pair.node("bonn")["status"]["allocatable"]["pods"] == pods
+    done = pair.at_home.attempt("peer", "--remote-kubeconfig", pair.provider.kubeconfig, "--cpu", "1000")
+    assert "bonn: granted more than the cluster has: cpu 1000 (its nodes have " in done.err, done.err
+    assert "cpu 8 → 1000" in done.err
+    pair.both("peer", "--cpu", "8")
+
+
+def test_a_selector_that_nothing_has_is_told_and_can_be_taken_back(pair: Pair) -> None:
+    pair.consumer.namespace("typo")
+    done = pair.at_home.attempt("offload", "namespace", "typo", "--selector", "regoin=south")
+    assert done.code == 0 and "no virtual node has regoin=south; there is bonn (liqo.io/remote-cluster-id=bonn" in done.err
+    assert "keeps its selector regoin=south" in pair.at_home.attempt("offload", "namespace", "typo").err
+    done = pair.at_home.attempt("offload", "namespace", "typo", "--selector", "")
+    assert done.code == 0 and "genoa: namespace typo is offloaded\n" in done.err, done.err
+    pair.at_home("unoffload", "namespace", "typo", "--skip-confirm")
+    pair.consumer.api.delete("namespaces", None, "typo")
+
+
+def test_a_pod_that_uses_a_secret_says_what_is_not_copied(pair: Pair) -> None:
+    pod = busybox("needy")
+    pod["spec"]["volumes"] = [{"name": "tls", "secret": {"secretName": "web-tls"}}]
+    tolerations = [{"key": "virtual-node.liqo.io/not-allowed", "operator": "Exists", "effect": "NoExecute"}]
+    pod["spec"] |= {"nodeName": "bonn", "tolerations": tolerations}
+    pair.consumer.api.create("pods", "demo", pod)
+
+    def told() -> bool:
+        events = pair.consumer.api.list("events", "demo")
+        return any(e["reason"] == "OffloadingNotReflected" and "Secret web-tls" in e["message"] for e in events)
+
+    wait_for(told, 60, "an Event to name the Secret")
+    pair.consumer.api.delete("pods", "demo", "needy")
+    wait_for(lambda: pair.consumer.api.find("pods", "demo", "needy") is None, 90, "the pod to go")
+
+
+def test_pods_are_named_before_they_lose_their_node(pair: Pair) -> None:
+    done = pair.at_home.attempt("unpeer", "--remote-kubeconfig", pair.provider.kubeconfig)
+    assert done.code == 1 and "demo (web-" in done.err, done.err
+    assert "Cannot ask for confirmation without a terminal. Pass --skip-confirm to proceed" in done.err
+    assert set(pair.slices()) == {"bonn", "pool"}
 
 
 def test_slices_are_cordoned_and_uncordoned_by_the_provider(pair: Pair) -> None:
@@ -205,11 +259,28 @@ def test_unpeer_leaves_both_clusters_as_they_were(pair: Pair) -> None:
 @pytest.mark.refusals("a peering user is refused what it need not see, and liqoctl goes on without")
 def test_a_peering_user_is_enough_to_peer(pair: Pair, tmp_path: Path) -> None:
     kubeconfig = tmp_path / "peering.yaml"
-    kubeconfig.write_text(pair.away("generate", "peering-user", "--consumer-cluster-id", "genoa"))
+    generate = ("generate", "peering-user", "--consumer-cluster-id", "genoa")
+    # What an interrupted run leaves: a binding, and no kubeconfig that anybody has.
+    pair.away(*generate)
+    pair.provider.api.delete("rolebindings", "liqo", "liqo-peer-user-genoa-liqo-ns-reader")
+    kubeconfig.write_text(pair.away(*generate))
+    done = pair.away.attempt(*generate)
+    assert done.code == 1 and "there is a peering user for genoa already" in done.err
     pair.both("peer", remote=kubeconfig)
     assert is_ready(pair.node("bonn"))
+    # An administrator ends the peering: the user can begin another.
+    pair.both("unpeer")
+    pair.both("peer", remote=kubeconfig)
+    forget = ("delete", "peering-user", "--consumer-cluster-id", "genoa")
+    done = pair.away.attempt(*forget)
+    assert done.code == 1 and "genoa is still peered" in done.err
     pair.both("unpeer", remote=kubeconfig)
-    pair.away("delete", "peering-user", "--consumer-cluster-id", "genoa")
+    pair.away(*forget)
+    done = pair.at_home.attempt("unpeer", "--remote-kubeconfig", kubeconfig)
+    assert done.code == 1 and "liqoctl generate peering-user" in done.err, done.err
+    # Its namespace is gone by now, so another can be made at once.
+    pair.away(*generate)
+    pair.away(*forget)
     wait_for(lambda: not pair.new(pair.consumer), 30, "nothing to be left in the consumer")
     wait_for(lambda: not pair.new(pair.provider), 30, "nothing to be left in the provider")
 
@@ -229,6 +300,25 @@ def test_the_handshake_by_hand(pair: Pair, tmp_path: Path) -> None:
     wait_for(lambda: is_ready(pair.node("bonn")), 30, "node bonn to be Ready")
     pair.both("unpeer")
     wait_for(lambda: not pair.new(pair.consumer) and not pair.new(pair.provider), 30, "both to be as they were")
+
+
+@pytest.mark.refusals("the consumer tries on after its Tenant was deleted")
+def test_a_tenant_that_is_deleted_is_told_at_home_and_nothing_waits_for_it(pair: Pair) -> None:
+    pair.both("peer", "--cpu", "1")
+    wait_for(lambda: is_ready(pair.node("bonn")), 60, "node bonn to be Ready")
+    pair.away("delete", "tenant", "genoa", "--skip-confirm")
+
+    def said() -> bool:
+        conditions = (pair.node("bonn") or {}).get("status", {}).get("conditions", [])
+        return any(c["type"] == "Ready" and "has withdrawn the rights" in c["message"] for c in conditions)
+
+    wait_for(said, 120, "the Node to say that rights were withdrawn")
+    assert not is_ready(pair.node("bonn"))
+    assert pair.at_home("info", "peer", "bonn", "--get", "authentication.status") == "Unhealthy\n"
+    told = [e for e in pair.consumer.api.list("events", "default") if e["reason"] == "RightsWithdrawn"]
+    assert told and "liqoctl unpeer" in told[0]["message"]
+    pair.both("unpeer", "--timeout", "60s")
+    wait_for(lambda: not pair.new(pair.consumer) and not pair.new(pair.provider), 60, "both to be as they were")
 
 
 def test_the_key_of_a_cluster_is_replaced(pair: Pair) -> None:

@@ -152,6 +152,10 @@ inline constexpr std::string_view failed_replication = "FailedReplication";
 inline constexpr std::string_view replication_name_taken = "ReplicationNameTaken";
 inline constexpr std::string_view credentials_unusable = "CredentialsUnusable";
 inline constexpr std::string_view credentials_in_use = "CredentialsInUse";  ///< deleted while something is replicated
+/// The provider refuses everything in our tenant namespace there; the event on a ForeignCluster.
+inline constexpr std::string_view rights_withdrawn = "RightsWithdrawn";
+/// The event on a pod that uses objects which are not copied to the provider.
+inline constexpr std::string_view not_reflected = "OffloadingNotReflected";
 inline constexpr std::string_view invalid = "Invalid";  ///< a NamespaceOffloading that cannot be followed
 /// Another virtual node of the same provider decides what is left out of copies.
 inline constexpr std::string_view filters_differ = "ReflectionFiltersDiffer";

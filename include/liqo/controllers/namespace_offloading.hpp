@@ -50,6 +50,7 @@ class NamespaceOffloadingController final : public Runnable {
   std::unordered_map<kube::ObjectKey, std::string> seen_nodes_;   ///< cluster and labels of each VirtualNode
   /// Namespaces whose earlier pods are to be seen to; the time of the second look, nothing before the first.
   std::map<std::string, std::optional<kube::TimePoint>> looks_;
+  kube::Log log_{"namespaceoffloading"};
   kube::Controller controller_;
 };
 

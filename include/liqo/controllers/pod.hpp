@@ -31,6 +31,8 @@ class PodController {
   /// Takes what is declared about the provider's addresses as of now. Until the first call the addresses that pods show
   /// at home stay as they are.
   void set_addresses(core::PeerAddresses addresses);
+  /// What there is to tell of a provider that has taken our rights away; "" = it has not.
+  void set_withdrawal(std::string withdrawal);
   /// Reconciles until cancelled: while this process leads.
   asio::awaitable<void> run();
   bool is_busy() const { return controller_.is_busy(); }
@@ -72,7 +74,7 @@ class PodController {
     /// neither side has changed, it is not sent again.
     std::string not_taken;
     bool seen = false;  ///< what is or was at the provider of it, since this process leads
-    bool told_dropped_fields = false;
+    bool told_dropped_fields = false, told_not_reflected = false;
     bool told_left_out = false;
     bool looked_behind = false;  ///< the provider has been asked what is left of it in a withdrawn twin
     bool freed = false;          ///< the end of its ShadowPod has been taken for room in the quota
@@ -156,6 +158,7 @@ class PodController {
   kube::WallTime begun_;  ///< since then nobody but this process has offloaded pods
   std::optional<core::PeerAddresses> addresses_;
   bool told_address_left_out_ = false;
+  std::string withdrawal_;
   core::NamespaceMapping mapping_;
   bool mapping_known_ = false;
   std::map<std::string, Twin, std::less<>> twins_;  ///< by local namespace

@@ -36,7 +36,10 @@ class ReplicationSession {
   const std::optional<bool>& answers() const { return answers_; }
   /// How far its clock is said to be ahead of ours (`core::settle_clock`); 0 = nothing to say.
   std::chrono::seconds clock_ahead() const { return clock_ahead_; }
-  /// Called when answers() or clock_ahead() changes.
+  /// Whether the provider has refused us everything in our tenant namespace there, for longer than it takes to make a
+  /// binding anew.
+  bool is_withdrawn() const { return withdrawn_; }
+  /// Called when answers(), clock_ahead() or is_withdrawn() changes.
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
   /// By what a worker of it has ended, so that the session has to be made anew. "" = all run.
   const std::string& loss() const { return workers_.loss(); }
@@ -66,6 +69,9 @@ class ReplicationSession {
   asio::awaitable<kube::Result<void>> write_status(const Kind& kind, kube::WorkKey work, kube::json::object patch);
   asio::awaitable<void> probe();
   void look_at_clock();
+  /// Asks about our rights where something was refused: nobody else says that they are gone, or back.
+  asio::awaitable<void> look_at_rights();
+  bool was_refused() const;
   /// Says to the provider, from time to time, that this cluster is there.
   asio::awaitable<void> beat();
   kube::Outcome failed(const Kind& kind, const kube::Object& local, kube::Failure failure);
@@ -84,6 +90,8 @@ class ReplicationSession {
   bool peer_lost_ = false;
   std::optional<bool> answers_;
   std::chrono::seconds clock_ahead_{0};
+  bool refused_ = false, withdrawn_ = false;
+  std::optional<kube::TimePoint> refused_since_;
   std::function<void()> health_changed_;
   kube::Controller controller_;
   SessionWorkers workers_;

@@ -1,6 +1,7 @@
 // The provider's half of the handshake: a Tenant becomes a certificate, rights, and what its condition says.
 #pragma once
 
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -62,6 +63,10 @@ class TenantController final : public Runnable {
   TenantNamespaces& namespaces_;
   CertificateIssuer issuer_;
   kube::InformerHandle tenants_, slices_, shadow_pods_, pods_, consumer_namespaces_, cluster_bindings_;
+  kube::Log log_{"tenant"};
+  /// What the log says of a Tenant: its condition, by its UID, so that a change is told once.
+  void tell_condition(const kube::Object& tenant);
+  std::map<std::string, api::TenantCondition, std::less<>> told_conditions_;
   kube::Controller controller_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,9 @@ class VirtualNodeController {
     SessionRestarts restarts;
   };
   asio::awaitable<kube::Outcome> reconcile_session(kube::WorkKey key);
+  void see_foreign_cluster(const kube::ObjectKey& foreign);
+  /// Logs that a Node has become Ready (`why` is ""), or is so no longer.
+  void tell_readiness(const kube::ObjectKey& node, std::string why);
   asio::awaitable<kube::Outcome> reconcile_node(kube::WorkKey key);
   /// Deletes a Node of ours that has no VirtualNode: its creation was carried out late, and nobody else looks for it.
   asio::awaitable<kube::Outcome> remove_orphan(kube::ObjectKey node_key);
@@ -83,6 +87,9 @@ class VirtualNodeController {
   std::map<kube::ObjectKey, Entry> entries_;
   std::map<std::string, std::weak_ptr<ProviderBudget>> budgets_;  ///< by cluster
   kube::InformerHandle virtual_nodes_, nodes_, foreign_clusters_, slices_;
+  std::map<std::string, std::string> withdrawals_;  ///< what is told of a cluster that has taken our rights away
+  std::set<std::string> nodes_made_;                ///< Nodes that there were, as long as their VirtualNode is there
+  std::map<std::string, std::string> told_unready_;  ///< why a Node was not Ready last; "" = it was
   NodeLeases leases_;
   kube::Controller sessions_, node_controller_;
   kube::Log log_;

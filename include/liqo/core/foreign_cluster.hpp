@@ -21,6 +21,7 @@ struct PeerState {
   std::string server;                      ///< the URL in that Secret
   std::optional<bool> api_server_answers;  ///< nothing: not known yet
   std::chrono::seconds clock_ahead{0};     ///< of its API server, as it is told; 0 = nothing to tell
+  std::string withdrawal;  ///< describe_withdrawal(), where the provider has taken our rights away; "" = it has not
 };
 
 /// Whether anything of the peer is left; a ForeignCluster that Liqo made goes with the last of it.
@@ -31,6 +32,11 @@ bool has_anything(const PeerState& peer);
 /// program does not know of stays.
 kube::json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, const PeerState& peer,
                                                 kube::WallTime now);
+
+/// What is told at home of a provider that refuses everything in our tenant namespace there.
+std::string describe_withdrawal(std::string_view cluster, std::string_view remote_namespace);
+/// What the status of a ForeignCluster says of that; "" = the provider lets us work.
+std::string withdrawal_note(const kube::Object& foreign_cluster);
 
 /// The warning that is due with this status: the peering is older than declarations of addresses, which the status that
 /// stands does not say yet. "" = none.

@@ -11,6 +11,7 @@
 #include "kube/net/http_server.hpp"
 #include "kube/telemetry/log.hpp"
 #include "kube/telemetry/metrics.hpp"
+#include "kube/telemetry/repeats.hpp"
 #include "liqo/core/admission/review.hpp"
 
 namespace liqo::webhook {
@@ -73,7 +74,10 @@ class AdmissionServer {
   kube::async::Clock& clock_;
   kube::Metrics& metrics_;
   AdmissionServerSettings settings_;
+  void log_refusal(const std::string& path, const core::admission::Request& review,
+                   const core::admission::Answer& answer);
   kube::Log log_;
+  kube::Repeats refusals_;
   kube::Counter unreadable_, unknown_;
   std::map<std::string, Route, std::less<>> routes_;  // of one state once requests come
   bool sends_away_ = false;

@@ -37,7 +37,7 @@ Answer run_unauthenticate(Session& session) {
   auto done = co_await unauthenticate(session, *pair);
   if (!done) co_return kube::fail(std::move(done.error()), "authentication");
   if (!session.flags().dry_run)
-    session.output().success("", pair->consumer_id + " has no credentials at " + pair->provider_id + " any more");
+    session.output().success("", pair->consumer_id + " no longer has credentials at " + pair->provider_id);
   co_return done;
 }
 
@@ -50,6 +50,7 @@ void add_authenticate(CommandLine& line) {
                    {.namespaces = Namespaces::liqo,
                     .two_clusters = true,
                     .writes = true,
+.creates = true,
                     .timeout = std::chrono::minutes(2),
                     .aliases = {"auth"},
                     .examples = "  liqoctl authenticate --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml"},

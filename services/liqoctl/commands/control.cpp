@@ -3,7 +3,9 @@
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/resource_slice.hpp"
 #include "shared.hpp"
+#include "wait.hpp"
 
 namespace liqoctl {
 namespace {
@@ -15,6 +17,7 @@ using kube::Errc;
 struct TenantFlags {
   std::string name;
   bool keep_pods = false;
+  bool wait = true;
 };
 
 /// What a verb does to the condition of a tenant.
@@ -28,6 +31,23 @@ struct Change {
 std::string condition_of(const Object& tenant) {
   const auto condition = kube::string_at(tenant.spec(), {"tenantCondition"});
   return condition.empty() ? "Active" : std::string(condition);
+}
+
+/// Waits until the consumer's slices say that they are drained: its Liqo is told by them. `name` "" = all.
+asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster, std::string ns, std::string name) {
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
+  const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
+    auto slices = co_await cluster.list(kinds::resource_slices, ns, std::string(liqo::api::labels::replicated) + "=true",
+                                        name.empty() ? "" : "metadata.name=" + name);
+    if (!slices) co_return std::unexpected(std::move(slices.error()));
+    std::string left;
+    for (const Object& slice : *slices)
+      if (!slice.is_deleting() && !liqo::api::ResourceSlice(slice).is_denied(liqo::api::slice_conditions::resources))
+        left += (left.empty() ? "" : ", ") + std::string(slice.name());
+    if (left.empty()) co_return Look{.done = true};
+    co_return Look{.seen = "still accepted: " + left + " (is liqod running?)"};
+  };
+  co_return co_await wait_for(cluster, session.deadline(), "the slices to be denied", probe);
 }
 
 Answer change_tenant(Session& session, const TenantFlags& flags, const Change& change) {
@@ -57,6 +77,8 @@ Answer change_tenant(Session& session, const TenantFlags& flags, const Change& c
   };
   auto done = co_await update(cluster, kinds::tenants, *key, apply);
   if (!done) co_return std::unexpected(std::move(done.error()));
+  if (*done == Ensured::changed && change.to == "Drained" && flags.wait)
+    if (auto denied = co_await wait_for_denial(session, cluster, key->ns, ""); !denied) co_return denied;
   if (*done != Ensured::unchanged) {
     session.output().success(cluster.scope(), "Tenant " + flags.name + " " + std::string(change.done));
   } else if (before == change.to) {
@@ -70,12 +92,14 @@ Answer change_tenant(Session& session, const TenantFlags& flags, const Change& c
 
 struct SliceFlags {
   std::string name, consumer;
+  bool wait = true;
 };
 
 /// What a verb does to a slice: the marks that it sets, and those that it takes away.
 struct SliceChange {
   std::vector<std::string_view> marks, unmarks;
   std::string_view question, done, already;
+  bool drains = false;
 };
 
 Answer change_slice(Session& session, const SliceFlags& flags, const SliceChange& change) {
@@ -112,6 +136,8 @@ Answer change_slice(Session& session, const SliceFlags& flags, const SliceChange
   };
   auto done = co_await update(cluster, kinds::resource_slices, key, apply);
   if (!done) co_return std::unexpected(std::move(done.error()));
+  if (*done == Ensured::changed && change.drains && flags.wait)
+    if (auto denied = co_await wait_for_denial(session, cluster, key.ns, key.name); !denied) co_return denied;
   if (*done == Ensured::unchanged) {
     session.output().warn(cluster.scope(), what + " " + std::string(change.already));
   } else {
@@ -131,7 +157,9 @@ void add_tenant_verb(CommandLine& line, const std::string& verb, const std::stri
                     .aliases = {"tenants"}},
                    [flags, change](Session& session) { return change_tenant(session, *flags, change); });
   app.option("name", flags->name, "Name of the Tenant: the consumer's ID").required().type_name("NAME");
-  if (verb == "drain") app.flag("--keep-pods", flags->keep_pods, "Leave the pods that run; only new ones are refused");
+  if (verb != "drain") return;
+  app.flag("--keep-pods", flags->keep_pods, "Leave the pods that run; only new ones are refused");
+  app.flag("--wait", flags->wait, "Wait until its slices are denied (default true)");
 }
 
 void add_slice_verb(CommandLine& line, const std::string& verb, const std::string& what, const SliceChange& change) {
@@ -145,6 +173,7 @@ void add_slice_verb(CommandLine& line, const std::string& verb, const std::strin
                                    [flags, change](Session& session) { return change_slice(session, *flags, change); });
   app.option("name", flags->name, "Name of the slice").required().type_name("NAME");
   add_remote_cluster_id(app, flags->consumer, "ID of the consumer");
+  if (change.drains) app.flag("--wait", flags->wait, "Wait until it is denied (default true)");
 }
 
 }  // namespace
@@ -161,7 +190,7 @@ void add_control(CommandLine& line) {
                   {.to = "Drained",
                    .from = {},
                    .question = "its slices will be denied, new pods refused, and pods that run removed.",
-                   .done = "drained"});
+                   .done = "drained: its pods end within their grace periods"});
   add_tenant_verb(line, "activate", "Put a tenant back to work from any state",
                   {.to = "Active", .from = {}, .question = {}, .done = "is Active"});
   // The first key is what the Go version knows, the second what its documents say.
@@ -176,11 +205,12 @@ void add_control(CommandLine& line) {
                   .unmarks = {},
                   .question = "it will be denied, new pods refused, and pods that run removed.",
                   .done = "drained",
-                  .already = "is drained already"});
+                  .already = "is drained already",
+                  .drains = true});
   add_slice_verb(line, "uncordon", "Admit pods of a slice again that was cordoned or drained",
                  {.marks = {},
                   .unmarks = {annotations::cordon, annotations::cordoned_resource, annotations::drain},
-                  .question = "pods will be admitted again.",
+                  .question = {},
                   .done = "uncordoned",
                   .already = "is neither cordoned nor drained"});
 }

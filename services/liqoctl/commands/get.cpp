@@ -14,13 +14,14 @@ using model::ListedKind;
 struct GetFlags {
   std::vector<std::string> names;
   std::string peer, selector;
+  bool all_namespaces = false;
 };
 
 asio::awaitable<Result<std::vector<Object>>> choose(Cluster& cluster, const ListedKind& kind, const GetFlags& flags) {
   std::string selector = flags.selector;
   if (!flags.peer.empty())
     selector += (selector.empty() ? "" : ",") + std::string(liqo::api::labels::remote_cluster_id) + "=" + flags.peer;
-  auto found = co_await cluster.list(kind.resource, kind.resource.namespaced ? cluster.flags().ns : "", selector);
+  auto found = co_await cluster.list(kind.resource, kind.resource.namespaced && !flags.all_namespaces ? cluster.flags().ns : "", selector);
   if (!found || flags.names.empty()) co_return found;
   std::vector<Object> chosen;
   for (const std::string& name : flags.names) {
@@ -56,7 +57,7 @@ Answer get(Session& session, const ListedKind& kind, const GetFlags& flags) {
       break;
     default:
       if (objects->empty()) {
-        session.output().info("", "there are none");
+        session.output().info("", "No " + kind.plural + " found.");
       } else {
         session.output().print(
             model::listing(kind, *objects, session.flags().output == Format::wide, session.clock().wall()));
@@ -108,6 +109,7 @@ void add_get(CommandLine& line) {
     app.option("name", flags->names, "Names; all where none is given").type_name("NAME");
     app.option("--remote-cluster-id", flags->peer, "Only those of this peer").type_name("ID");
     app.option("-l,--selector", flags->selector, "Only those with these labels").type_name("SELECTOR");
+    app.flag("-A,--all-namespaces", flags->all_namespaces, "All namespaces, as without --namespace");
 
     auto described = std::make_shared<GetFlags>();
     const Command full =
@@ -117,6 +119,7 @@ void add_get(CommandLine& line) {
     full.option("name", described->names, "Names; all where none is given").type_name("NAME");
     full.option("--remote-cluster-id", described->peer, "Only those of this peer").type_name("ID");
     full.option("-l,--selector", described->selector, "Only those with these labels").type_name("SELECTOR");
+    full.flag("-A,--all-namespaces", described->all_namespaces, "All namespaces, as without --namespace");
   }
 }
 

@@ -42,12 +42,9 @@ Result<void> show(Session& session, const json::value& document, const std::stri
   return {};
 }
 
-/// What was asked for, or nothing and a warning: a section that cannot be read does not take away the others.
-template <class T>
-T or_warn(Session& session, Result<T> found, T fallback = {}) {
-  if (found) return std::move(*found);
-  session.output().warn("", found.error().text());
-  return fallback;
+/// Why something could not be read, in a word where that is enough.
+std::string why_unread(const kube::Failure& failure) {
+  return failure.is_forbidden() ? "forbidden" : text::printable(failure.text().substr(0, 200));
 }
 
 Answer info(Session& session, const InfoFlags& flags) {
@@ -59,17 +56,40 @@ Answer info(Session& session, const InfoFlags& flags) {
   model::LocalObjects objects;
   objects.cluster_id = *id;
   objects.server = cluster.config().server.host_port();
-  objects.version = or_warn(session, co_await read_liqod_version(cluster));
-  objects.pods = or_warn(session, co_await cluster.list(kube::resources::pods, cluster.liqo_namespace()));
-  objects.foreign_clusters = or_warn(session, co_await cluster.list(kinds::foreign_clusters, ""));
-  objects.virtual_nodes = or_warn(session, co_await cluster.list(kinds::virtual_nodes, ""));
-  objects.nodes =
-      or_warn(session, co_await cluster.list(kube::resources::nodes, "",
-                                             std::string(labels::type) + "=" + std::string(labels::type_virtual_node)));
+  auto version = co_await read_liqod_version(cluster);
+  objects.version = version ? std::move(*version) : "unknown (" + why_unread(version.error()) + ")";
+  std::vector<std::string> unread;
+  if (!version) unread.emplace_back("the version of liqod");
+  struct Part {
+    const kube::Resource& resource;
+    std::string ns, selector;
+    std::vector<Object>& into;
+    const char* section;
+    const char* name;
+  };
+  const std::string of_ours = std::string(labels::type) + "=" + std::string(labels::type_virtual_node);
+  for (const Part& part :
+       {Part{kube::resources::pods, cluster.liqo_namespace(), "", objects.pods, "health", "pods of Liqo"},
+        Part{kinds::foreign_clusters, "", "", objects.foreign_clusters, "peerings", "ForeignClusters"},
+        Part{kinds::virtual_nodes, "", "", objects.virtual_nodes, "peerings", "VirtualNodes"},
+        Part{kube::resources::nodes, "", of_ours, objects.nodes, "peerings", "Nodes"}}) {
+    auto found = co_await cluster.list(part.resource, part.ns, part.selector);
+    if (found) {
+      part.into = std::move(*found);
+    } else {
+      objects.unknown.try_emplace(part.section, why_unread(found.error()));
+      unread.emplace_back(part.name);
+    }
+  }
   const std::string path = text::lower_case(flags.get) == "clusterid" ? "local.clusterid" : flags.get;
   const text::Palette& palette = session.output().palette();
-  co_return show(session, model::local_info(objects), path,
-                 [&](const json::value& part) { return model::render_local(part, path, palette); });
+  auto shown = show(session, model::local_info(objects), path,
+                    [&](const json::value& part) { return model::render_local(part, path, palette); });
+  // Of what was asked for alone: --get of something else is an answer.
+  if (!shown || unread.empty() || !path.empty()) co_return shown;
+  std::string all;
+  for (const std::string& name : unread) all += (all.empty() ? "" : ", ") + name;
+  co_return kube::fail(kube::Errc::missing, "not everything could be read: " + all);
 }
 
 asio::awaitable<Result<model::PeerObjects>> read_peer(Cluster& cluster, Object foreign_cluster, std::string peer) {
@@ -115,8 +135,8 @@ Answer info_peer(Session& session, const InfoFlags& flags) {
         std::find_if(known->begin(), known->end(), [&](const Object& peer) { return id_of(peer) == wanted; });
     if (found == known->end())
       co_return kube::fail(kube::Errc::missing,
-                           "cluster " + wanted + " is no peer" +
-                               (ids.empty() ? "; there is none yet (liqoctl peer)" : "; there is " + ids));
+                           wanted + " is not a peer." +
+                               (ids.empty() ? " Run 'liqoctl peer' first" : " Peers are: " + ids));
     chosen.emplace(wanted, *found);
   }
   if (chosen.empty()) {

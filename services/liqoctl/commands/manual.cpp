@@ -16,6 +16,7 @@
 #include "liqo/core/authentication/names.hpp"
 #include "model/handed_over.hpp"
 #include "shared.hpp"
+#include "wait.hpp"
 
 namespace liqoctl {
 namespace {
@@ -188,8 +189,9 @@ Answer generate_identity(Session& session, const Flags& flags) {
     if (kube::string_at(tenant.spec(), {"clusterID"}) != flags.peer) continue;
     const auto& params = kube::object_at(tenant.status(), {"authParams"});
     if (params.empty()) {
-      const std::string why = co_await last_warning(cluster, tenant.key(), "Tenant");
-      co_return kube::fail(Errc::missing, "Tenant " + std::string(tenant.name()) + " has no credentials yet" + why);
+      const std::string why = co_await last_warning(cluster, kinds::tenants, tenant.key(), std::string(tenant.uid()));
+      co_return kube::fail(Errc::missing, "Tenant " + std::string(tenant.name()) + " has no credentials yet" +
+                                              (why.empty() ? "" : " (" + why + ")"));
     }
     const std::string home = flags.remote_namespace.empty() ? core::tenant_namespace_name(*id) : flags.remote_namespace;
     const core::IdentityOrder order{
@@ -277,11 +279,11 @@ void add_manual(CommandLine& line) {
   auto flags = std::make_shared<Flags>();
   add_remote_cluster_id(
       add(line, "create", "nonce", "Provider: make the nonce that a consumer is to sign, and print it",
-          {.writes = true, .prints = true, .timeout = minutes}, flags, create_nonce),
+          {.writes = true, .creates = true, .prints = true, .timeout = minutes}, flags, create_nonce),
       flags->peer, "ID of the consumer");
   flags = std::make_shared<Flags>();
   add_remote_cluster_id(add(line, "generate", "nonce", "Provider: the same as create nonce",
-                            {.writes = true, .prints = true, .timeout = minutes}, flags, create_nonce),
+                            {.writes = true, .creates = true, .prints = true, .timeout = minutes}, flags, create_nonce),
                         flags->peer, "ID of the consumer");
   flags = std::make_shared<Flags>();
   add_remote_cluster_id(
@@ -307,7 +309,7 @@ void add_manual(CommandLine& line) {
       .type_name("NAME");
   flags = std::make_shared<Flags>();
   add_file(add(line, "create", "tenant", "Provider: admit the consumer whose Tenant is in a file",
-               {.writes = true, .timeout = minutes, .aliases = {"tenants"}}, flags, create_tenant),
+               {.writes = true, .creates = true, .timeout = minutes, .aliases = {"tenants"}}, flags, create_tenant),
            *flags, "What generate tenant printed; - is standard input");
   flags = std::make_shared<Flags>();
   add(line, "delete", "tenant", "Provider: take a consumer's credentials, grants and pods away",
@@ -324,7 +326,7 @@ void add_manual(CommandLine& line) {
       .type_name("NAME");
   flags = std::make_shared<Flags>();
   app = add(line, "create", "identity", "Consumer: take the credentials that are in a file",
-            {.writes = true, .timeout = minutes, .aliases = {"identities"}}, flags, create_identity);
+            {.writes = true, .creates = true, .timeout = minutes, .aliases = {"identities"}}, flags, create_identity);
   add_file(app, *flags, "What generate identity printed; - is standard input");
   add_replace(app, flags->replace);
   add_address_flags(app, flags->addresses);

@@ -64,6 +64,21 @@ Look look_at(const Object* offloading, std::string& reached) {
 
 int strictness(std::string_view strategy) { return strategy == "LocalAndRemote" ? 0 : 1; }
 
+/// Says why no provider is chosen.
+asio::awaitable<void> tell_no_node(Session& session, Cluster& cluster, std::string name, kube::ObjectKey key) {
+  auto nodes = co_await cluster.list(kube::resources::nodes, "", "liqo.io/type=virtual-node");
+  auto offloading = co_await cluster.find(kinds::namespace_offloadings, key);
+  const std::string selector = offloading && *offloading ? model::selector_in_words(**offloading) : "";
+  const std::string begin = "namespace " + name + " is offloaded, but ";
+  if (nodes && nodes->empty()) {
+    session.output().warn(cluster.scope(), begin + "there are no virtual nodes yet: run liqoctl peer");
+  } else {
+    session.output().warn(cluster.scope(), begin + "no virtual node has " +
+                                               (selector.empty() ? "these labels" : selector) +
+                                               (nodes ? "; there is " + model::nodes_in_words(*nodes) : ""));
+  }
+}
+
 Answer offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags, std::string name) {
   model::OffloadingRequest request = flags.request;
   request.ns = name;
@@ -73,9 +88,15 @@ Answer offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   if (!*ns)
     co_return kube::fail(Errc::missing, "there is no namespace " + name + " in cluster " + cluster.api().cluster());
+  if (const std::string why = model::why_not_offloaded(**ns, cluster.liqo_namespace()); !why.empty())
+    co_return kube::fail(Errc::invalid_input, why);
   auto before = co_await cluster.find(kinds::namespace_offloadings, wanted->key());
   if (!before) co_return std::unexpected(std::move(before.error()));
   if (*before) {
+    const std::string selector = model::selector_in_words(**before);
+    if (!selector.empty() && request.cluster_selectors.empty())
+      session.output().info(cluster.scope(), "namespace " + name + " keeps its selector " + selector +
+                                                 " (--selector '' takes every virtual node)");
     const auto strategy = kube::string_at((*before)->spec(), {"podOffloadingStrategy"});
     if (strictness(request.pod_strategy) > 0 && strategy != request.pod_strategy)
       session.output().warn(cluster.scope(), "pods of " + name + " that run already stay where they are: " +
@@ -83,6 +104,13 @@ Answer offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags
   }
   auto done = co_await ensure(cluster, kinds::namespace_offloadings, *wanted, {"clusterSelector"});
   if (!done) co_return std::unexpected(std::move(done.error()));
+  if (*before && !request.cluster_selectors.empty() && wanted->spec().if_contains("clusterSelector") == nullptr) {
+    const std::function<bool(Object&)> clear = [](Object& there) {
+      return there.mutable_spec().erase("clusterSelector") > 0;
+    };
+    auto cleared = co_await update(cluster, kinds::namespace_offloadings, wanted->key(), clear);
+    if (!cleared) co_return std::unexpected(std::move(cleared.error()));
+  }
   if (*done == Ensured::dry_run || !flags.wait) co_return Result<void>();
   std::string phase;
   const std::function<Look(const Object*)> look = [&phase](const Object* object) { return look_at(object, phase); };
@@ -90,7 +118,7 @@ Answer offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags
                                         "namespace " + name + " to have its twins", look);
   if (!twins) co_return std::unexpected(std::move(twins.error()));
   if (phase == "NoClusterSelected") {
-    session.output().warn(cluster.scope(), "namespace " + name + " is offloaded, but no virtual node has these labels");
+    co_await tell_no_node(session, cluster, name, wanted->key());
   } else {
     session.output().success(cluster.scope(), "namespace " + name + " is offloaded");
   }
@@ -113,7 +141,7 @@ Answer unoffload_one(Session& session, Cluster& cluster, std::string name, bool 
   auto done = co_await wait_for_object(cluster, session.deadline(), kinds::namespace_offloadings, key,
                                        "the twins of namespace " + name + " to go", gone);
   if (!done) co_return std::unexpected(std::move(done.error()));
-  session.output().success(cluster.scope(), "namespace " + name + " is home again");
+  session.output().success(cluster.scope(), "namespace " + name + " is no longer offloaded");
   co_return Result<void>();
 }
 
@@ -135,16 +163,21 @@ asio::awaitable<Result<void>> for_each(Session& session, const std::vector<std::
       only->code(), std::to_string(failed) + " of " + std::to_string(names.size()) + " namespaces failed, see above");
 }
 
-Answer offload(Session& session, const OffloadFlags& flags) {
+/// Flags that only make sense together, or do not.
+Result<void> check_flags(const OffloadFlags& flags) {
   const bool several = flags.names.size() > 1 || !flags.selector.empty();
   if (flags.request.mapping_strategy == "SelectedName" && flags.request.remote_name.empty())
-    co_return kube::fail(Errc::invalid_input,
+    return kube::fail(Errc::invalid_input,
                          "--namespace-mapping-strategy SelectedName needs --remote-namespace-name");
   if (!flags.request.remote_name.empty() && flags.request.mapping_strategy != "SelectedName")
-    co_return kube::fail(Errc::invalid_input,
+    return kube::fail(Errc::invalid_input,
                          "--remote-namespace-name needs --namespace-mapping-strategy SelectedName");
   if (several && !flags.request.remote_name.empty())
-    co_return kube::fail(Errc::invalid_input, "--remote-namespace-name is for one namespace only");
+    return kube::fail(Errc::invalid_input, "--remote-namespace-name is for one namespace only");
+  return {};
+}
+
+Answer offload(Session& session, const OffloadFlags& flags) {
   if (session.flags().output != Format::none && !session.flags().dry_run && flags.selector.empty()) {
     std::vector<Object> objects;
     for (const std::string& name : flags.names) {
@@ -194,6 +227,7 @@ void add_namespace(CommandLine& line) {
       line.command(line.verb("offload"), "namespace", "Let the pods of namespaces run in other clusters",
                    {.namespaces = Namespaces::none,
                     .writes = true,
+.creates = true,
                     .prints = true,
                     .timeout = std::chrono::seconds(20),
                     .argument = Candidates::namespaces,
@@ -207,18 +241,17 @@ void add_namespace(CommandLine& line) {
   app.option("name", flags->names, "Namespaces").type_name("NAME");
   app.option("--ns-selector", flags->selector, "Choose namespaces by their labels instead").type_name("SELECTOR");
   app.option("--pod-offloading-strategy", flags->request.pod_strategy,
-             "Where pods may run: LocalAndRemote (default), Remote or Local")
-      .one_of({"LocalAndRemote", "Remote", "Local"})
-      .type_name("WHERE");
+             "Where pods may run (default LocalAndRemote)")
+      .one_of({"LocalAndRemote", "Remote", "Local"});
   app.option("--namespace-mapping-strategy", flags->request.mapping_strategy,
-             "Names of the twins: DefaultName (default), EnforceSameName or SelectedName")
-      .one_of({"DefaultName", "EnforceSameName", "SelectedName"})
-      .type_name("HOW");
+             "Names of the twins (default DefaultName)")
+      .one_of({"DefaultName", "EnforceSameName", "SelectedName"});
   app.option("--remote-namespace-name", flags->request.remote_name, "Name of the twin, with SelectedName")
       .type_name("NAME");
-  app.list("-l,--selector", flags->request.cluster_selectors, "Virtual nodes to use, by their labels; may be repeated")
+  app.list("-l,--selector", flags->request.cluster_selectors, "Virtual nodes to use, by their labels; '' = all; may be repeated")
       .type_name("SELECTOR");
   app.flag("--wait", flags->wait, "Wait until the twins are there (default true)");
+  line.check(app, [flags] { return check_flags(*flags); });
 
   auto back = std::make_shared<OffloadFlags>();
   const Command undo =

@@ -16,6 +16,7 @@ namespace liqoctl {
 namespace {
 
 namespace kinds = liqo::api::kinds;
+namespace json = kube::json;
 namespace labels = liqo::api::labels;
 using kube::Errc;
 
@@ -38,6 +39,17 @@ struct PeerFlags {
     return skip_validation || in_band;
   }
 };
+
+/// A provider grants what it is asked for, also what its nodes do not have; pods would wait there, and nobody say why.
+asio::awaitable<void> warn_of_more_than_there_is(Session& session, Session::Pair pair, json::object named) {
+  if (named.empty()) co_return;
+  auto nodes = co_await pair.provider->list(kube::resources::nodes, "");
+  // A peering user may not look.
+  if (!nodes) co_return;
+  if (const std::string more = model::beyond_nodes(named, *nodes); !more.empty())
+    session.output().warn(pair.provider->scope(), "granted more than the cluster has: " + more +
+                                                      "; pods that find no room there stay Pending");
+}
 
 /// What peering again would do to a slice that is there: the same, but for amounts that are named now.
 asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, Session::Pair pair) {
@@ -65,15 +77,17 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
   if (!resources) co_return std::unexpected(std::move(resources.error()));
   request.resources = std::move(*resources);
   const kube::ObjectKey key{request.ns, request.name};
+  const json::object named = request.resources;
   auto done = co_await ensure_slice(session, consumer, std::move(request), true);
   if (!done) co_return std::unexpected(std::move(done.error()));
   if (done->done == Ensured::dry_run || session.flags().dry_run || flags.wait == "none") co_return Result<void>();
-  auto accepted = co_await wait_for_slice(session, consumer, key, std::move(done->old_answer));
+  auto accepted = co_await wait_for_slice(session, consumer, key, std::move(*done));
   if (!accepted) co_return accepted;
+  co_await warn_of_more_than_there_is(session, pair, named);
   if (flags.wait != "node" || !wants_node) co_return Result<void>();
   auto node = co_await wait_for_virtual_node(session, consumer, key);
   if (!node) co_return std::unexpected(std::move(node.error()));
-  co_return co_await wait_for_node(session, consumer, *node);
+  co_return co_await wait_for_node(session, consumer, *node, key.name);
 }
 
 /// Writes the names into the consumer's policy at the provider, before the Tenant, which is held against them. What
@@ -140,12 +154,29 @@ struct UnpeerFlags {
   DeleteNamespaces delete_namespaces;
 };
 
+/// Asks before pods lose their node.
+asio::awaitable<Result<void>> confirm_ending(Session& session, Cluster& consumer, std::string provider) {
+  auto nodes = co_await consumer.list(kinds::virtual_nodes, "", std::string(labels::remote_cluster_id) + "=" + provider);
+  if (!nodes) co_return std::unexpected(std::move(nodes.error()));
+  std::vector<Object> pods;
+  for (const Object& node : *nodes) {
+    auto found =
+        co_await consumer.list(kube::resources::pods, "", "", "spec.nodeName=" + std::string(node.name()));
+    if (!found) co_return std::unexpected(std::move(found.error()));
+    for (Object& pod : *found) pods.push_back(std::move(pod));
+  }
+  const std::string moving = model::pods_in_words(pods);
+  if (moving.empty()) co_return Result<void>();
+  co_return co_await session.confirm("Pods that run in " + provider + " will end there: " + moving + ".");
+}
+
 Answer unpeer(Session& session, const UnpeerFlags& flags) {
   auto pair = co_await session.both();
   if (!pair) co_return std::unexpected(std::move(pair.error()));
   Cluster& consumer = *pair->consumer;
   auto peer = co_await consumer.find(kinds::foreign_clusters, {"", pair->provider_id});
   if (!peer) co_return std::unexpected(std::move(peer.error()));
+  if (auto yes = co_await confirm_ending(session, consumer, pair->provider_id); !yes) co_return yes;
   const bool both_ways = *peer && kube::string_at((*peer)->status(), {"role"}) == "ConsumerAndProvider";
   if (both_ways && flags.delete_namespaces && *flags.delete_namespaces)
     co_return kube::fail(Errc::invalid_input, pair->provider_id + " also consumes from " + pair->consumer_id +
@@ -171,7 +202,7 @@ Answer unpeer(Session& session, const UnpeerFlags& flags) {
     }
   }
   if (!session.flags().dry_run)
-    session.output().success("", pair->consumer_id + " is not peered with " + pair->provider_id + " any more");
+    session.output().success("", pair->consumer_id + " is no longer peered with " + pair->provider_id);
   co_return Result<void>();
 }
 
@@ -184,6 +215,7 @@ void add_peer(CommandLine& line) {
       {.namespaces = Namespaces::liqo,
        .two_clusters = true,
        .writes = true,
+.creates = true,
        .timeout = std::chrono::minutes(10),
        .examples = "  liqoctl peer --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml\n"
                    "  liqoctl peer --remote-kubeconfig=provider.yaml --cpu=8 --memory=16Gi --pods=200 \\\n"
@@ -191,9 +223,8 @@ void add_peer(CommandLine& line) {
                    "It can be run again at any time: it goes on where it was interrupted, changes the amounts that\n"
                    "are named, and leaves alone what operators have set (cordon, drain, other amounts)."},
       [flags](Session& session) { return peer(session, *flags); });
-  app.option("--wait", flags->wait, "What to wait for: slice, node (default) or none")
-      .one_of({"slice", "node", "none"})
-      .type_name("WHAT");
+  app.option("--wait", flags->wait, "What to wait for (default node)")
+      .one_of({"slice", "node", "none"});
   app.flag("--create-resource-slice", flags->create_slice, "Ask for resources (default true)");
   app.option("--resource-slice-class", flags->slice_class, "Class of the slice: who decides at the provider")
       .type_name("NAME");
@@ -205,7 +236,8 @@ void add_peer(CommandLine& line) {
       .type_name("PATTERN");
   add_resource_flags(app, flags->resources);
   add_address_flags(app, flags->addresses);
-  const std::string group = "Network module (accepted, without effect)";
+  // Of the Go version's command line: accepted, without effect, and not shown.
+  const std::string group;
   app.flag("--networking-disabled,--disable-networking", flags->networking_disabled, "No network module").group(group);
   app.flag("--in-band", flags->in_band, "API servers through the tunnel").group(group);
   app.flag("--skip-validation", flags->skip_validation, "No check of gateway templates").group(group);
@@ -216,7 +248,7 @@ void add_peer(CommandLine& line) {
                                    std::pair{"--gw-server-service-loadbalancerip", &flags->server_ip},
                                    std::pair{"--gw-client-address", &flags->client_address},
                                    std::pair{"--gw-client-port", &flags->client_port}, std::pair{"--mtu", &flags->mtu}})
-    app.option(name, *into, "Gateways").group(group).type_name("TEXT");
+    app.option(name, *into, "Gateways").group(group);
 
   auto undo = std::make_shared<UnpeerFlags>();
   const Command back =
@@ -224,6 +256,7 @@ void add_peer(CommandLine& line) {
                    {.namespaces = Namespaces::liqo,
                     .two_clusters = true,
                     .writes = true,
+                    .asks = true,
                     .timeout = std::chrono::minutes(2),
                     .examples = "  liqoctl unpeer --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml"},
                    [undo](Session& session) { return unpeer(session, *undo); });

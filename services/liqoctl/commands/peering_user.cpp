@@ -1,10 +1,12 @@
 // liqoctl generate|create|delete|get peering-user: a user at the provider that can do no more than peer one consumer.
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "handshake.hpp"
+#include "removal.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -24,6 +26,7 @@ namespace json = kube::json;
 using kube::Errc;
 
 constexpr std::string_view user_label = "liqo.io/peering-user-name";
+constexpr std::string_view reader_suffix = "-liqo-ns-reader", writer_suffix = "-tenant-ns-writer";
 constexpr std::string_view tenant_role = "liqo-peering-user-tenant-ns", liqo_role = "liqo-peering-user-liqo-ns";
 
 struct Flags {
@@ -51,15 +54,7 @@ asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, c
   request.mutable_metadata()["name"] = user_name(flags.consumer);
   request.mutable_metadata()["labels"] = json::object{{user_label, user_name(flags.consumer)}};
   auto made = co_await cluster.create(resource, std::move(request));
-  if (!made) {
-    if (made.error().is_already_exists())
-      co_return kube::fail(Errc::invalid_input,
-                           "there is a peering user for " + flags.consumer +
-                               " already: its kubeconfig was printed once; liqoctl delete peering-user "
-                               "--consumer-cluster-id " +
-                               flags.consumer + " makes room for another");
-    co_return std::unexpected(std::move(made.error()));
-  }
+  if (!made) co_return std::unexpected(std::move(made.error()));
   Object approved = *made;
   approved.tree()["status"] = core::approval_status();
   auto done = co_await cluster.api().replace(resource, approved, {.subresource = "approval"});
@@ -75,6 +70,36 @@ asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, c
   auto there = co_await wait_for_object(cluster, session.deadline(), resource, made->key(), "the certificate", look);
   if (!there) co_return std::unexpected(std::move(there.error()));
   co_return certificate;
+}
+
+/// Refuses where there is such a user already. What is left of one that was half made or half deleted goes, because
+/// nobody has its key.
+asio::awaitable<Result<void>> make_room(Session& session, Cluster& cluster, const Flags& flags) {
+  const std::string name = user_name(flags.consumer), selector = peering_user_selector(flags.consumer);
+  auto bindings = co_await cluster.list(kinds::role_bindings, "", selector);
+  if (!bindings) co_return std::unexpected(std::move(bindings.error()));
+  const auto has = [&](std::string_view suffix) {
+    return std::ranges::any_of(*bindings, [&](const Object& one) {
+      return one.name() == name + std::string(suffix) && !one.is_deleting();
+    });
+  };
+  if (has(reader_suffix) && has(writer_suffix))
+    co_return kube::fail(Errc::invalid_input, "there is a peering user for " + flags.consumer +
+                                                  " already: its kubeconfig was printed once; liqoctl delete "
+                                                  "peering-user --consumer-cluster-id " +
+                                                  flags.consumer + " makes room for another");
+  auto requests = co_await cluster.list(kube::resources::certificate_signing_requests, "", selector);
+  if (!requests) co_return std::unexpected(std::move(requests.error()));
+  if (bindings->empty() && requests->empty()) co_return Result<void>();
+  session.output().info(cluster.scope(), "a peering user for " + flags.consumer +
+                                             " was left half made: it is removed, and a new one made");
+  for (const Object& binding : *bindings)
+    if (auto removed = co_await cluster.remove(kinds::role_bindings, binding.key()); !removed)
+      co_return std::unexpected(std::move(removed.error()));
+  for (const Object& request : *requests)
+    if (auto removed = co_await cluster.remove(kube::resources::certificate_signing_requests, request.key()); !removed)
+      co_return std::unexpected(std::move(removed.error()));
+  co_return Result<void>();
 }
 
 Result<std::string> authority(const kube::wire::ClusterConfig& config) {
@@ -110,6 +135,7 @@ Answer generate(Session& session, const Flags& flags) {
   auto ca = authority(cluster.config());
   if (!ca) co_return std::unexpected(std::move(ca.error()));
 
+  if (auto room = co_await make_room(session, cluster, flags); !room) co_return room;
   auto ns = co_await ensure_tenant_namespace(session, cluster, flags.consumer);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   auto certificate =
@@ -117,11 +143,8 @@ Answer generate(Session& session, const Flags& flags) {
   if (!certificate) co_return std::unexpected(std::move(certificate.error()));
   const std::string name = user_name(flags.consumer);
   for (const Object& wanted :
-       {binding(name + "-liqo-ns-reader", cluster.liqo_namespace(), "Role", liqo_role, user, flags.consumer),
-        binding(name + "-tenant-ns-writer", *ns, "ClusterRole", tenant_role, user, flags.consumer)}) {
-    // One that an interrupted run left is of another user.
-    auto removed = co_await cluster.remove(kinds::role_bindings, wanted.key());
-    if (!removed) co_return std::unexpected(std::move(removed.error()));
+       {binding(name + std::string(reader_suffix), cluster.liqo_namespace(), "Role", liqo_role, user, flags.consumer),
+        binding(name + std::string(writer_suffix), *ns, "ClusterRole", tenant_role, user, flags.consumer)}) {
     auto made = co_await cluster.create(kinds::role_bindings, wanted);
     if (!made) co_return std::unexpected(std::move(made.error()));
   }
@@ -137,7 +160,7 @@ Answer generate(Session& session, const Flags& flags) {
                               .key_pem = key->pem(),
                               .ns = *ns}));
   session.output().warn(cluster.scope(), "this kubeconfig is shown only now, and lets its holder peer " +
-                                             flags.consumer + ": hand it over by a safe way");
+                                             flags.consumer + ": send it over a secure channel");
   co_return Result<void>();
 }
 
@@ -156,8 +179,18 @@ asio::awaitable<Result<void>> remove_namespace(Session& session, Cluster& cluste
   }
   auto removed = co_await cluster.remove(kube::resources::namespaces, {"", ns->name});
   if (!removed) co_return std::unexpected(std::move(removed.error()));
-  if (*removed && !session.flags().dry_run)
-    session.output().success(cluster.scope(), "tenant namespace " + ns->name + " deleted");
+  if (!*removed || session.flags().dry_run) co_return Result<void>();
+  co_return co_await wait_for_namespace_to_go(session, cluster, ns->name);
+}
+
+/// Asks where the user may still be needed.
+asio::awaitable<Result<void>> confirm_removal(Session& session, Cluster& cluster, std::string consumer) {
+  auto tenants = co_await cluster.list(kinds::tenants, "");
+  if (!tenants) co_return std::unexpected(std::move(tenants.error()));
+  for (const Object& tenant : *tenants)
+    if (kube::string_at(tenant.spec(), {"clusterID"}) == consumer && !tenant.is_deleting())
+      co_return co_await session.confirm(consumer + " is still peered, and who has this user alone cannot unpeer "
+                                                    "without it.");
   co_return Result<void>();
 }
 
@@ -165,7 +198,8 @@ Answer remove(Session& session, const Flags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
-  const std::string selector = std::string(user_label) + "=" + user_name(flags.consumer);
+  if (auto yes = co_await confirm_removal(session, cluster, flags.consumer); !yes) co_return yes;
+  const std::string selector = peering_user_selector(flags.consumer);
   std::size_t count = 0;
   for (const kube::Resource& resource : {kinds::role_bindings, kube::resources::certificate_signing_requests}) {
     auto found = co_await cluster.list(resource, "", selector);
@@ -178,7 +212,7 @@ Answer remove(Session& session, const Flags& flags) {
   }
   if (count > 0 && !session.flags().dry_run) {
     session.output().success(cluster.scope(),
-                             "peering user of " + flags.consumer + " deleted: its kubeconfig can do nothing more");
+                             "peering user of " + flags.consumer + " deleted: its kubeconfig has no rights any more");
   } else if (count == 0) {
     session.output().info(cluster.scope(), "there is no peering user of " + flags.consumer);
   }
@@ -194,17 +228,17 @@ void add_peering_user(CommandLine& line) {
     const Command app =
         line.command(line.verb(verb), "peering-user", "Provider: make a user that can only peer one consumer",
                      {.writes = true,
+.creates = true,
                       .timeout = std::chrono::seconds(30),
                       .examples = "  liqoctl generate peering-user --consumer-cluster-id rome > rome-peering.yaml"},
                      [flags](Session& session) { return generate(session, *flags); });
     app.option("--consumer-cluster-id", flags->consumer, "ID of the consumer").required().type_name("ID");
     app.option("--tls-compatibility-mode", flags->compatibility, "true: an RSA key instead of Ed25519 (auto is false)")
-        .one_of({"auto", "true", "false"})
-        .type_name("MODE");
+        .one_of({"auto", "true", "false"});
   }
   auto flags = std::make_shared<Flags>();
   const Command app = line.command(line.verb("delete"), "peering-user", "Provider: take the peering user's rights away",
-                                   {.writes = true}, [flags](Session& session) { return remove(session, *flags); });
+                                   {.writes = true, .asks = true, .timeout = std::chrono::minutes(1)}, [flags](Session& session) { return remove(session, *flags); });
   app.option("--consumer-cluster-id", flags->consumer, "ID of the consumer").required().type_name("ID");
 }
 

@@ -2,7 +2,10 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/slice/request.hpp"
 #include "model/objects.hpp"
+#include "removal.hpp"
 #include "shared.hpp"
 #include "slices.hpp"
 #include "text/yaml.hpp"
@@ -33,6 +36,18 @@ asio::awaitable<Result<model::SliceRequest>> complete(Cluster& cluster, const Sl
   co_return request;
 }
 
+/// Without credentials nobody would carry the request to the provider.
+asio::awaitable<Result<void>> check_credentials(Cluster& cluster, const model::SliceRequest& request) {
+  auto secrets = co_await cluster.list(kube::resources::secrets, request.ns,
+                                       std::string(liqo::api::labels::remote_cluster_id) + "=" + request.provider +
+                                           ",liqo.io/identity-type=ControlPlane");
+  // Who may not look waits, and sees.
+  if (!secrets || !secrets->empty()) co_return Result<void>();
+  co_return kube::fail(kube::Errc::missing, "cluster " + cluster.scope() + " has no credentials at " +
+                                                request.provider +
+                                                " yet: run liqoctl peer, which goes on where it was interrupted");
+}
+
 Answer create_slice(Session& session, const SliceFlags& flags) {
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
@@ -42,10 +57,12 @@ Answer create_slice(Session& session, const SliceFlags& flags) {
     print_object(session, model::resource_slice(*request));
     co_return Result<void>();
   }
+  if (flags.wait && !session.flags().dry_run)
+    if (auto known = co_await check_credentials(**cluster, *request); !known) co_return known;
   auto done = co_await ensure_slice(session, **cluster, *request, false);
   if (!done) co_return std::unexpected(std::move(done.error()));
   if (done->done == Ensured::dry_run || !flags.wait) co_return Result<void>();
-  co_return co_await wait_for_slice(session, **cluster, {request->ns, request->name}, std::move(done->old_answer));
+  co_return co_await wait_for_slice(session, **cluster, {request->ns, request->name}, std::move(*done));
 }
 
 Answer generate_slice(Session& session, const SliceFlags& flags) {
@@ -57,36 +74,15 @@ Answer generate_slice(Session& session, const SliceFlags& flags) {
   co_return Result<void>();
 }
 
-struct DeleteFlags {
-  std::string name, provider;
-  bool wait = true;
-};
-
-Answer delete_slice(Session& session, const DeleteFlags& flags) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto key = co_await find_one(cluster, kinds::resource_slices, flags.name, flags.provider);
-  if (!key) co_return std::unexpected(std::move(key.error()));
-  if (auto yes = co_await session.confirm("ResourceSlice " + key->text() +
-                                          " will be deleted: its virtual node is drained and goes with it.");
-      !yes)
-    co_return yes;
-  auto removed = co_await cluster.remove(kinds::resource_slices, *key);
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
-  if (session.flags().dry_run || !flags.wait) co_return Result<void>();
-  const std::function<Look(const Object*)> gone = [](const Object* object) {
-    return object ? Look{.seen = "it is still there, its virtual node may be draining"} : Look{.done = true};
-  };
-  auto done = co_await wait_for_object(cluster, session.deadline(), kinds::resource_slices, *key,
-                                       "ResourceSlice " + key->name + " to go", gone);
-  if (!done) co_return std::unexpected(std::move(done.error()));
-  session.output().success(cluster.scope(), "ResourceSlice " + key->name + " deleted");
-  co_return Result<void>();
+Answer delete_slices(Session& session, const DeleteFlags& flags) {
+  return delete_objects(session, kinds::resource_slices, flags,
+                        {.question = "its virtual node is drained and goes with it",
+                         .waiting = "it is still there, its virtual node may be draining"});
 }
 
 void add_request_flags(Command app, const std::shared_ptr<SliceFlags>& flags) {
-  app.option("name", flags->request.name, "Name of the slice").required().type_name("NAME");
+  check_names(app.option("name", flags->request.name, "Name of the slice").required().type_name("NAME"),
+              liqo::core::longest_slice_name);
   add_remote_cluster_id(app, flags->request.provider, "ID of the provider");
   app.option("--class", flags->request.slice_class, "Class: who decides at the provider (default default)")
       .type_name("NAME");
@@ -102,6 +98,7 @@ void add_resource_slice(CommandLine& line) {
   const Command app =
       line.command(line.verb("create"), "resourceslice", "Ask a provider for capacity, or change what is asked for",
                    {.writes = true,
+.creates = true,
                     .prints = true,
                     .timeout = std::chrono::minutes(2),
                     .aliases = aliases,
@@ -124,8 +121,8 @@ void add_resource_slice(CommandLine& line) {
   const Command removed = line.command(
       line.verb("delete"), "resourceslice", "Give capacity back: the slice and its virtual node go",
       {.writes = true, .timeout = std::chrono::minutes(2), .argument = Candidates::slices, .aliases = aliases},
-      [removal](Session& session) { return delete_slice(session, *removal); });
-  removed.option("name", removal->name, "Name of the slice").required().type_name("NAME");
+      [removal](Session& session) { return delete_slices(session, *removal); });
+  removed.option("name", removal->names, "Names of slices").required().type_name("NAME");
   removed.option("--remote-cluster-id", removal->provider, "ID of the provider, where the name is not unique")
       .type_name("ID");
   removed.flag("--wait", removal->wait, "Wait until it is gone (default true)");

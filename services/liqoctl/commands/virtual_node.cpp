@@ -5,6 +5,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "model/objects.hpp"
+#include "removal.hpp"
 #include "shared.hpp"
 #include "slices.hpp"
 #include "wait.hpp"
@@ -94,59 +95,40 @@ Answer create_node(Session& session, const NodeFlags& flags, bool only_print) {
   co_return co_await wait_for_node(session, cluster, wanted->key());
 }
 
-struct DeleteFlags {
-  std::string name, provider;
-  bool wait = true;
-};
-
-Answer delete_node(Session& session, const DeleteFlags& flags) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto key = co_await find_one(cluster, kinds::virtual_nodes, flags.name, flags.provider);
-  if (!key) co_return std::unexpected(std::move(key.error()));
-  if (auto yes =
-          co_await session.confirm("VirtualNode " + key->text() + " will be deleted, and the pods on it are moved.");
-      !yes)
-    co_return yes;
-  auto removed = co_await cluster.remove(kinds::virtual_nodes, *key);
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
-  if (session.flags().dry_run || !flags.wait) co_return Result<void>();
-  const std::function<Look(const Object*)> gone = [](const Object* object) {
-    return object ? Look{.seen = "it is still there, its pods may be moving"} : Look{.done = true};
-  };
-  auto done = co_await wait_for_object(cluster, session.deadline(), kinds::virtual_nodes, *key,
-                                       "VirtualNode " + key->name + " to go", gone);
-  if (!done) co_return std::unexpected(std::move(done.error()));
-  session.output().success(cluster.scope(), "VirtualNode " + key->name + " deleted");
-  co_return Result<void>();
+Answer delete_nodes(Session& session, const DeleteFlags& flags) {
+  return delete_objects(session, kinds::virtual_nodes, flags,
+                        {.question = "the pods on it are moved", .waiting = "it is still there, its pods may be moving"});
 }
 
-void add_node_flags(Command app, const std::shared_ptr<NodeFlags>& flags) {
+void add_node_flags(CommandLine& line, Command app, const std::shared_ptr<NodeFlags>& flags) {
   auto& request = flags->request;
-  app.option("name", request.name, "Name of the virtual node and of its Node").required().type_name("NAME");
+  check_names(
+      app.option("name", request.name, "Name of the virtual node and of its Node").required().type_name("NAME"));
   add_remote_cluster_id(app, request.provider, "ID of the provider");
-  const Command source = app.choice("Source", "Where credentials and amounts come from", 1);
-  source.option("--resource-slice-name", flags->slice, "An accepted ResourceSlice; its nodes share its quota")
+  const std::string source = "Source (one of them)";
+  app.option("--resource-slice-name", flags->slice, "An accepted ResourceSlice; its nodes share its quota")
+      .group(source)
       .type_name("NAME");
-  source.option("--kubeconfig-secret-name", flags->secret, "A Secret with the key kubeconfig, beside the node")
+  app.option("--kubeconfig-secret-name", flags->secret, "A Secret with the key kubeconfig, beside the node")
+      .group(source)
       .type_name("NAME");
+  line.check(app, [flags]() -> Result<void> {
+    if (flags->slice.empty() != flags->secret.empty()) return {};
+    return kube::fail(Errc::invalid_input, "give either --resource-slice-name or --kubeconfig-secret-name");
+  });
   app.flag("--create-node", request.create_node, "Make a Node; false serves reflection only (default true)");
   app.flag("--disable-network-check", request.disable_network_check, "Be Ready whatever the network module says");
   app.option("--vk-options-template", request.options_template, "Options, as namespace/name").type_name("NAME");
   app.option("--runtime-class-name", request.runtime_class, "RuntimeClass of the pods at the provider")
       .type_name("NAME");
   const std::string group = "With a Secret";
-  app.option("--cpu", flags->resources.cpu, "CPUs (default 2)").group(group).type_name("AMOUNT");
-  app.option("--memory", flags->resources.memory, "Memory (default 4Gi)").group(group).type_name("AMOUNT");
-  app.option("--pods", flags->resources.pods, "Number of pods (default 110)").group(group).type_name("AMOUNT");
-  app.list("--resource", flags->resources.others, "Any other resource, e.g. nvidia.com/gpu=2").group(group);
-  app.list("--labels", flags->labels, "Labels (k=v,...) of the Node").group(group);
-  app.list("--node-selector", flags->node_selector, "Nodes (k=v,...) at the provider for its pods").group(group);
+  add_resource_flags(app, flags->resources, group, {"2", "4Gi", "110"});
+  app.list("--labels", flags->labels, "Labels of the Node").group(group).type_name("K=V,...");
+  app.list("--node-selector", flags->node_selector, "Nodes at the provider for its pods").group(group).type_name("K=V,...");
   for (const auto& [name, into] : {std::pair{"--storage-classes", &request.storage_classes},
                                    std::pair{"--ingress-classes", &request.ingress_classes},
                                    std::pair{"--load-balancer-classes", &request.load_balancer_classes}})
-    app.list(name, *into, "Classes of the provider; the first is the default").delimiter(',').group(group);
+    app.list(name, *into, "Classes of the provider; the first is the default").delimiter(',').group(group).type_name("NAME,...");
 }
 
 }  // namespace
@@ -157,27 +139,28 @@ void add_virtual_node(CommandLine& line) {
   const Command app =
       line.command(line.verb("create"), "virtualnode", "Make a virtual node",
                    {.writes = true,
+.creates = true,
                     .prints = true,
                     .timeout = std::chrono::minutes(2),
                     .aliases = aliases,
                     .examples = "  liqoctl create virtualnode second --remote-cluster-id cool-firefly \\\n"
                                 "    --resource-slice-name gpu-pool"},
                    [create](Session& session) { return create_node(session, *create, false); });
-  add_node_flags(app, create);
+  add_node_flags(line, app, create);
   app.flag("--wait", create->wait, "Wait until the Node is Ready (default true)");
 
   auto generate = std::make_shared<NodeFlags>();
   const Command printed = line.command(line.verb("generate"), "virtualnode", "Print a VirtualNode to be applied later",
                                        {.prints = true, .aliases = aliases},
                                        [generate](Session& session) { return create_node(session, *generate, true); });
-  add_node_flags(printed, generate);
+  add_node_flags(line, printed, generate);
 
   auto removal = std::make_shared<DeleteFlags>();
   const Command removed = line.command(
       line.verb("delete"), "virtualnode", "Delete a virtual node after its pods were moved",
       {.writes = true, .timeout = std::chrono::minutes(2), .argument = Candidates::virtual_nodes, .aliases = aliases},
-      [removal](Session& session) { return delete_node(session, *removal); });
-  removed.option("name", removal->name, "Name of the virtual node").required().type_name("NAME");
+      [removal](Session& session) { return delete_nodes(session, *removal); });
+  removed.option("name", removal->names, "Names of virtual nodes").required().type_name("NAME");
   removed.option("--remote-cluster-id", removal->provider, "ID of the provider, where the name is not unique")
       .type_name("ID");
   removed.flag("--wait", removal->wait, "Wait until it is gone (default true)");

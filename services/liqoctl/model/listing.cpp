@@ -4,6 +4,7 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "model/events.hpp"
 #include "model/resources.hpp"
 #include "text/box.hpp"
 #include "text/duration.hpp"
@@ -145,21 +146,21 @@ const std::vector<ListedKind>& listed_kinds() {
        "resourceslice",
        {"rs", "resourceslices"},
        "slices: capacity asked for or granted",
-       "slice"},
-      {kinds::virtual_nodes, "virtualnode", {"vn", "virtualnodes"}, "virtual nodes: capacity of providers", "node"},
-      {kinds::tenants, "tenant", {"tenants"}, "tenants: consumers of this cluster", "tenant"},
-      {kinds::identities, "identity", {"identities"}, "identities: credentials at providers", "identity"},
-      {kinds::quotas, "quota", {"quotas"}, "quotas: what consumers may have here, and what they use", "quota"},
+       "resource slices"},
+      {kinds::virtual_nodes, "virtualnode", {"vn", "virtualnodes"}, "virtual nodes: capacity of providers", "virtual nodes"},
+      {kinds::tenants, "tenant", {"tenants"}, "tenants: consumers of this cluster", "tenants"},
+      {kinds::identities, "identity", {"identities"}, "identities: credentials at providers", "identities"},
+      {kinds::quotas, "quota", {"quotas"}, "quotas: what consumers may have here, and what they use", "quotas"},
       {kinds::namespace_offloadings,
        "offloading",
        {"offloadings", "nsoff"},
        "namespaces that are offloaded",
-       "offloading"},
+       "offloaded namespaces"},
       {kinds::foreign_clusters,
        "peer",
        {"peers", "fc", "foreigncluster", "foreignclusters"},
        "peers of this cluster",
-       "peer"},
+       "peers"},
   };
   return all;
 }
@@ -214,11 +215,6 @@ std::string description(const Object& object, const std::vector<Object>& events,
   std::vector<const Object*> sorted;
   sorted.reserve(events.size());
   for (const Object& event : events) sorted.push_back(&event);
-  const auto last_seen = [](const Object& event) {
-    const auto last = string_at(event.tree(), {"lastTimestamp"});
-    const auto once = string_at(event.tree(), {"eventTime"});
-    return !last.empty() ? last : !once.empty() ? once : event.creation_timestamp();
-  };
   std::sort(sorted.begin(), sorted.end(),
             [&](auto* left, auto* right) { return last_seen(*left) < last_seen(*right); });
   for (const Object* event : sorted)

@@ -16,7 +16,7 @@ struct ListedKind {
   std::string name;                  ///< as it is typed: "resourceslice"
   std::vector<std::string> aliases;  ///< "rs"
   std::string what;                  ///< for help: "slices of capacity, asked for or granted"
-  std::string value;                 ///< for completion and help of the argument
+  std::string plural;                ///< in sentences: "resource slices"
 };
 const std::vector<ListedKind>& listed_kinds();
 

@@ -42,6 +42,11 @@ std::string health_word(std::string_view status, const text::Palette& palette) {
   return palette.faint(status);
 }
 
+/// A line in the place of what cannot be read.
+std::string unknown(std::string_view why, const text::Palette& palette) {
+  return palette.warn("?") + "  unknown (" + text::printable(why) + ")";
+}
+
 Section local_section(const json::value& local) {
   return {.title = "Local installation info",
           .fields = {{"Cluster ID", text::printable(string_at(local, {"clusterID"}))},
@@ -52,7 +57,9 @@ Section local_section(const json::value& local) {
 Section health_section(const json::value& health, const text::Palette& palette) {
   Section out{.title = "Installation health"};
   const json::object& bad = object_at(health, {"unhealthyPods"});
-  if (int_at(health, {"pods"}) == 0) {
+  if (const auto why = string_at(health, {"unknown"}); !why.empty()) {
+    out.lines.push_back(unknown(why, palette));
+  } else if (int_at(health, {"pods"}) == 0) {
     out.lines.push_back(palette.faint("•") + "  no pods in Liqo's namespace: liqod runs elsewhere, or not at all");
   } else if (bad.empty()) {
     out.lines.push_back(palette.good("✔") + "  all pods of Liqo are up");
@@ -80,7 +87,8 @@ Section peerings_section(const json::value& peerings, const text::Palette& palet
                   {"Offloading status", health_word(string_at(peer, {"offloadingStatus"}), palette)}};
     out.sections.push_back(std::move(one));
   }
-  if (out.sections.empty()) out.lines.emplace_back("None");
+  if (const auto why = string_at(peerings, {"unknown"}); !why.empty()) out.lines.push_back(unknown(why, palette));
+  if (out.sections.empty() && out.lines.empty()) out.lines.emplace_back("None");
   return out;
 }
 
@@ -102,17 +110,25 @@ json::object local_info(const LocalObjects& objects) {
                  {"networkingStatus", string_at(info, {"network", "status"})},
                  {"authenticationStatus", string_at(info, {"authentication", "status"})},
                  {"offloadingStatus", string_at(info, {"offloading", "status"})}};
-    if (std::string alert = clock_alert(peer); !alert.empty()) peers[id]["alerts"] = json::array{json::string(alert)};
+    json::array alerts;
+    for (const std::string& alert : {server_alert(peer), clock_alert(peer)})
+      if (!alert.empty()) alerts.emplace_back(alert);
+    if (!alerts.empty()) peers[id]["alerts"] = std::move(alerts);
   }
   json::array list;
   for (auto& [id, peer] : peers) list.push_back(std::move(peer));
-  const bool healthy = unhealthy.empty();
+  const auto is_unknown = [&](std::string_view section) { return objects.unknown.contains(section); };
+  json::object health{{"healthy", unhealthy.empty() && !is_unknown("health")},
+                      {"pods", objects.pods.size()},
+                      {"unhealthyPods", std::move(unhealthy)}};
+  json::object peerings{{"peers", std::move(list)}};
+  for (auto& [section, into] : {std::pair<std::string_view, json::object&>{"health", health}, {"peerings", peerings}})
+    if (const auto why = objects.unknown.find(section); why != objects.unknown.end()) into["unknown"] = why->second;
   return {{"local", json::object{{"clusterID", objects.cluster_id},
                                  {"version", objects.version.empty() ? "unknown" : objects.version},
                                  {"APIServerAddr", objects.server}}},
-          {"health",
-           json::object{{"healthy", healthy}, {"pods", objects.pods.size()}, {"unhealthyPods", std::move(unhealthy)}}},
-          {"peerings", json::object{{"peers", std::move(list)}}}};
+          {"health", std::move(health)},
+          {"peerings", std::move(peerings)}};
 }
 
 std::string render_local(const json::value& part, std::string_view path, const text::Palette& palette) {

@@ -1,6 +1,7 @@
 // What `liqoctl info` knows of this cluster: from objects to a document, and from that to text.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ struct LocalObjects {
   std::vector<kube::Object> pods;           ///< of Liqo's namespace
   std::vector<kube::Object> foreign_clusters;
   std::vector<kube::Object> virtual_nodes, nodes;  ///< of all peers
+  /// What this user may not read, by section of the document ("health", "peerings"): why.
+  std::map<std::string, std::string, std::less<>> unknown;
 };
 
 /// The document that `-o json` shows and `--get` picks from: local, health, peerings.

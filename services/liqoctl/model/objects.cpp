@@ -1,15 +1,25 @@
 #include "model/objects.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/mapping/names.hpp"
 #include "text/selector.hpp"
+#include "text/width.hpp"
 
 namespace liqoctl::model {
 namespace {
 
 namespace labels = liqo::api::labels;
+
+/// Such a pod belongs to its node, and goes with it everywhere.
+bool is_of_daemon_set(const Object& pod) {
+  const auto owner = pod.controller();
+  return owner && owner->kind == "DaemonSet";
+}
 
 json::array class_list(const std::vector<std::string>& names, std::string_view key) {
   json::array out;
@@ -22,6 +32,13 @@ json::array class_list(const std::vector<std::string>& names, std::string_view k
 }
 
 }  // namespace
+
+kube::Result<void> check_name(std::string_view name, std::size_t longest) {
+  if (liqo::core::is_dns_subdomain(name) && name.size() <= longest) return {};
+  return kube::fail(kube::Errc::invalid_input, "'" + text::printable(name.substr(0, 260)) +
+                                                   "' cannot be a name: at most " + std::to_string(longest) +
+                                                   " of a-z, 0-9, '-' and '.', a letter or digit at both ends");
+}
 
 Object resource_slice(const SliceRequest& request) {
   Object out = Object::make(liqo::api::kinds::resource_slices, {request.ns, request.name});
@@ -92,6 +109,7 @@ kube::Result<Object> namespace_offloading(const OffloadingRequest& request) {
   auto& spec = out.mutable_spec();
   json::array terms;
   for (const std::string& selector : request.cluster_selectors) {
+    if (selector.empty()) continue;
     auto requirements = text::parse_selector(selector);
     if (!requirements) return kube::fail(std::move(requirements.error()), "--selector");
     terms.push_back(json::object{{"matchExpressions", std::move(*requirements)}});
@@ -101,6 +119,75 @@ kube::Result<Object> namespace_offloading(const OffloadingRequest& request) {
   spec["namespaceMappingStrategy"] = request.mapping_strategy;
   spec["podOffloadingStrategy"] = request.pod_strategy;
   if (!request.remote_name.empty()) spec["remoteNamespaceName"] = request.remote_name;
+  return out;
+}
+
+std::string selector_in_words(const Object& offloading) {
+  std::string out;
+  for (const json::value& term : kube::array_at(offloading.spec(), {"clusterSelector", "nodeSelectorTerms"})) {
+    std::string one;
+    for (const json::value& requirement : kube::array_at(term, {"matchExpressions"})) {
+      const std::string_view key = kube::string_at(requirement, {"key"}), op = kube::string_at(requirement, {"operator"});
+      std::string values;
+      const json::array& listed = kube::array_at(requirement, {"values"});
+      for (const json::value& value : listed)
+        if (const auto* word = value.if_string()) values += (values.empty() ? "" : ",") + std::string(*word);
+      one += (one.empty() ? "" : ",");
+      if (op == "Exists" || op == "DoesNotExist") {
+        one += (op == "Exists" ? "" : "!") + std::string(key);
+      } else if (listed.size() == 1 && (op == "In" || op == "NotIn")) {
+        one += std::string(key) + (op == "In" ? "=" : "!=") + values;
+      } else {
+        one += std::string(key) + (op == "In" ? " in (" : op == "NotIn" ? " notin (" : " " + std::string(op) + " (") +
+               values + ")";
+      }
+    }
+    out += (out.empty() ? "" : " or ") + (one.empty() ? "fields of the Node" : one);
+  }
+  return text::printable(out);
+}
+
+std::string why_not_offloaded(const Object& ns, std::string_view liqo_namespace) {
+  const std::string name = "namespace " + std::string(ns.name());
+  if (ns.name() == "kube-system" || ns.name() == "kube-public" || ns.name() == "kube-node-lease")
+    return name + " is Kubernetes' own, and stays in this cluster";
+  if (ns.name() == liqo_namespace) return name + " is Liqo's own, and stays in this cluster";
+  if (ns.has_label(labels::tenant_namespace)) return name + " is that of a peering, and stays in this cluster";
+  return "";
+}
+
+std::string nodes_in_words(const std::vector<Object>& nodes) {
+  std::string out;
+  for (const Object& node : nodes) {
+    std::string told;
+    for (const auto& [key, value] : node.labels()) {
+      const std::string_view domain = std::string_view(key).substr(0, std::min(key.find('/'), key.size()));
+      const bool place = std::string_view(key).starts_with("topology.kubernetes.io/");
+      const bool usual = domain.ends_with("kubernetes.io") || domain.ends_with("liqo.io") || key == "type";
+      if ((usual && !place && key != labels::remote_cluster_id) || !value.is_string()) continue;
+      told += (told.empty() ? "" : ", ") + std::string(key) + "=" + std::string(value.get_string());
+    }
+    out += (out.empty() ? "" : "; ") + std::string(node.name()) + (told.empty() ? "" : " (" + told + ")");
+  }
+  return text::printable(out);
+}
+
+std::string pods_in_words(const std::vector<Object>& pods) {
+  constexpr std::size_t named = 3, namespaces = 5;
+  std::map<std::string, std::vector<std::string>, std::less<>> by_namespace;
+  for (const Object& pod : pods)
+    if (!pod.is_deleting() && !liqo::api::is_final_phase(liqo::api::phase_of(pod)) && !is_of_daemon_set(pod))
+      by_namespace[std::string(pod.ns())].emplace_back(pod.name());
+  std::string out;
+  std::size_t told = 0;
+  for (auto& [ns, names] : by_namespace) {
+    if (told++ == namespaces) return out + " and in " + std::to_string(by_namespace.size() - namespaces) + " more";
+    std::ranges::sort(names);
+    out += (out.empty() ? "" : ", ") + ns + " (";
+    for (std::size_t i = 0; i < std::min(names.size(), named); ++i) out += (i ? ", " : "") + names[i];
+    if (names.size() > named) out += " and " + std::to_string(names.size() - named) + " more";
+    out += ")";
+  }
   return out;
 }
 

@@ -13,6 +13,9 @@ namespace liqoctl::model {
 
 using kube::Object;
 
+/// Errors: Errc::invalid_input for what cannot be the name of an object, or has more characters than that.
+kube::Result<void> check_name(std::string_view name, std::size_t longest);
+
 struct SliceRequest {
   std::string name, ns, provider;
   std::string slice_class = "default";
@@ -43,8 +46,23 @@ struct OffloadingRequest {
   std::string pod_strategy = "LocalAndRemote", mapping_strategy = "DefaultName", remote_name;
   std::vector<std::string> cluster_selectors;  ///< each a list of requirements that must all hold; one list is enough
 };
-/// The NamespaceOffloading `offloading`. Errors: Errc::invalid_input for a selector.
+/// The NamespaceOffloading `offloading`. An empty selector takes every virtual node. Errors: Errc::invalid_input for a
+/// selector.
 kube::Result<Object> namespace_offloading(const OffloadingRequest& request);
+
+/// The cluster selector of a NamespaceOffloading as `--selector` takes it, several joined by " or "; "" = every virtual
+/// node.
+std::string selector_in_words(const Object& offloading);
+
+/// Why pods of a namespace must stay at home, whoever asks: it belongs to Kubernetes or to Liqo; "" = they need not.
+std::string why_not_offloaded(const Object& ns, std::string_view liqo_namespace);
+
+/// "milan (region=south, tier=gold)", one after the other: virtual nodes, with the labels by which to choose between
+/// them.
+std::string nodes_in_words(const std::vector<Object>& nodes);
+
+/// Pods that run or are to, without those of DaemonSets, by namespace: "demo (web-1, web-2 and 3 more), shop (db)"; "" = there are none.
+std::string pods_in_words(const std::vector<Object>& pods);
 
 /// A consumer's policy at its provider (annotation `liqo.io/pod-policy`) with these names of twins allowed besides the
 /// usual ones, those that end in `-<consumer>`. Errors: those of a text that is no JSON object.

@@ -4,6 +4,7 @@
 
 #include "liqo/api/labels.hpp"
 #include "liqo/core/clock_skew.hpp"
+#include "model/answers.hpp"
 #include "model/resources.hpp"
 #include "text/box.hpp"
 #include "text/width.hpp"
@@ -61,26 +62,35 @@ json::object slice_info(const kube::Object& slice) {
           {"resources", ordered(object_at(slice.status(), {"resources"}))}};
 }
 
-bool node_is_ready(const std::vector<kube::Object>& nodes, std::string_view name) {
-  for (const kube::Object& node : nodes) {
-    if (node.name() != name) continue;
-    for (const json::value& condition : array_at(node.status(), {"conditions"}))
-      if (string_at(condition, {"type"}) == "Ready") return string_at(condition, {"status"}) == "True";
-  }
+const kube::Object* find_node(const std::vector<kube::Object>& nodes, std::string_view name) {
+  const auto found = std::ranges::find(nodes, name, [](const kube::Object& node) { return node.name(); });
+  return found == nodes.end() ? nullptr : &*found;
+}
+
+bool node_is_ready(const kube::Object* node) {
+  if (!node) return false;
+  for (const json::value& condition : array_at(node->status(), {"conditions"}))
+    if (string_at(condition, {"type"}) == "Ready") return string_at(condition, {"status"}) == "True";
   return false;
 }
 
 json::object node_info(const kube::Object& node, const std::vector<kube::Object>& nodes) {
   const bool wants_node = bool_at(node.tree(), {"spec", "createNode"}, true);
-  bool healthy = !wants_node || node_is_ready(nodes, node.name());
+  const kube::Object* shown_node = find_node(nodes, node.name());
+  const bool ready = node_is_ready(shown_node);
+  bool healthy = !wants_node || ready;
   json::array told;
   for (const json::value& condition : array_at(node.status(), {"conditions"})) {
-    const std::string_view status = string_at(condition, {"status"});
+    const std::string_view status = string_at(condition, {"status"}), message = string_at(condition, {"message"});
     if (status == "Running" || status == "None" || status.empty()) continue;
     healthy = false;
-    told.emplace_back(shown(string_at(condition, {"type"})) + " is " + shown(status));
+    told.emplace_back(shown(string_at(condition, {"type"})) + " is " + shown(status) +
+                      (message.empty() ? "" : ": " + shown(message)));
   }
-  if (wants_node && !node_is_ready(nodes, node.name())) told.emplace_back("the Node is not Ready");
+  if (wants_node && !ready) {
+    const std::string why = shown_node ? node_message(*shown_node) : "it is not there";
+    told.emplace_back("the Node is not Ready" + (why.empty() ? "" : ": " + why));
+  }
   return {{"name", node.name()},
           {"status", healthy ? "Healthy" : "Unhealthy"},
           {"alerts", std::move(told)},
@@ -120,7 +130,7 @@ std::string health(std::string_view status, const text::Palette& palette) {
 
 Section resources_section(const json::object& resources, std::string title = "Resources") {
   Section out{.title = std::move(title)};
-  for (const auto& [key, amount] : in_order(resources)) out.fields.emplace_back(shown(key), shown(amount));
+  for (const auto& [key, amount] : in_order(resources)) out.fields.emplace_back(shown(key), readable(amount));
   return out;
 }
 
@@ -244,6 +254,15 @@ std::string module_status(const kube::Object& foreign_cluster, std::string_view 
   return alerts(conditions, is_well).empty() ? "Healthy" : "Unhealthy";
 }
 
+std::string server_alert(const kube::Object& foreign_cluster) {
+  for (const json::value& condition : array_at(foreign_cluster.status(), {"conditions"})) {
+    if (string_at(condition, {"type"}) != "APIServerStatus" || string_at(condition, {"status"}) != "Error") continue;
+    return shown(string_at(foreign_cluster.spec(), {"clusterID"})) + " does not answer since " +
+           shown(string_at(condition, {"lastTransitionTime"}));
+  }
+  return {};
+}
+
 std::string clock_alert(const kube::Object& foreign_cluster) {
   for (const json::value& condition : array_at(foreign_cluster.status(), {"conditions"}))
     if (const auto note = liqo::core::clock_note(string_at(condition, {"message"})); !note.empty())
@@ -259,6 +278,10 @@ json::object peer_info(const PeerObjects& objects) {
   const std::string_view role = string_at(peer.status(), {"role"});
   json::object authentication{{"status", module_status(peer, "authentication")},
                               {"alerts", module_alerts("authentication")}};
+  if (const std::string note = server_alert(peer); !note.empty()) {
+    authentication["status"] = "Unhealthy";
+    authentication["alerts"].get_array().emplace_back(note);
+  }
   if (const std::string note = clock_alert(peer); !note.empty())
     authentication["alerts"].get_array().emplace_back(note);
   const std::string_view proxy = string_at(peer.status(), {"foreignProxyUrl"});

@@ -20,27 +20,42 @@ std::string amount_text(const json::value& value) {
   return json::serialize(value);
 }
 
-/// An amount as people write it, where it is one.
+}  // namespace
+
 std::string readable(const std::string& amount) {
   const auto quantity = kube::Quantity::parse(amount);
   return quantity && amount.ends_with('k') ? quantity->readable() : text::printable(amount);
 }
 
-}  // namespace
+kube::Result<void> check_amount(std::string_view resource, std::string_view amount) {
+  const auto quantity = kube::Quantity::parse(amount);
+  if (!quantity || quantity->sign() < 0)
+    return kube::fail(kube::Errc::invalid_input,
+                      "'" + std::string(amount) + "' is not a valid quantity (examples: 4, 500m, 8Gi)");
+  const bool needed = resource == "cpu" || resource == "memory" || resource == "pods";
+  if (quantity->is_zero() && needed)
+    return kube::fail(kube::Errc::invalid_input,
+                      "a node with " + std::string(resource) + " 0 could run no pods: ask for more than 0");
+  return {};
+}
+
+kube::Result<void> check_pair(std::string_view pair) {
+  const std::size_t equal = pair.find('=');
+  if (equal == std::string_view::npos || equal == 0)
+    return kube::fail(kube::Errc::invalid_input,
+                      "'" + std::string(pair) + "' is not name=amount, e.g. nvidia.com/gpu=2");
+  return check_amount(pair.substr(0, equal), pair.substr(equal + 1));
+}
 
 kube::Result<json::object> resource_list(const ResourceFlags& flags) {
   json::object out;
   std::optional<kube::Failure> mistake;
   const auto add = [&](const std::string& flag, std::string_view key, std::string_view amount) {
     if (mistake) return;
-    const auto quantity = kube::Quantity::parse(amount);
-    if (key.empty() || out.contains(key)) {
-      mistake.emplace(
-          kube::Errc::invalid_input,
-          flag + (key.empty() ? " has no resource name" : " names '" + std::string(key) + "' a second time"));
-    } else if (!quantity || quantity->sign() < 0) {
-      mistake.emplace(kube::Errc::invalid_input,
-                      flag + ": '" + std::string(amount) + "' is not a valid quantity (examples: 4, 500m, 8Gi)");
+    if (out.contains(key)) {
+      mistake.emplace(kube::Errc::invalid_input, flag + " names '" + std::string(key) + "' a second time");
+    } else if (const auto good = check_amount(key, amount); !good) {
+      mistake.emplace(kube::Errc::invalid_input, flag + ": " + good.error().text());
     } else {
       out[key] = amount;
     }
@@ -50,9 +65,8 @@ kube::Result<json::object> resource_list(const ResourceFlags& flags) {
   if (!flags.pods.empty()) add("--pods", "pods", flags.pods);
   for (const std::string& other : flags.others) {
     const std::size_t equal = other.find('=');
-    if (equal == std::string::npos)
-      return kube::fail(kube::Errc::invalid_input,
-                        "--resource '" + other + "' is not name=amount, e.g. nvidia.com/gpu=2");
+    if (const auto good = check_pair(other); !good)
+      return kube::fail(kube::Errc::invalid_input, "--resource: " + good.error().text());
     add("--resource", std::string_view(other).substr(0, equal), std::string_view(other).substr(equal + 1));
   }
   if (mistake) return std::unexpected(std::move(*mistake));
@@ -73,6 +87,43 @@ std::string in_words(const json::object& resources) {
   for (const auto& [key, amount] : in_order(resources))
     out += (out.empty() ? "" : ", ") + text::printable(key) + " " + readable(amount);
   return out.empty() ? "nothing" : out;
+}
+
+std::string change_in_words(const json::object& before, const json::object& after) {
+  std::string out;
+  const auto amount_in = [](const json::object& list, std::string_view key) {
+    const json::value* found = list.if_contains(key);
+    return found ? readable(amount_text(*found)) : std::string();
+  };
+  json::object all = before;
+  for (const auto& [key, amount] : after) all[key] = amount;
+  for (const auto& [key, amount] : in_order(all)) {
+    const std::string was = amount_in(before, key), is = amount_in(after, key);
+    out += (out.empty() ? "" : ", ") + text::printable(key) + " ";
+    if (was == is) {
+      out += is;
+    } else {
+      out += (was.empty() ? "as the provider gives" : was) + " → " + (is.empty() ? "as the provider gives" : is);
+    }
+  }
+  return out.empty() ? "nothing" : out;
+}
+
+std::string beyond_nodes(const json::object& granted, const std::vector<kube::Object>& nodes) {
+  std::string out;
+  for (const auto& [key, amount] : in_order(granted)) {
+    kube::Quantity sum;
+    for (const kube::Object& node : nodes) {
+      if (node.label("liqo.io/type") == "virtual-node") continue;
+      const json::value* has = kube::find(node.status(), {"allocatable", key});
+      if (const auto some = has ? kube::Quantity::from_json(*has) : kube::Quantity()) sum += *some;
+    }
+    const auto wanted = kube::Quantity::parse(amount);
+    if (!wanted || !(sum < *wanted)) continue;
+    out += (out.empty() ? "" : ", ") + text::printable(key) + " " + readable(amount) + " (its nodes have " +
+           readable(sum.text()) + ")";
+  }
+  return out;
 }
 
 json::object counted_use(const json::object& quota_status) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kube/base/json.hpp"
+#include "kube/k8s/object.hpp"
 
 namespace liqoctl::model {
 
@@ -17,15 +18,31 @@ struct ResourceFlags {
   std::vector<std::string> others;  ///< "nvidia.com/gpu=2"
 };
 
-/// The amounts that were given, as typed. Errors: Errc::invalid_input with the flag that is wrong: not a quantity,
-/// negative, no key, a key given twice.
+/// An amount that may be asked for of a resource: a quantity that is not negative, and of cpu, memory and pods more than
+/// nothing, because a node without them is never Ready. Errors: Errc::invalid_input.
+kube::Result<void> check_amount(std::string_view resource, std::string_view amount);
+/// As before, of "nvidia.com/gpu=2".
+kube::Result<void> check_pair(std::string_view pair);
+
+/// The amounts that were given, as typed. Errors: Errc::invalid_input with the flag that is wrong: what check_amount()
+/// refuses, no key, a key given twice.
 kube::Result<json::object> resource_list(const ResourceFlags& flags);
 
 /// Keys and amounts: cpu, memory, pods, ephemeral-storage, then the rest by name.
 std::vector<std::pair<std::string, std::string>> in_order(const json::object& resources);
 
+/// An amount as people write it, where it is one: "2000", not "2k".
+std::string readable(const std::string& amount);
+
 /// "cpu 4, memory 8Gi": for one line of progress; "nothing" for an empty list.
 std::string in_words(const json::object& resources);
+
+/// "cpu 4 → 2, memory 8Gi": what was asked for, and is asked for now.
+std::string change_in_words(const json::object& before, const json::object& after);
+
+/// Of what was granted, what is more than the nodes of a cluster have together: "cpu 1000 (its nodes have 2)"; "" where
+/// nothing is. Nodes that run no pods of their own (virtual ones) do not count.
+std::string beyond_nodes(const json::object& granted, const std::vector<kube::Object>& nodes);
 
 /// What a refusal of a Quota counts as used: what pods have, and what is set aside for those just admitted.
 json::object counted_use(const json::object& quota_status);

@@ -57,6 +57,17 @@ std::string padded(std::string_view text, std::size_t columns) {
   return out;
 }
 
+std::string shortened(std::string_view text, std::size_t columns) {
+  if (width(text) <= columns) return std::string(text);
+  std::string out;
+  for (std::size_t used = 0; used + 1 < columns; ++used) {
+    const std::size_t size = first_code_point(text).size;
+    out += text.substr(0, size);
+    text.remove_prefix(size);
+  }
+  return out + "…";
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -10,6 +10,8 @@ namespace liqoctl::text {
 std::size_t width(std::string_view text);
 /// The text with spaces up to `columns`.
 std::string padded(std::string_view text, std::size_t columns);
+/// As much of the text as goes into `columns`, with an ellipsis in the last one where something is missing.
+std::string shortened(std::string_view text, std::size_t columns);
 /// The text with a question mark for each byte and character that a terminal would act on or hide (controls, marks of
 /// direction, characters without width, broken UTF-8), so that what another cluster wrote neither moves the cursor nor
 /// looks like something else. Line breaks become blanks.

@@ -170,6 +170,14 @@ json::object node_status(const api::VirtualNode& virtual_node, const ProviderHea
   return status;
 }
 
+std::string unready_reason(const kube::Object& node) {
+  for (const json::value& condition : kube::array_at(node.status(), {"conditions"})) {
+    if (kube::string_at(condition, {"type"}) != "Ready") continue;
+    return kube::string_at(condition, {"status"}) == "True" ? "" : std::string(kube::string_at(condition, {"message"}));
+  }
+  return "its status is not written yet";
+}
+
 kube::Object forge_node(const api::VirtualNode& virtual_node, const ProviderHealth& health, const NodeContext& ctx,
                         kube::WallTime now) {
   kube::Object node = kube::Object::make(kube::resources::nodes, {"", std::string(virtual_node.name())});

@@ -53,7 +53,7 @@ class Peer:
         self.liqoctl("peer", "--remote-kubeconfig", provider.cluster.kubeconfig, *arguments)
 
     def unpeer_from(self, provider: Peer) -> None:
-        self.liqoctl("unpeer", "--remote-kubeconfig", provider.cluster.kubeconfig)
+        self.liqoctl("unpeer", "--remote-kubeconfig", provider.cluster.kubeconfig, "--skip-confirm")
 
     def node_ready(self, name: str) -> bool:
         return is_ready(self.api.find("nodes", None, name))

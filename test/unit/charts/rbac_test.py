@@ -87,6 +87,7 @@ RIGHTS = {
     "liqo-peering-user-tenant-ns.yaml": {
         ("", "namespaces"): {"get"},
         ("", "secrets"): READ | {"create", "delete"},
+        ("", "events"): {"list"},
         ("authentication.liqo.io", "tenants"): FULL,
     },
     "liqo-peering-user-liqo-ns.yaml": {("", "configmaps"): READ},

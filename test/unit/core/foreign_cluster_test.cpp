@@ -206,6 +206,27 @@ TEST_CASE("addresses and namespaces are those of the identity, or of the Secret 
   CHECK_FALSE(forge_foreign_cluster_status(before, {}, at()).contains("apiServerUrl"));
 }
 
+TEST_CASE("a provider that has taken our rights away is told of by the identity, until it gives them back") {
+  const kube::WallTime now{};
+  PeerState peer{.identity = &identity(), .has_credentials = true};
+  peer.withdrawal = describe_withdrawal("milan", "liqo-tenant-rome");
+  kube::Object object = foreign_cluster();
+  CHECK(withdrawal_note(object).empty());
+  object.mutable_status() = forge_foreign_cluster_status(object, peer, now);
+  CHECK(summary(object.status()).contains("AuthIdentityControlPlaneStatus=NotReady"));
+  CHECK(withdrawal_note(object) == peer.withdrawal);
+  CHECK(withdrawal_note(object).contains("liqoctl unpeer"));
+  // By hand made credentials have no Identity to tell it by.
+  PeerState by_hand{.has_credentials = true, .withdrawal = peer.withdrawal};
+  kube::Object other = foreign_cluster();
+  other.mutable_status() = forge_foreign_cluster_status(other, by_hand, now);
+  CHECK(withdrawal_note(other) == peer.withdrawal);
+  peer.withdrawal.clear();
+  object.mutable_status() = forge_foreign_cluster_status(object, peer, now);
+  CHECK(withdrawal_note(object).empty());
+  CHECK(summary(object.status()).contains("AuthIdentityControlPlaneStatus=Ready"));
+}
+
 TEST_CASE("an unchanged peer gives an equal status, and a time changes with its status only") {
   PeerState peer{.tenant = &tenant(), .identity = &identity(), .has_credentials = true, .api_server_answers = true};
   const json::object first = forge_foreign_cluster_status(foreign_cluster(), peer, at());

@@ -83,4 +83,71 @@ TEST_CASE("pairs are split at commas") {
   }
 }
 
+TEST_CASE("a name that no object can have is refused before anything is tried") {
+  for (const char* good : {"a", "gpu-pool", "a.b-c", "0"}) CHECK(check_name(good, 50));
+  for (const char* bad : {"", "A", "A_B", "-a", "a-", "a b", "a/b"}) CHECK_FALSE(check_name(bad, 50));
+  CHECK_FALSE(check_name(std::string(51, 'a'), 50));
+  CHECK(check_name("A_B", 50).error().text() ==
+        "'A_B' cannot be a name: at most 50 of a-z, 0-9, '-' and '.', a letter or digit at both ends");
+}
+
+TEST_CASE("a selector is told as it was typed") {
+  for (const char* typed : {"region=south", "region!=south", "region in (north,south)", "region notin (a,b)", "gpu",
+                            "!gpu", "region=south,!gpu"}) {
+    const auto offloading = namespace_offloading({.ns = "demo", .cluster_selectors = {typed}});
+    REQUIRE(offloading);
+    CHECK(selector_in_words(*offloading) == typed);
+  }
+  CHECK(selector_in_words(*namespace_offloading({.ns = "demo", .cluster_selectors = {"a=b", "c"}})) == "a=b or c");
+  const auto all = namespace_offloading({.ns = "demo", .cluster_selectors = {""}});
+  REQUIRE(all);
+  CHECK(selector_in_words(*all).empty());
+  CHECK_FALSE(all->spec().contains("clusterSelector"));
+}
+
+TEST_CASE("namespaces of Kubernetes and of Liqo stay at home") {
+  const auto ns = [](const char* name, const char* label = nullptr) {
+    Object made = Object::make({"", "v1", "namespaces", "Namespace", false}, {"", name});
+    if (label) made.set_label(label, "true");
+    return made;
+  };
+  CHECK(why_not_offloaded(ns("kube-system"), "liqo").contains("Kubernetes' own"));
+  CHECK(why_not_offloaded(ns("kube-node-lease"), "liqo").contains("Kubernetes' own"));
+  CHECK(why_not_offloaded(ns("liqo"), "liqo").contains("Liqo's own"));
+  CHECK(why_not_offloaded(ns("liqo-tenant-milan", "liqo.io/tenant-namespace"), "liqo").contains("of a peering"));
+  CHECK(why_not_offloaded(ns("default"), "liqo").empty());
+  CHECK(why_not_offloaded(ns("liqo"), "elsewhere").empty());
+}
+
+TEST_CASE("virtual nodes are told with the labels by which to choose") {
+  Object milan = Object::make({"", "v1", "nodes", "Node", false}, {"", "milan"});
+  milan.set_label("liqo.io/type", "virtual-node");
+  milan.set_label("liqo.io/remote-cluster-id", "milan");
+  milan.set_label("kubernetes.io/arch", "amd64");
+  milan.set_label("topology.kubernetes.io/region", "south");
+  milan.set_label("tier", "gold");
+  const Object bare = Object::make({"", "v1", "nodes", "Node", false}, {"", "bare"});
+  CHECK(nodes_in_words({milan, bare}) ==
+        "milan (liqo.io/remote-cluster-id=milan, topology.kubernetes.io/region=south, tier=gold); bare");
+}
+
+TEST_CASE("pods that lose their node are named, and not too many") {
+  const auto pod = [](const char* ns, std::string name, const char* status = "{}", const char* more = "") {
+    auto made = Object::parse(std::string(R"({"metadata":{"namespace":")") + ns + R"(","name":")" + name + "\"" + more +
+                              R"(},"status":)" + status + "}");
+    REQUIRE(made);
+    return *made;
+  };
+  CHECK(pods_in_words({}).empty());
+  CHECK(pods_in_words({pod("demo", "done", R"({"phase":"Succeeded"})"),
+                       pod("demo", "going", "{}", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")"),
+                       pod("kube-system", "proxy", "{}",
+                           R"(,"ownerReferences":[{"kind":"DaemonSet","name":"proxy","uid":"u","controller":true}])")})
+            .empty());
+  CHECK(pods_in_words({pod("demo", "web-2"), pod("demo", "web-1"), pod("shop", "db")}) == "demo (web-1, web-2), shop (db)");
+  CHECK(pods_in_words({pod("a", "1"), pod("a", "2"), pod("a", "3"), pod("a", "4")}) == "a (1, 2, 3 and 1 more)");
+  CHECK(pods_in_words({pod("a", "1"), pod("b", "1"), pod("c", "1"), pod("d", "1"), pod("e", "1"), pod("f", "1")}) ==
+        "a (1), b (1), c (1), d (1), e (1) and in 1 more");
+}
+
 }  // namespace

@@ -152,6 +152,42 @@ TEST_CASE("an API server whose clock is off is told of") {
   CHECK(model::render_local(model::local_info(local), "", {}).contains(wanted));
 }
 
+TEST_CASE("a provider that does not answer is told of, with the time, everywhere") {
+  auto objects = gpu_pool();
+  objects.foreign_cluster.mutable_status()["conditions"] = json::array{json::object{
+      {"type", "APIServerStatus"}, {"status", "Error"}, {"lastTransitionTime", "2026-01-01T06:28:52Z"}}};
+  objects.virtual_nodes.front().mutable_status()["conditions"] = json::array{
+      json::object{{"type", "VirtualKubelet"}, {"status", "Creating"}, {"message", "The provider does not answer"}}};
+  objects.nodes = {parsed(R"({"metadata":{"name":"gpu-pool"},"status":{"conditions":[
+    {"type":"Ready","status":"False","message":"no answer in time"}]}})")};
+  const std::string since = "!  cool-firefly does not answer since 2026-01-01T06:28:52Z";
+  CHECK(picked(objects, "authentication").contains(since));
+  CHECK(picked(objects, "authentication.status") == "Unhealthy\n");
+  CHECK(picked(objects, "offloading").contains("!  VirtualKubelet is Creating: The provider does not answer"));
+  CHECK(picked(objects, "offloading").contains("!  the Node is not Ready: no answer in time"));
+  model::LocalObjects local{.cluster_id = "rome"};
+  local.foreign_clusters = {objects.foreign_cluster};
+  CHECK(model::render_local(model::local_info(local), "", {}).contains(since));
+}
+
+TEST_CASE("what may not be read is unknown, not absent") {
+  model::LocalObjects objects{.cluster_id = "rome"};
+  objects.unknown = {{"health", "forbidden"}, {"peerings", "forbidden"}};
+  const json::value document = model::local_info(objects);
+  const std::string shown = model::render_local(document, "", {});
+  CHECK_FALSE(shown.contains("None"));
+  CHECK_FALSE(shown.contains("no pods"));
+  CHECK(shown.find("unknown (forbidden)") != shown.rfind("unknown (forbidden)"));
+  CHECK(model::render_local(*text::pick(document, "health.healthy"), "health.healthy", {}) == "false\n");
+}
+
+TEST_CASE("amounts are shown as people write them, and kept as they are for programs") {
+  auto objects = gpu_pool();
+  kube::ensure_object(objects.slices.front().mutable_status(), "resources")["pods"] = "2k";
+  CHECK(picked(objects, "authentication.resourceslices").contains("pods:              2000\n"));
+  CHECK(picked(objects, "authentication.resourceslices.gpu-pool.resources.pods") == "2k\n");
+}
+
 TEST_CASE("hostile objects are shown as absent") {
   model::PeerObjects objects;
   objects.foreign_cluster = parsed(R"({"metadata":{"name":"x"},"spec":7,"status":{"modules":[],"role":{}}})");

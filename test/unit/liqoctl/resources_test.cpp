@@ -24,7 +24,9 @@ TEST_CASE("a wrong amount is refused with the flag it came by") {
   for (const Case& one :
        {Case{{.cpu = "four"}, "--cpu"}, Case{{.memory = "-1Gi"}, "--memory"}, Case{{.pods = "1 "}, "--pods"},
         Case{{.others = {"gpu"}}, "--resource"}, Case{{.others = {"=2"}}, "--resource"},
-        Case{{.others = {"gpu="}}, "--resource"}, Case{{.cpu = "1", .others = {"cpu=2"}}, "--resource"}}) {
+        Case{{.others = {"gpu="}}, "--resource"}, Case{{.cpu = "1", .others = {"cpu=2"}}, "--resource"},
+        Case{{.cpu = "0"}, "--cpu"}, Case{{.memory = "0Mi"}, "--memory"}, Case{{.pods = "0"}, "--pods"},
+        Case{{.others = {"pods=0"}}, "--resource"}}) {
     const auto list = resource_list(one.flags);
     REQUIRE_FALSE(list);
     CAPTURE(list.error().text());
@@ -51,6 +53,39 @@ TEST_CASE("what is set aside for pods that were just admitted counts as used, as
 TEST_CASE("amounts in sentences are as people write them") {
   CHECK(in_words({{"cpu", "1k"}, {"memory", "8Gi"}, {"pods", "12k"}, {"odd", "k"}}) ==
         "cpu 1000, memory 8Gi, pods 12000, odd k");
+}
+
+TEST_CASE("a node may be without what not every node has") {
+  CHECK(check_amount("nvidia.com/gpu", "0"));
+  CHECK(check_pair("nvidia.com/gpu=0"));
+  CHECK(check_amount("cpu", "500m"));
+}
+
+TEST_CASE("a change says what was and what is") {
+  struct Case {
+    json::object before, after;
+    const char* words;
+  };
+  for (const Case& one :
+       {Case{{{"cpu", "1000"}, {"memory", "1Gi"}}, {{"cpu", "2"}, {"memory", "1Gi"}}, "cpu 1000 → 2, memory 1Gi"},
+        Case{{{"cpu", "2"}}, {{"cpu", "2"}, {"pods", "5"}}, "cpu 2, pods as the provider gives → 5"},
+        Case{{{"cpu", "2"}}, {}, "cpu 2 → as the provider gives"}, Case{{}, {}, "nothing"}})
+    CHECK(change_in_words(one.before, one.after) == one.words);
+}
+
+TEST_CASE("what is granted beyond the nodes is named") {
+  const auto node = [](const char* text) {
+    auto object = kube::Object::parse(text);
+    REQUIRE(object);
+    return *object;
+  };
+  const std::vector nodes{
+      node(R"({"metadata":{"name":"a"},"status":{"allocatable":{"cpu":"1500m","memory":"4Gi"}}})"),
+      node(R"({"metadata":{"name":"b"},"status":{"allocatable":{"cpu":"500m","memory":"4Gi"}}})"),
+      node(R"({"metadata":{"name":"v","labels":{"liqo.io/type":"virtual-node"}},"status":{"allocatable":{"cpu":"64"}}})")};
+  CHECK(beyond_nodes({{"cpu", "2"}, {"memory", "8Gi"}}, nodes).empty());
+  CHECK(beyond_nodes({{"cpu", "1k"}, {"memory", "8Gi"}, {"nvidia.com/gpu", "2"}}, nodes) ==
+        "cpu 1000 (its nodes have 2), nvidia.com/gpu 2 (its nodes have 0)");
 }
 
 }  // namespace

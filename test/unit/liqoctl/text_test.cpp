@@ -155,4 +155,11 @@ TEST_CASE("only a near word is suggested") {
   CHECK(nearest("foo", known) == "");
 }
 
+TEST_CASE("a line of progress stays one line") {
+  CHECK(shortened("waiting", 7) == "waiting");
+  CHECK(shortened("waiting", 5) == "wait…");
+  CHECK(shortened("Größe über", 6) == "Größe…");
+  CHECK(shortened("", 3).empty());
+}
+
 }  // namespace

@@ -47,6 +47,9 @@ kube::Object forge_node(const api::VirtualNode& virtual_node, const ProviderHeal
 /// nodes or our annotation, and no machine's kubelet or cloud controller has made it that of a machine.
 std::string why_foreign(const kube::Object& node);
 
+/// What the Node says itself of not being Ready; "" = it is.
+std::string unready_reason(const kube::Object& node);
+
 struct NodeUpdate {
   /// `why_foreign`: nothing may be written.
   std::string refusal;

@@ -136,11 +136,15 @@ void Controller::conclude(const WorkKey& key, Outcome outcome) {
   }
   retries_.add();
   schedule_.failed(key, now, random_);
-  // A conflict is how optimistic locking works, not trouble.
-  if (failure.is_conflict()) {
+  // A conflict is how optimistic locking works, not trouble. Many objects fail for one reason, and each again and again.
+  const auto held_back = failure.is_conflict() ? std::nullopt : told_.note(failure.text(), now);
+  if (!held_back) {
     log_.debug("reconcile retried", fields);
-  } else {
+  } else if (*held_back == 0) {
     log_.warn("reconcile failed", fields);
+  } else {
+    log_.warn("reconcile failed",
+              {{"group", key.group}, {"object", key.object}, {"error", failure}, {"others_since", *held_back}});
   }
 }
 

@@ -115,7 +115,13 @@ asio::awaitable<void> EventRecorder::write(const std::string& id) {
     if (!patched) failure = std::move(patched.error());
   }
   if (failure) {
-    log_.warn("an Event was not written", {{"error", *failure}});
+    // Nothing can be written into a namespace that ends or is gone, and nobody would read it there.
+    const bool is_ending = failure->is_not_found() || failure->text().contains("is being terminated");
+    if (is_ending) {
+      log_.debug("an Event was not written", {{"error", *failure}});
+    } else {
+      log_.warn("an Event was not written", {{"error", *failure}});
+    }
     dropped_.add();
     series_.erase(id);
   } else {

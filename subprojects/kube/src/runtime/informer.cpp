@@ -37,11 +37,12 @@ constexpr std::string_view initial_events_end = "k8s.io/initial-events-end";
 }  // namespace
 
 Informer::Informer(const asio::any_io_executor& executor, Api& api, InformerScope scope, Metrics& metrics,
-                   StoreBudget* budget, ServerHistory* history)
+                   StoreBudget* budget, ServerHistory* history, Outage* outage)
     : api_(api),
       scope_(std::move(scope)),
       budget_(budget),
       history_(history),
+      outage_(outage),
       synced_(executor),
       log_(Log("informer")
                .with("cluster", api.cluster())
@@ -64,6 +65,7 @@ Informer::Informer(const asio::any_io_executor& executor, Api& api, InformerScop
 
 Informer::~Informer() {
   if (history_) history_->remove(told_);
+  if (outage_) outage_->end(this);
   account(0, 0);
 }
 
@@ -77,7 +79,7 @@ asio::awaitable<void> Informer::run() {
     if (read) {
       // Ended in its time: the server was there until now. Sooner, it may be on its way down.
       if (opened_ <= now - watch_time) alive_ = now;
-      trouble_.reset();
+      be_well();
       // The usual end of a watch. One that ends at once is a failure: the server must not be asked in a tight loop.
       if (was_well) continue;
     }
@@ -219,10 +221,7 @@ asio::awaitable<Result<void>> Informer::consume(WatchStream& stream) {
     if (auto done = take(std::move(**event)); !done) co_return done;
     if (is_over_budget()) co_return fail(Errc::too_large, "more is there than may be held");
     hear();
-    if (trouble_ && has_synced()) {
-      log_.info("reads again");
-      trouble_.reset();
-    }
+    if (has_synced()) be_well();
     if (++taken % slice == 0) co_await asio::post(asio::use_awaitable);
   }
 }
@@ -330,8 +329,7 @@ Result<void> Informer::complete_list(std::string_view resource_version) {
   told_.since = alive_;
   changed_at_ = version;
   gone_unseen_.clear();
-  if (trouble_) log_.info("reads again");
-  trouble_.reset();
+  be_well();
   const bool first = !synced_.is_set();
   synced_.set();
   for (const ObjectKey& key : gone) notify(key);
@@ -408,7 +406,24 @@ void Informer::report(const Failure& failure) {
   const bool news = !trouble_ || trouble_->text() != failure.text();
   trouble_ = failure;
   if (failure.is_expired()) return;
-  if (news && failures_ > 1) log_.warn("cannot read", {{"error", failure}, {"failures", failures_}});
+  if (!news || failures_ <= 1) return;
+  // All informers of a cluster find out at the same time.
+  if (outage_ && Outage::is_one(failure) && !outage_->begin(this)) {
+    log_.debug("cannot read", {{"error", failure}, {"failures", failures_}});
+  } else {
+    log_.warn("cannot read", {{"error", failure}, {"failures", failures_}});
+  }
+}
+
+void Informer::be_well() {
+  if (!trouble_) return;
+  const bool was_last = outage_ && outage_->end(this);
+  if (outage_ && Outage::is_one(*trouble_) && !was_last) {
+    log_.debug("reads again");
+  } else {
+    log_.info("reads again");
+  }
+  trouble_.reset();
 }
 
 }  // namespace kube

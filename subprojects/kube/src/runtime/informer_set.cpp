@@ -41,7 +41,7 @@ InformerHandle InformerSet::acquire(const InformerScope& scope) {
   for (Slot& slot : slots_)
     if (slot.informer.scope() == scope && !slot.ending) found = &slot;
   if (!found) {
-    found = &slots_.emplace_back(executor_, api_, scope, metrics_, budget_, history_);
+    found = &slots_.emplace_back(executor_, api_, scope, metrics_, budget_, history_, outage_);
     found->informer.on_rewind([this, found] { doubt_others(*found); });
     changed_.set();
   }

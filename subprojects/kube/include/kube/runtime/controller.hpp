@@ -13,6 +13,7 @@
 #include "kube/runtime/schedule.hpp"
 #include "kube/telemetry/log.hpp"
 #include "kube/telemetry/metrics.hpp"
+#include "kube/telemetry/repeats.hpp"
 
 namespace kube {
 
@@ -99,6 +100,7 @@ class Controller {
   bool running_ = false;
   async::Event wake_;
   Log log_;
+  Repeats told_;
   Counter adds_, retries_, successes_, requeues_, errors_, panics_;
   Gauge depth_, active_;
   Histogram queue_time_, work_time_;

@@ -12,6 +12,7 @@
 #include "kube/async/event.hpp"
 #include "kube/client/api.hpp"
 #include "kube/k8s/selector.hpp"
+#include "kube/runtime/outage.hpp"
 #include "kube/runtime/backoff.hpp"
 #include "kube/runtime/server_history.hpp"
 #include "kube/runtime/store.hpp"
@@ -49,7 +50,7 @@ class Informer {
   /// With a budget, which outlives it, it reads until that is exceeded; then run() returns. Without a history, which
   /// outlives it too, it lists after each long silence.
   Informer(const asio::any_io_executor& executor, Api& api, InformerScope scope, Metrics& metrics,
-           StoreBudget* budget = nullptr, ServerHistory* history = nullptr);
+           StoreBudget* budget = nullptr, ServerHistory* history = nullptr, Outage* outage = nullptr);
   ~Informer();
   Informer(const Informer&) = delete;
   Informer& operator=(const Informer&) = delete;
@@ -127,12 +128,15 @@ class Informer {
   void account(std::size_t bytes, std::size_t objects);
   bool is_over_budget() const { return budget_ && budget_->is_exceeded(); }
   void report(const Failure& failure);
+  /// It can read: its trouble is over.
+  void be_well();
 
   Api& api_;
   InformerScope scope_;
   Store store_;
   StoreBudget* budget_;
   ServerHistory* history_;
+  Outage* outage_;
   async::Event synced_;
   std::list<Reader> readers_;
   int notifying_ = 0;

@@ -67,8 +67,8 @@ class InformerSet {
   friend class InformerHandle;
   struct Slot {
     Slot(const asio::any_io_executor& executor, Api& api, const InformerScope& scope, Metrics& metrics,
-         StoreBudget* budget, ServerHistory& history)
-        : informer(executor, api, scope, metrics, budget, &history),
+         StoreBudget* budget, ServerHistory& history, Outage& outage)
+        : informer(executor, api, scope, metrics, budget, &history, &outage),
           group(std::make_unique<async::TaskGroup>(executor)) {}
     Informer informer;
     std::unique_ptr<async::TaskGroup> group;  ///< one for each time that the informer is started
@@ -87,6 +87,7 @@ class InformerSet {
   Metrics& metrics_;
   StoreBudget* budget_;
   ServerHistory history_;
+  Outage outage_;
   async::Event changed_;
   std::list<Slot> slots_;
   std::exception_ptr lost_;  ///< by which an informer ended

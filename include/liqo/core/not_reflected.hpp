@@ -1,0 +1,17 @@
+// Which objects a pod at the provider lacks, because they are not copied there. Pure.
+#pragma once
+
+#include <string>
+
+#include "kube/k8s/object.hpp"
+
+namespace liqo::core {
+
+/// What the pod cannot start without: "Secret a, Secret b, PersistentVolumeClaim c", each once; "" = nothing. What the
+/// pod calls optional does not count, nor do tokens of service accounts, which have their own way.
+std::string not_reflected(const kube::Object& pod);
+
+/// The sentence of the Event at home.
+std::string describe_not_reflected(const std::string& objects, const std::string& provider);
+
+}  // namespace liqo::core

@@ -1,0 +1,75 @@
+#include "model/answers.hpp"
+
+#include "kube/base/quantity.hpp"
+#include "liqo/core/slice/request.hpp"
+#include "model/resources.hpp"
+#include "text/width.hpp"
+
+namespace liqoctl::model {
+namespace {
+
+using kube::string_at;
+
+/// Those amounts of `wanted` that `has` does not have; not those that no node can have.
+json::object differing(const json::object& wanted, const json::object& has) {
+  json::object out;
+  for (const auto& [key, amount] : wanted) {
+    const auto readable = kube::Quantity::from_json(amount);
+    if (!readable || readable->sign() < 0 || !liqo::core::is_resource_name(key)) continue;
+    const json::value* there = has.if_contains(key);
+    if (!there || !same_amounts({{key, amount}}, {{key, *there}})) out[key] = amount;
+  }
+  return out;
+}
+
+const json::value* ready_condition(const kube::Object& node) {
+  for (const json::value& condition : kube::array_at(node.status(), {"conditions"}))
+    if (string_at(condition, {"type"}) == "Ready") return &condition;
+  return nullptr;
+}
+
+}  // namespace
+
+std::string answer_text(const liqo::api::ResourceSlice& slice) {
+  return json::serialize(kube::array_at(slice.object().status(), {"conditions"})) + json::serialize(slice.granted());
+}
+
+bool answers(const liqo::api::ResourceSlice& slice) {
+  if (slice.slice_class() != "default") return !slice.granted().empty();
+  json::object relevant;
+  for (const auto& [key, amount] : slice.requested()) {
+    const json::value* granted = slice.granted().if_contains(key);
+    if (granted) relevant[key] = *granted;
+  }
+  return same_amounts(slice.requested(), relevant);
+}
+
+std::string node_message(const kube::Object& node) {
+  const json::value* ready = ready_condition(node);
+  if (!ready || string_at(*ready, {"status"}) == "True") return "";
+  return text::printable(string_at(*ready, {"message"}).substr(0, 512));
+}
+
+std::string who_decides(std::string_view slice_class) {
+  if (liqo::core::is_built_in_class(slice_class)) return "";
+  return "; class " + text::printable(slice_class.substr(0, 100)) +
+         " is none of Liqo's: a controller of the provider's own has to answer; ask its operator whether there is one";
+}
+
+std::string why_node_is_not_ready(const kube::Object* slice, const kube::Object* virtual_node,
+                                  const kube::Object* node) {
+  if (!virtual_node) return "there is no such VirtualNode";
+  if (!node) return "there is no such Node yet";
+  const json::object& hard = kube::object_at(virtual_node->spec(), {"resourceQuota", "hard"});
+  if (slice)
+    if (const auto left = differing(kube::object_at(slice->status(), {"resources"}), hard); !left.empty())
+      return "it does not have " + in_words(left) + " yet";
+  if (const auto left = differing(hard, kube::object_at(node->status(), {"allocatable"})); !left.empty())
+    return "it does not have " + in_words(left) + " yet";
+  const json::value* ready = ready_condition(*node);
+  if (!ready) return "it has no condition Ready yet";
+  if (string_at(*ready, {"status"}) == "True") return "";
+  return "Ready is " + text::printable(string_at(*ready, {"status"})) + ": " + node_message(*node);
+}
+
+}  // namespace liqoctl::model

@@ -1,0 +1,27 @@
+// One line about a server that cannot be reached, whatever many informers find that out.
+#pragma once
+
+#include <set>
+
+#include "kube/base/failure.hpp"
+
+namespace kube {
+
+/// Who cannot reach a server at the moment. One thread.
+class Outage {
+ public:
+  /// Whether this failure says that the server was not reached, and not what it answered.
+  static bool is_one(const Failure& failure) {
+    return failure.code() == Errc::connect || failure.code() == Errc::closed || failure.code() == Errc::timeout ||
+           failure.code() == Errc::tls;
+  }
+  /// Whether this one is the first.
+  bool begin(const void* who) { return away_.insert(who).second && away_.size() == 1; }
+  /// Whether this one was the last.
+  bool end(const void* who) { return away_.erase(who) > 0 && away_.empty(); }
+
+ private:
+  std::set<const void*> away_;
+};
+
+}  // namespace kube
