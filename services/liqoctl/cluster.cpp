@@ -98,8 +98,9 @@ asio::awaitable<Result<std::string>> Cluster::id() {
   if (!id_.empty()) co_return id_;
   auto usual = co_await find(kube::resources::config_maps, {liqo_namespace(), "liqo-clusterid-configmap"});
   if (!usual && usual.error().is_forbidden() && remote_)
-    usual.error() = std::move(usual.error()).in("a peering user that was deleted has no rights any more (liqoctl "
-                                                "generate peering-user makes another)");
+    usual.error() = std::move(usual.error())
+                        .in("a peering user that was deleted has no rights any more (liqoctl "
+                            "generate peering-user makes another)");
   if (!usual) co_return kube::fail(std::move(usual.error()), "reading the cluster ID");
   std::string told;
   if (*usual) told = kube::string_at((*usual)->tree(), {"data", "CLUSTER_ID"});

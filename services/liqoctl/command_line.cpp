@@ -46,8 +46,7 @@ Option add_timeout(Command app, kube::Duration& into, kube::Duration usual) {
     into = *parsed;
     return {};
   };
-  return app.option("--timeout", read, "Overall timeout (default " + text::age(usual) + ")")
-      .type_name("TIME");
+  return app.option("--timeout", read, "Overall timeout (default " + text::age(usual) + ")").type_name("TIME");
 }
 
 void add_connection(Command app, ConnectionFlags& flags, const std::string& prefix, std::string_view group,
@@ -204,7 +203,7 @@ int CommandLine::tell(const std::string& mistake) const {
         text += "; did you mean '" + near + "'?";
     }
   }
-  std::cerr << root().name() << ": " << text << ". See '" << path << " --help'.\n";
+  std::cerr << root().name() << ": " << text << (text.ends_with('?') ? "" : ".") << " See '" << path << " --help'.\n";
   return exit_code::usage;
 }
 

@@ -77,8 +77,8 @@ void Output::still(std::string_view scope, std::string_view text, std::string_vi
     doing_->seen = text::printable(seen);
     return;
   }
-  info(scope, "still " + std::string(text) + " after " + text::age(passed) +
-                  (seen.empty() ? "" : ": " + std::string(seen)));
+  info(scope,
+       "still " + std::string(text) + " after " + text::age(passed) + (seen.empty() ? "" : ": " + std::string(seen)));
 }
 
 asio::awaitable<void> Output::animate() {

@@ -61,7 +61,8 @@ asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource re
     keys.push_back(std::move(*key));
   }
   const std::string kind(resource.kind);
-  if (auto yes = co_await session.confirm(kind + " " + named + " will be deleted: " + std::string(words.question) + ".");
+  if (auto yes =
+          co_await session.confirm(kind + " " + named + " will be deleted: " + std::string(words.question) + ".");
       !yes)
     co_return yes;
   for (const kube::ObjectKey& key : keys) {

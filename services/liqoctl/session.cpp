@@ -79,7 +79,8 @@ asio::awaitable<Result<void>> Session::allow_remote(const kube::wire::ClusterCon
 asio::awaitable<Result<void>> Session::confirm(std::string what) {
   if (flags_.skip_confirm || flags_.dry_run) co_return Result<void>();
   if (!isatty(STDIN_FILENO))
-    co_return kube::fail(Errc::invalid_input, what + " Cannot ask for confirmation without a terminal. Pass --skip-confirm to proceed");
+    co_return kube::fail(Errc::invalid_input,
+                         what + " Cannot ask for confirmation without a terminal. Pass --skip-confirm to proceed");
   if (co_await answered_yes(what)) co_return Result<void>();
   co_return kube::fail(Errc::stopped, "not confirmed: nothing was changed");
 }

@@ -56,9 +56,9 @@ void add_resource_flags(Command app, model::ResourceFlags& flags, std::string_vi
     std::string what;
   };
   std::size_t next = 0;
-  for (const Amount& amount : {Amount{"cpu", flags.cpu, "CPUs, e.g. 4 or 500m"},
-                               Amount{"memory", flags.memory, "Memory, e.g. 8Gi"},
-                               Amount{"pods", flags.pods, "Number of pods"}}) {
+  for (const Amount& amount :
+       {Amount{"cpu", flags.cpu, "CPUs, e.g. 4 or 500m"}, Amount{"memory", flags.memory, "Memory, e.g. 8Gi"},
+        Amount{"pods", flags.pods, "Number of pods"}}) {
     const std::string_view usual = defaults[next++];
     app.option(std::string("--") + amount.flag, amount.into,
                amount.what + (usual.empty() ? "" : " (default " + std::string(usual) + ")"))

@@ -23,7 +23,8 @@ void print_objects(Session& session, const std::vector<Object>& objects);
 asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resource resource, std::string name,
                                                   std::string peer = {});
 
-/// `--cpu --memory --pods --resource`, under a heading; `defaults` are said in the help, in the order of the first three.
+/// `--cpu --memory --pods --resource`, under a heading; `defaults` are said in the help, in the order of the first
+/// three.
 void add_resource_flags(Command app, model::ResourceFlags& flags, std::string_view heading = "Resources",
                         std::array<std::string_view, 3> defaults = {});
 

@@ -45,7 +45,8 @@ Look look_at(const Object* object, Answered& answer) {
       return {.done = true};
     }
   if (!slice.is_accepted(conditions::authentication)) return {.seen = "the provider has not answered"};
-  if (!slice.is_accepted(conditions::resources)) return {.seen = "the provider has not decided about the resources" + model::who_decides(slice.slice_class())};
+  if (!slice.is_accepted(conditions::resources))
+    return {.seen = "the provider has not decided about the resources" + model::who_decides(slice.slice_class())};
   if (!model::answers(slice))
     return {.seen = "granted is still " + model::in_words(slice.granted()) +
                     "; a provider that has cordoned the tenant or the slice does not look at changes"};
@@ -76,8 +77,8 @@ asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cl
   if (!done) co_return std::unexpected(std::move(done.error()));
   std::string line = "ResourceSlice " + request.name + " " + std::string(in_words(*done));
   if (*done == Ensured::created) line += ", asking for " + model::in_words(request.resources);
-  const auto after = *done == Ensured::changed ? co_await cluster.find(kinds::resource_slices, key)
-                                               : Result<std::optional<Object>>();
+  const auto after =
+      *done == Ensured::changed ? co_await cluster.find(kinds::resource_slices, key) : Result<std::optional<Object>>();
   if (after && *after) {
     const ResourceSlice now(**after);
     line += ": " + model::change_in_words(before, now.requested());
@@ -108,8 +109,9 @@ asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster,
     if (shows_what || cluster.clock().now() - started >= old_answer_patience) return seen;
     return {.seen = "the provider has not answered the change"};
   };
-  auto answered = co_await wait_for_object(cluster, session.deadline(), kinds::resource_slices, key,
-                                           "the provider to answer to ResourceSlice " + key.name, look, Blame::warnings);
+  auto answered =
+      co_await wait_for_object(cluster, session.deadline(), kinds::resource_slices, key,
+                               "the provider to answer to ResourceSlice " + key.name, look, Blame::warnings);
   if (!answered) co_return std::unexpected(std::move(answered.error()));
   if (!answer.denial.empty())
     co_return kube::fail(Errc::unsupported, "ResourceSlice " + key.name + ": " + answer.denial +

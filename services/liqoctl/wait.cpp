@@ -73,8 +73,7 @@ asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, kube::Deadline d
   };
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const Reason reason = [&]() -> asio::awaitable<std::string> { return last_warning(cluster, resource, key, uid); };
-  co_return co_await wait_for(cluster, deadline, std::move(what), probe,
-                              blame == Blame::warnings ? reason : Reason());
+  co_return co_await wait_for(cluster, deadline, std::move(what), probe, blame == Blame::warnings ? reason : Reason());
 }
 
 asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, kube::Deadline deadline,

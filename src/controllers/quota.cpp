@@ -209,7 +209,8 @@ asio::awaitable<Outcome> QuotaController::reconcile(kube::WorkKey work) {
   const auto found = slices_->find(key);
   if (!found || found->is_deleting()) {
     // Its Quota is the garbage collector's.
-    if (memory_.erase(key) > 0) log_.info("slice gone, and its quota with it", {{"slice", key}});
+    if (const auto gone = memory_.extract(key); !gone.empty() && !gone.mapped().granting.empty())
+      log_.info("slice gone, and its quota with it", {{"slice", key}});
     co_return Outcome::done();
   }
   const kube::Object& slice = *found;

@@ -272,7 +272,8 @@ asio::awaitable<kube::Result<std::optional<kube::WallTime>>> TenantController::a
   if (!bound) co_return std::unexpected(std::move(bound.error()));
   auto written = co_await write_status(tenant.key(), std::move(issued->auth_params));
   if (!written) co_return std::unexpected(std::move(written.error()));
-  if (!core::was_admitted(view)) log_.info("tenant admitted", {{"tenant", tenant.key()}, {"cluster", view.cluster_id()}});
+  if (!core::was_admitted(view))
+    log_.info("tenant admitted", {{"tenant", tenant.key()}, {"cluster", view.cluster_id()}});
   if (issued->renewed)
     context_.events.normal(
         tenant, api::kinds::tenants, "CertificateIssued",

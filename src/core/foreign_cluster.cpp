@@ -170,7 +170,7 @@ json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, c
     proxy = kube::string_at(identity.auth_params(), {"proxyURL"});
     local = peer.identity->ns();
     remote = identity.remote_namespace();
-    authentication.push_back(!peer.withdrawal.empty()                ? identity_withdrawn
+    authentication.push_back(!peer.withdrawal.empty()               ? identity_withdrawn
                              : identity.kubeconfig_secret().empty() ? identity_not_ready
                                                                     : identity_ready);
   } else if (peer.has_credentials) {
@@ -230,8 +230,7 @@ std::string describe_withdrawal(std::string_view cluster, std::string_view remot
 }
 
 std::string withdrawal_note(const kube::Object& foreign_cluster) {
-  for (const json::value& entry :
-       kube::array_at(foreign_cluster.status(), {"modules", "authentication", "conditions"}))
+  for (const json::value& entry : kube::array_at(foreign_cluster.status(), {"modules", "authentication", "conditions"}))
     if (kube::string_at(entry, {"type"}) == identity_not_ready.type &&
         kube::string_at(entry, {"status"}) == identity_not_ready.status &&
         kube::string_at(entry, {"message"}).contains(withdrawal_words))

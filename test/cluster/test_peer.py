@@ -321,6 +321,16 @@ def test_a_tenant_that_is_deleted_is_told_at_home_and_nothing_waits_for_it(pair:
     wait_for(lambda: not pair.new(pair.consumer) and not pair.new(pair.provider), 60, "both to be as they were")
 
 
+def test_the_logs_tell_each_step_once(pair: Pair) -> None:
+    at_home, away = (daemon.log() for daemon in pair.daemons)
+    for line in ("tenant admitted", "tenant cordoned", "tenant drained", "tenant active again", "tenant deleted",
+                 "slice granted", "slice denied", "quota made", "quota changed", "slice gone", "certificate issued"):  # fmt: skip
+        assert line in away, line
+    for line in ("Node is Ready", "Node is not Ready", "selects no provider", "withdrawn our rights"):
+        assert line in at_home, line
+    assert at_home.count("withdrawn our rights") == 1
+
+
 def test_the_key_of_a_cluster_is_replaced(pair: Pair) -> None:
     """As docs/operations.md says: the old key is known to nobody afterwards, and the peering is made anew."""
     home = pair.daemons[0]

@@ -50,7 +50,7 @@ void add_authenticate(CommandLine& line) {
                    {.namespaces = Namespaces::liqo,
                     .two_clusters = true,
                     .writes = true,
-.creates = true,
+                    .creates = true,
                     .timeout = std::chrono::minutes(2),
                     .aliases = {"auth"},
                     .examples = "  liqoctl authenticate --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml"},

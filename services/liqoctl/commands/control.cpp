@@ -37,8 +37,9 @@ std::string condition_of(const Object& tenant) {
 asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster, std::string ns, std::string name) {
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
-    auto slices = co_await cluster.list(kinds::resource_slices, ns, std::string(liqo::api::labels::replicated) + "=true",
-                                        name.empty() ? "" : "metadata.name=" + name);
+    auto slices =
+        co_await cluster.list(kinds::resource_slices, ns, std::string(liqo::api::labels::replicated) + "=true",
+                              name.empty() ? "" : "metadata.name=" + name);
     if (!slices) co_return std::unexpected(std::move(slices.error()));
     std::string left;
     for (const Object& slice : *slices)

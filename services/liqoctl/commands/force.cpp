@@ -73,8 +73,7 @@ Answer force_unpeer(Session& session, const Flags& flags) {
   auto ns = co_await cluster.tenant_namespace(flags.peer);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   if (!*peer && !ns->exists)
-    co_return kube::fail(Errc::missing,
-                         flags.peer + " is not a peer of " + *id + " (liqoctl info lists the peers)");
+    co_return kube::fail(Errc::missing, flags.peer + " is not a peer of " + *id + " (liqoctl info lists the peers)");
   auto stock = co_await count(cluster, flags.peer);
   if (!stock) co_return std::unexpected(std::move(stock.error()));
   if (auto yes = co_await session.confirm(question(flags.peer, *stock)); !yes) co_return yes;

@@ -21,7 +21,8 @@ asio::awaitable<Result<std::vector<Object>>> choose(Cluster& cluster, const List
   std::string selector = flags.selector;
   if (!flags.peer.empty())
     selector += (selector.empty() ? "" : ",") + std::string(liqo::api::labels::remote_cluster_id) + "=" + flags.peer;
-  auto found = co_await cluster.list(kind.resource, kind.resource.namespaced && !flags.all_namespaces ? cluster.flags().ns : "", selector);
+  auto found = co_await cluster.list(
+      kind.resource, kind.resource.namespaced && !flags.all_namespaces ? cluster.flags().ns : "", selector);
   if (!found || flags.names.empty()) co_return found;
   std::vector<Object> chosen;
   for (const std::string& name : flags.names) {

@@ -167,11 +167,9 @@ asio::awaitable<Result<void>> for_each(Session& session, const std::vector<std::
 Result<void> check_flags(const OffloadFlags& flags) {
   const bool several = flags.names.size() > 1 || !flags.selector.empty();
   if (flags.request.mapping_strategy == "SelectedName" && flags.request.remote_name.empty())
-    return kube::fail(Errc::invalid_input,
-                         "--namespace-mapping-strategy SelectedName needs --remote-namespace-name");
+    return kube::fail(Errc::invalid_input, "--namespace-mapping-strategy SelectedName needs --remote-namespace-name");
   if (!flags.request.remote_name.empty() && flags.request.mapping_strategy != "SelectedName")
-    return kube::fail(Errc::invalid_input,
-                         "--remote-namespace-name needs --namespace-mapping-strategy SelectedName");
+    return kube::fail(Errc::invalid_input, "--remote-namespace-name needs --namespace-mapping-strategy SelectedName");
   if (several && !flags.request.remote_name.empty())
     return kube::fail(Errc::invalid_input, "--remote-namespace-name is for one namespace only");
   return {};
@@ -227,7 +225,7 @@ void add_namespace(CommandLine& line) {
       line.command(line.verb("offload"), "namespace", "Let the pods of namespaces run in other clusters",
                    {.namespaces = Namespaces::none,
                     .writes = true,
-.creates = true,
+                    .creates = true,
                     .prints = true,
                     .timeout = std::chrono::seconds(20),
                     .argument = Candidates::namespaces,
@@ -240,15 +238,15 @@ void add_namespace(CommandLine& line) {
                    [flags](Session& session) { return offload(session, *flags); });
   app.option("name", flags->names, "Namespaces").type_name("NAME");
   app.option("--ns-selector", flags->selector, "Choose namespaces by their labels instead").type_name("SELECTOR");
-  app.option("--pod-offloading-strategy", flags->request.pod_strategy,
-             "Where pods may run (default LocalAndRemote)")
+  app.option("--pod-offloading-strategy", flags->request.pod_strategy, "Where pods may run (default LocalAndRemote)")
       .one_of({"LocalAndRemote", "Remote", "Local"});
   app.option("--namespace-mapping-strategy", flags->request.mapping_strategy,
              "Names of the twins (default DefaultName)")
       .one_of({"DefaultName", "EnforceSameName", "SelectedName"});
   app.option("--remote-namespace-name", flags->request.remote_name, "Name of the twin, with SelectedName")
       .type_name("NAME");
-  app.list("-l,--selector", flags->request.cluster_selectors, "Virtual nodes to use, by their labels; '' = all; may be repeated")
+  app.list("-l,--selector", flags->request.cluster_selectors,
+           "Virtual nodes to use, by their labels; '' = all; may be repeated")
       .type_name("SELECTOR");
   app.flag("--wait", flags->wait, "Wait until the twins are there (default true)");
   line.check(app, [flags] { return check_flags(*flags); });

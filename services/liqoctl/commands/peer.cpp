@@ -47,8 +47,8 @@ asio::awaitable<void> warn_of_more_than_there_is(Session& session, Session::Pair
   // A peering user may not look.
   if (!nodes) co_return;
   if (const std::string more = model::beyond_nodes(named, *nodes); !more.empty())
-    session.output().warn(pair.provider->scope(), "granted more than the cluster has: " + more +
-                                                      "; pods that find no room there stay Pending");
+    session.output().warn(pair.provider->scope(),
+                          "granted more than the cluster has: " + more + "; pods that find no room there stay Pending");
 }
 
 /// What peering again would do to a slice that is there: the same, but for amounts that are named now.
@@ -156,12 +156,12 @@ struct UnpeerFlags {
 
 /// Asks before pods lose their node.
 asio::awaitable<Result<void>> confirm_ending(Session& session, Cluster& consumer, std::string provider) {
-  auto nodes = co_await consumer.list(kinds::virtual_nodes, "", std::string(labels::remote_cluster_id) + "=" + provider);
+  auto nodes =
+      co_await consumer.list(kinds::virtual_nodes, "", std::string(labels::remote_cluster_id) + "=" + provider);
   if (!nodes) co_return std::unexpected(std::move(nodes.error()));
   std::vector<Object> pods;
   for (const Object& node : *nodes) {
-    auto found =
-        co_await consumer.list(kube::resources::pods, "", "", "spec.nodeName=" + std::string(node.name()));
+    auto found = co_await consumer.list(kube::resources::pods, "", "", "spec.nodeName=" + std::string(node.name()));
     if (!found) co_return std::unexpected(std::move(found.error()));
     for (Object& pod : *found) pods.push_back(std::move(pod));
   }
@@ -215,7 +215,7 @@ void add_peer(CommandLine& line) {
       {.namespaces = Namespaces::liqo,
        .two_clusters = true,
        .writes = true,
-.creates = true,
+       .creates = true,
        .timeout = std::chrono::minutes(10),
        .examples = "  liqoctl peer --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml\n"
                    "  liqoctl peer --remote-kubeconfig=provider.yaml --cpu=8 --memory=16Gi --pods=200 \\\n"
@@ -223,8 +223,7 @@ void add_peer(CommandLine& line) {
                    "It can be run again at any time: it goes on where it was interrupted, changes the amounts that\n"
                    "are named, and leaves alone what operators have set (cordon, drain, other amounts)."},
       [flags](Session& session) { return peer(session, *flags); });
-  app.option("--wait", flags->wait, "What to wait for (default node)")
-      .one_of({"slice", "node", "none"});
+  app.option("--wait", flags->wait, "What to wait for (default node)").one_of({"slice", "node", "none"});
   app.flag("--create-resource-slice", flags->create_slice, "Ask for resources (default true)");
   app.option("--resource-slice-class", flags->slice_class, "Class of the slice: who decides at the provider")
       .type_name("NAME");

@@ -6,7 +6,6 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "handshake.hpp"
-#include "removal.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -14,6 +13,7 @@
 #include "liqo/core/authentication/forge.hpp"
 #include "liqo/core/authentication/kubeconfig.hpp"
 #include "liqo/core/authentication/names.hpp"
+#include "removal.hpp"
 #include "shared.hpp"
 #include "wait.hpp"
 
@@ -79,9 +79,8 @@ asio::awaitable<Result<void>> make_room(Session& session, Cluster& cluster, cons
   auto bindings = co_await cluster.list(kinds::role_bindings, "", selector);
   if (!bindings) co_return std::unexpected(std::move(bindings.error()));
   const auto has = [&](std::string_view suffix) {
-    return std::ranges::any_of(*bindings, [&](const Object& one) {
-      return one.name() == name + std::string(suffix) && !one.is_deleting();
-    });
+    return std::ranges::any_of(
+        *bindings, [&](const Object& one) { return one.name() == name + std::string(suffix) && !one.is_deleting(); });
   };
   if (has(reader_suffix) && has(writer_suffix))
     co_return kube::fail(Errc::invalid_input, "there is a peering user for " + flags.consumer +
@@ -189,8 +188,9 @@ asio::awaitable<Result<void>> confirm_removal(Session& session, Cluster& cluster
   if (!tenants) co_return std::unexpected(std::move(tenants.error()));
   for (const Object& tenant : *tenants)
     if (kube::string_at(tenant.spec(), {"clusterID"}) == consumer && !tenant.is_deleting())
-      co_return co_await session.confirm(consumer + " is still peered, and who has this user alone cannot unpeer "
-                                                    "without it.");
+      co_return co_await session.confirm(consumer +
+                                         " is still peered, and who has this user alone cannot unpeer "
+                                         "without it.");
   co_return Result<void>();
 }
 
@@ -228,7 +228,7 @@ void add_peering_user(CommandLine& line) {
     const Command app =
         line.command(line.verb(verb), "peering-user", "Provider: make a user that can only peer one consumer",
                      {.writes = true,
-.creates = true,
+                      .creates = true,
                       .timeout = std::chrono::seconds(30),
                       .examples = "  liqoctl generate peering-user --consumer-cluster-id rome > rome-peering.yaml"},
                      [flags](Session& session) { return generate(session, *flags); });
@@ -238,7 +238,8 @@ void add_peering_user(CommandLine& line) {
   }
   auto flags = std::make_shared<Flags>();
   const Command app = line.command(line.verb("delete"), "peering-user", "Provider: take the peering user's rights away",
-                                   {.writes = true, .asks = true, .timeout = std::chrono::minutes(1)}, [flags](Session& session) { return remove(session, *flags); });
+                                   {.writes = true, .asks = true, .timeout = std::chrono::minutes(1)},
+                                   [flags](Session& session) { return remove(session, *flags); });
   app.option("--consumer-cluster-id", flags->consumer, "ID of the consumer").required().type_name("ID");
 }
 

@@ -98,7 +98,7 @@ void add_resource_slice(CommandLine& line) {
   const Command app =
       line.command(line.verb("create"), "resourceslice", "Ask a provider for capacity, or change what is asked for",
                    {.writes = true,
-.creates = true,
+                    .creates = true,
                     .prints = true,
                     .timeout = std::chrono::minutes(2),
                     .aliases = aliases,

@@ -96,8 +96,9 @@ Answer create_node(Session& session, const NodeFlags& flags, bool only_print) {
 }
 
 Answer delete_nodes(Session& session, const DeleteFlags& flags) {
-  return delete_objects(session, kinds::virtual_nodes, flags,
-                        {.question = "the pods on it are moved", .waiting = "it is still there, its pods may be moving"});
+  return delete_objects(
+      session, kinds::virtual_nodes, flags,
+      {.question = "the pods on it are moved", .waiting = "it is still there, its pods may be moving"});
 }
 
 void add_node_flags(CommandLine& line, Command app, const std::shared_ptr<NodeFlags>& flags) {
@@ -124,11 +125,16 @@ void add_node_flags(CommandLine& line, Command app, const std::shared_ptr<NodeFl
   const std::string group = "With a Secret";
   add_resource_flags(app, flags->resources, group, {"2", "4Gi", "110"});
   app.list("--labels", flags->labels, "Labels of the Node").group(group).type_name("K=V,...");
-  app.list("--node-selector", flags->node_selector, "Nodes at the provider for its pods").group(group).type_name("K=V,...");
+  app.list("--node-selector", flags->node_selector, "Nodes at the provider for its pods")
+      .group(group)
+      .type_name("K=V,...");
   for (const auto& [name, into] : {std::pair{"--storage-classes", &request.storage_classes},
                                    std::pair{"--ingress-classes", &request.ingress_classes},
                                    std::pair{"--load-balancer-classes", &request.load_balancer_classes}})
-    app.list(name, *into, "Classes of the provider; the first is the default").delimiter(',').group(group).type_name("NAME,...");
+    app.list(name, *into, "Classes of the provider; the first is the default")
+        .delimiter(',')
+        .group(group)
+        .type_name("NAME,...");
 }
 
 }  // namespace
@@ -139,7 +145,7 @@ void add_virtual_node(CommandLine& line) {
   const Command app =
       line.command(line.verb("create"), "virtualnode", "Make a virtual node",
                    {.writes = true,
-.creates = true,
+                    .creates = true,
                     .prints = true,
                     .timeout = std::chrono::minutes(2),
                     .aliases = aliases,

@@ -16,7 +16,8 @@ bool answers(const liqo::api::ResourceSlice& slice);
 /// "; class gold is none of Liqo's: ..." where a class waits for a controller of the provider's own; "" for Liqo's own.
 std::string who_decides(std::string_view slice_class);
 
-/// What is still missing until the Node is Ready with what its VirtualNode has, and that has what the slice was granted;
+/// What is still missing until the Node is Ready with what its VirtualNode has, and that has what the slice was
+/// granted;
 /// "" = nothing. Objects that are not there are nullptr; without a slice, its grant is not looked at.
 std::string why_node_is_not_ready(const kube::Object* slice, const kube::Object* virtual_node,
                                   const kube::Object* node);

@@ -127,7 +127,8 @@ std::string selector_in_words(const Object& offloading) {
   for (const json::value& term : kube::array_at(offloading.spec(), {"clusterSelector", "nodeSelectorTerms"})) {
     std::string one;
     for (const json::value& requirement : kube::array_at(term, {"matchExpressions"})) {
-      const std::string_view key = kube::string_at(requirement, {"key"}), op = kube::string_at(requirement, {"operator"});
+      const std::string_view key = kube::string_at(requirement, {"key"}),
+                             op = kube::string_at(requirement, {"operator"});
       std::string values;
       const json::array& listed = kube::array_at(requirement, {"values"});
       for (const json::value& value : listed)
@@ -138,7 +139,10 @@ std::string selector_in_words(const Object& offloading) {
       } else if (listed.size() == 1 && (op == "In" || op == "NotIn")) {
         one += std::string(key) + (op == "In" ? "=" : "!=") + values;
       } else {
-        one += std::string(key) + (op == "In" ? " in (" : op == "NotIn" ? " notin (" : " " + std::string(op) + " (") +
+        one += std::string(key) +
+               (op == "In"      ? " in ("
+                : op == "NotIn" ? " notin ("
+                                : " " + std::string(op) + " (") +
                values + ")";
       }
     }

@@ -61,7 +61,8 @@ std::string why_not_offloaded(const Object& ns, std::string_view liqo_namespace)
 /// them.
 std::string nodes_in_words(const std::vector<Object>& nodes);
 
-/// Pods that run or are to, without those of DaemonSets, by namespace: "demo (web-1, web-2 and 3 more), shop (db)"; "" = there are none.
+/// Pods that run or are to, without those of DaemonSets, by namespace: "demo (web-1, web-2 and 3 more), shop (db)"; ""
+/// = there are none.
 std::string pods_in_words(const std::vector<Object>& pods);
 
 /// A consumer's policy at its provider (annotation `liqo.io/pod-policy`) with these names of twins allowed besides the

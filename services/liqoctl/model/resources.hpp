@@ -18,8 +18,8 @@ struct ResourceFlags {
   std::vector<std::string> others;  ///< "nvidia.com/gpu=2"
 };
 
-/// An amount that may be asked for of a resource: a quantity that is not negative, and of cpu, memory and pods more than
-/// nothing, because a node without them is never Ready. Errors: Errc::invalid_input.
+/// An amount that may be asked for of a resource: a quantity that is not negative, and of cpu, memory and pods more
+/// than nothing, because a node without them is never Ready. Errors: Errc::invalid_input.
 kube::Result<void> check_amount(std::string_view resource, std::string_view amount);
 /// As before, of "nvidia.com/gpu=2".
 kube::Result<void> check_pair(std::string_view pair);

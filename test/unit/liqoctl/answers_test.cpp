@@ -16,7 +16,8 @@ kube::Object parsed(const char* text) {
 
 TEST_CASE("a node is waited for until it has what was granted, and says what is missing") {
   const auto slice = parsed(R"({"metadata":{"name":"s"},"status":{"resources":{"cpu":"4","pods":"20"}}})");
-  const auto old_virtual_node = parsed(R"({"metadata":{"name":"s"},"spec":{"resourceQuota":{"hard":{"cpu":"2","pods":"20"}}}})");
+  const auto old_virtual_node =
+      parsed(R"({"metadata":{"name":"s"},"spec":{"resourceQuota":{"hard":{"cpu":"2","pods":"20"}}}})");
   const auto virtual_node =
       parsed(R"({"metadata":{"name":"s"},"spec":{"resourceQuota":{"hard":{"cpu":"4000m","pods":20,"bad":"x"}}}})");
   const auto old_node = parsed(R"({"metadata":{"name":"s"},"status":{"allocatable":{"cpu":"2","pods":"20"},
@@ -29,13 +30,12 @@ TEST_CASE("a node is waited for until it has what was granted, and says what is 
     const kube::Object *slice, *virtual_node, *node;
     const char* missing;
   };
-  for (const Case& one :
-       {Case{&slice, nullptr, nullptr, "there is no such VirtualNode"},
-        Case{&slice, &virtual_node, nullptr, "there is no such Node yet"},
-        Case{&slice, &old_virtual_node, &old_node, "it does not have cpu 4 yet"},
-        Case{&slice, &virtual_node, &old_node, "it does not have cpu 4000m yet"},
-        Case{&slice, &virtual_node, &unready, "Ready is False: milan is away"},
-        Case{nullptr, &old_virtual_node, &old_node, ""}, Case{&slice, &virtual_node, &node, ""}})
+  for (const Case& one : {Case{&slice, nullptr, nullptr, "there is no such VirtualNode"},
+                          Case{&slice, &virtual_node, nullptr, "there is no such Node yet"},
+                          Case{&slice, &old_virtual_node, &old_node, "it does not have cpu 4 yet"},
+                          Case{&slice, &virtual_node, &old_node, "it does not have cpu 4000m yet"},
+                          Case{&slice, &virtual_node, &unready, "Ready is False: milan is away"},
+                          Case{nullptr, &old_virtual_node, &old_node, ""}, Case{&slice, &virtual_node, &node, ""}})
     CHECK(why_node_is_not_ready(one.slice, one.virtual_node, one.node) == one.missing);
   CHECK(node_message(unready) == "milan is away");
   CHECK(node_message(node).empty());
@@ -49,7 +49,7 @@ TEST_CASE("a class that is not Liqo's own waits for somebody else") {
 
 TEST_CASE("of Events the newest about the object counts, and none that is old") {
   const auto event = [](const char* uid, const char* time, const char* message) {
-    kube::Object made = parsed("{}");
+    kube::Object made = parsed(R"({"metadata":{"name":"e"}})");
     made.tree()["involvedObject"] = kube::json::object{{"uid", uid}};
     made.tree()["lastTimestamp"] = time;
     made.tree()["message"] = message;

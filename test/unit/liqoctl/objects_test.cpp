@@ -144,7 +144,8 @@ TEST_CASE("pods that lose their node are named, and not too many") {
                        pod("kube-system", "proxy", "{}",
                            R"(,"ownerReferences":[{"kind":"DaemonSet","name":"proxy","uid":"u","controller":true}])")})
             .empty());
-  CHECK(pods_in_words({pod("demo", "web-2"), pod("demo", "web-1"), pod("shop", "db")}) == "demo (web-1, web-2), shop (db)");
+  CHECK(pods_in_words({pod("demo", "web-2"), pod("demo", "web-1"), pod("shop", "db")}) ==
+        "demo (web-1, web-2), shop (db)");
   CHECK(pods_in_words({pod("a", "1"), pod("a", "2"), pod("a", "3"), pod("a", "4")}) == "a (1, 2, 3 and 1 more)");
   CHECK(pods_in_words({pod("a", "1"), pod("b", "1"), pod("c", "1"), pod("d", "1"), pod("e", "1"), pod("f", "1")}) ==
         "a (1), b (1), c (1), d (1), e (1) and in 1 more");

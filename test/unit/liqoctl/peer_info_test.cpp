@@ -154,8 +154,8 @@ TEST_CASE("an API server whose clock is off is told of") {
 
 TEST_CASE("a provider that does not answer is told of, with the time, everywhere") {
   auto objects = gpu_pool();
-  objects.foreign_cluster.mutable_status()["conditions"] = json::array{json::object{
-      {"type", "APIServerStatus"}, {"status", "Error"}, {"lastTransitionTime", "2026-01-01T06:28:52Z"}}};
+  objects.foreign_cluster.mutable_status()["conditions"] = json::array{
+      json::object{{"type", "APIServerStatus"}, {"status", "Error"}, {"lastTransitionTime", "2026-01-01T06:28:52Z"}}};
   objects.virtual_nodes.front().mutable_status()["conditions"] = json::array{
       json::object{{"type", "VirtualKubelet"}, {"status", "Creating"}, {"message", "The provider does not answer"}}};
   objects.nodes = {parsed(R"({"metadata":{"name":"gpu-pool"},"status":{"conditions":[

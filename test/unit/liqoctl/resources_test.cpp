@@ -82,7 +82,8 @@ TEST_CASE("what is granted beyond the nodes is named") {
   const std::vector nodes{
       node(R"({"metadata":{"name":"a"},"status":{"allocatable":{"cpu":"1500m","memory":"4Gi"}}})"),
       node(R"({"metadata":{"name":"b"},"status":{"allocatable":{"cpu":"500m","memory":"4Gi"}}})"),
-      node(R"({"metadata":{"name":"v","labels":{"liqo.io/type":"virtual-node"}},"status":{"allocatable":{"cpu":"64"}}})")};
+      node(
+          R"({"metadata":{"name":"v","labels":{"liqo.io/type":"virtual-node"}},"status":{"allocatable":{"cpu":"64"}}})")};
   CHECK(beyond_nodes({{"cpu", "2"}, {"memory", "8Gi"}}, nodes).empty());
   CHECK(beyond_nodes({{"cpu", "1k"}, {"memory", "8Gi"}, {"nvidia.com/gpu", "2"}}, nodes) ==
         "cpu 1000 (its nodes have 2), nvidia.com/gpu 2 (its nodes have 0)");

@@ -136,7 +136,8 @@ void Controller::conclude(const WorkKey& key, Outcome outcome) {
   }
   retries_.add();
   schedule_.failed(key, now, random_);
-  // A conflict is how optimistic locking works, not trouble. Many objects fail for one reason, and each again and again.
+  // A conflict is how optimistic locking works, not trouble. Many objects fail for one reason, and each again and
+  // again.
   const auto held_back = failure.is_conflict() ? std::nullopt : told_.note(failure.text(), now);
   if (!held_back) {
     log_.debug("reconcile retried", fields);
