@@ -155,7 +155,9 @@ def test_info_says_what_this_user_may_not_see(fresh: Liqoctl) -> None:
     rome.api.apply("roles", "liqo", {"kind": "Role", "metadata": meta, "rules": [rule]})
     subject = {"kind": "ServiceAccount", "namespace": "liqo", "name": "narrow"}
     role = {"kind": "Role", "name": "sees-the-id", "apiGroup": "rbac.authorization.k8s.io"}
-    rome.api.apply("rolebindings", "liqo", {"kind": "RoleBinding", "metadata": meta, "subjects": [subject], "roleRef": role})
+    rome.api.apply(
+        "rolebindings", "liqo", {"kind": "RoleBinding", "metadata": meta, "subjects": [subject], "roleRef": role}
+    )
     done = Liqoctl(rome, rome.service_account("liqo", "narrow")).attempt("info")
     assert done.code == 1 and done.out.count("unknown (forbidden)") >= 2 and "None" not in done.out, done.out
     assert "not everything could be read" in done.err and done.err.count("\n") == 1
@@ -176,7 +178,13 @@ def test_a_wait_says_what_is_missing_and_what_liqod_says(fresh: Liqoctl, tmp_pat
         running = pool.submit(fresh.attempt, "create", "tenant", "-f", file, "--timeout", "25s")
         ns = "liqo-tenant-milan"
         tenant = wait_for(lambda: rome.api.find("tenants", ns, "milan"), 60, "the Tenant to be there")
-        about = {"kind": "Tenant", "apiVersion": version, "namespace": ns, "name": "milan", "uid": tenant["metadata"]["uid"]}
+        about = {
+            "kind": "Tenant",
+            "apiVersion": version,
+            "namespace": ns,
+            "name": "milan",
+            "uid": tenant["metadata"]["uid"],
+        }
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         why = "no control-plane node tells the address"
         event = {"metadata": {"name": "why"}, "involvedObject": about, "type": "Warning", "reason": "AuthParamsFailed"}
@@ -185,7 +193,9 @@ def test_a_wait_says_what_is_missing_and_what_liqod_says(fresh: Liqoctl, tmp_pat
     lines = done.err.splitlines()
     assert done.code == 1
     said = next(i for i, line in enumerate(lines) if line == f"WARN: rome: liqod says: {why}")
-    assert any("INFO: rome: still waiting for Tenant milan to be admitted after" in line for line in lines[said:-1]), done.err
+    assert any("INFO: rome: still waiting for Tenant milan to be admitted after" in line for line in lines[said:-1]), (
+        done.err
+    )
     assert lines[-1].endswith(f"(liqod says: {why})")
     rome.api.delete("namespaces", None, ns)
 

@@ -160,7 +160,8 @@ def test_other_amounts_are_waited_for_on_the_node(pair: Pair) -> None:
 def test_a_selector_that_nothing_has_is_told_and_can_be_taken_back(pair: Pair) -> None:
     pair.consumer.namespace("typo")
     done = pair.at_home.attempt("offload", "namespace", "typo", "--selector", "regoin=south")
-    assert done.code == 0 and "no virtual node has regoin=south; there is bonn (liqo.io/remote-cluster-id=bonn" in done.err
+    assert done.code == 0, done.err
+    assert "no virtual node has regoin=south; there is bonn (liqo.io/remote-cluster-id=bonn" in done.err
     assert "keeps its selector regoin=south" in pair.at_home.attempt("offload", "namespace", "typo").err
     done = pair.at_home.attempt("offload", "namespace", "typo", "--selector", "")
     assert done.code == 0 and "genoa: namespace typo is offloaded\n" in done.err, done.err
@@ -226,7 +227,9 @@ def test_a_cordoned_tenant_gets_nothing_new_and_peering_again_leaves_it_so(pair:
     assert pair.provider.api.get("tenants", "liqo-tenant-genoa", "genoa")["spec"]["tenantCondition"] == "Cordoned"
     pair.away("uncordon", "tenant", "genoa")
     wait_for(lambda: not any(quota.get("cordoned") for quota in pair.quotas().values()), 10, "all quotas to be open")
-    pair.at_home("delete", "resourceslice", "more", "--skip-confirm")
+    pair.at_home("create", "resourceslice", "another", "--remote-cluster-id", "bonn", "--wait=false")
+    gone = pair.at_home.attempt("delete", "resourceslice", "more", "another", "--skip-confirm").err
+    assert "ResourceSlice more deleted" in gone and "ResourceSlice another deleted" in gone, gone
 
 
 @pytest.mark.refusals("the consumer tries on, and its quota is cordoned while it is drained")
@@ -323,8 +326,9 @@ def test_a_tenant_that_is_deleted_is_told_at_home_and_nothing_waits_for_it(pair:
 
 def test_the_logs_tell_each_step_once(pair: Pair) -> None:
     at_home, away = (daemon.log() for daemon in pair.daemons)
-    for line in ("tenant admitted", "tenant cordoned", "tenant drained", "tenant active again", "tenant deleted",
-                 "slice granted", "slice denied", "quota made", "quota changed", "slice gone", "certificate issued"):  # fmt: skip
+    decisions = ("slice granted", "slice denied", "slice gone", "quota made", "quota changed", "certificate issued")
+    conditions = ("tenant admitted", "tenant cordoned", "tenant drained", "tenant active again", "tenant deleted")
+    for line in (*decisions, *conditions):
         assert line in away, line
     for line in ("Node is Ready", "Node is not Ready", "selects no provider", "withdrawn our rights"):
         assert line in at_home, line

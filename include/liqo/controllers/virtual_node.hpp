@@ -87,8 +87,8 @@ class VirtualNodeController {
   std::map<kube::ObjectKey, Entry> entries_;
   std::map<std::string, std::weak_ptr<ProviderBudget>> budgets_;  ///< by cluster
   kube::InformerHandle virtual_nodes_, nodes_, foreign_clusters_, slices_;
-  std::map<std::string, std::string> withdrawals_;  ///< what is told of a cluster that has taken our rights away
-  std::set<std::string> nodes_made_;                ///< Nodes that there were, as long as their VirtualNode is there
+  std::map<std::string, std::string> withdrawals_;   ///< what is told of a cluster that has taken our rights away
+  std::set<std::string> nodes_made_;                 ///< Nodes that there were, as long as their VirtualNode is there
   std::map<std::string, std::string> told_unready_;  ///< why a Node was not Ready last; "" = it was
   NodeLeases leases_;
   kube::Controller sessions_, node_controller_;

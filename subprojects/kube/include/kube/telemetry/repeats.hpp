@@ -10,12 +10,14 @@
 
 namespace kube {
 
-/// What was said lately. Texts that differ in their numbers alone are the same. Bounded; forgets the oldest. One thread.
+/// What was said lately. Texts that differ in their numbers alone are the same. Bounded; forgets the oldest. One
+/// thread.
 class Repeats {
  public:
   explicit Repeats(Duration pause = std::chrono::minutes(5)) : pause_(pause) {}
 
-  /// Whether a line with this text is to be written now; then how many were not since the last one. Nothing = it is not.
+  /// Whether a line with this text is to be written now; then how many were not since the last one. Nothing = it is
+  /// not.
   std::optional<std::size_t> note(std::string_view text, TimePoint now);
 
  private:
