@@ -18,6 +18,7 @@ from harness.run import Run
 from harness.wait import wait_for
 
 CHART = settings.TREE / "charts/liqo"
+IMAGE = "image.repository=localhost/liqo/liqod"
 
 
 @pytest.fixture(scope="module")
@@ -76,10 +77,11 @@ def wait_until_as(before: inventory.Inventory, cluster: Cluster) -> None:
 @pytest.mark.refusals("somebody without rights tries to install it")
 def test_nothing_is_half_done_where_something_is_in_the_way(lodi: Cluster, before: inventory.Inventory) -> None:
     nobody = Liqoctl(lodi, lodi.service_account("default", "nobody"))
-    done = nobody.attempt("install", "--cluster-id", "lodi")
+    done = nobody.attempt("install", "--cluster-id", "lodi", "--set", IMAGE)
     assert done.code == 1 and "clusterrolebindings" in done.err and "forbidden" in done.err
     admin = Liqoctl(lodi)
-    refused(admin.attempt("install"), "the cluster needs an ID")
+    refused(admin.attempt("install", "--set", IMAGE), "the cluster needs an ID")
+    refused(admin.attempt("install", "--cluster-id", "lodi"), "load it on the nodes or push it to a registry")
     refused(admin.attempt("install", "--cluster-id", "lodi", "--set", "replica=1"), "did you mean replicas?")
     lodi.kubectl("delete", "serviceaccount", "nobody")
     assert inventory.differences(before, inventory.take(lodi)) == []
@@ -91,7 +93,7 @@ def test_who_may_look_and_not_write_is_told_before_anything_is_written(
     kubeconfig = lodi.service_account("default", "reader")
     lodi.kubectl("create", "clusterrole", "reader", "--verb=get,list", "--resource=*.*")
     lodi.kubectl("create", "clusterrolebinding", "reader", "--clusterrole=reader", "--serviceaccount=default:reader")
-    refused(Liqoctl(lodi, kubeconfig).attempt("install", "--cluster-id", "lodi"), "you may not create namespaces")
+    refused(Liqoctl(lodi, kubeconfig).attempt("install", "--cluster-id", "lodi", "--set", IMAGE), "you may not create namespaces")
     lodi.kubectl("delete", "clusterrolebinding/reader", "clusterrole/reader", "serviceaccount/reader")
     assert inventory.differences(before, inventory.take(lodi)) == []
 
@@ -99,7 +101,7 @@ def test_who_may_look_and_not_write_is_told_before_anything_is_written(
 def test_it_is_installed_and_says_what_it_waits_for(lodi: Cluster, liqoctl: Liqoctl) -> None:
     # There is no node here, and so the pods wait.
     refused(
-        liqoctl.attempt("install", "--cluster-id", "lodi", "--timeout", "15s"),
+        liqoctl.attempt("install", "--cluster-id", "lodi", "--set", IMAGE, "--timeout", "15s"),
         "gave up waiting for liqod to run",
         "no nodes available",
     )
@@ -110,13 +112,13 @@ def test_it_is_installed_and_says_what_it_waits_for(lodi: Cluster, liqoctl: Liqo
         assert lodi.api.find("poddisruptionbudgets", "liqo", "liqod") and lodi.api.find("runtimeclasses", None, "liqo")
 
         # The ID stays, without being named; what other values made goes.
-        liqoctl("upgrade", "--wait=false", "--set", "replicas=1,webhook.allowedCIDRs={10.0.0.0/8}")
+        liqoctl("upgrade", "--wait=false", "--set", IMAGE, "--set", "replicas=1,webhook.allowedCIDRs={10.0.0.0/8}")
         deployment = lodi.api.get("deployments", "liqo", "liqod")
         assert deployment["spec"]["replicas"] == 1
         assert "--cluster-id=lodi" in deployment["spec"]["template"]["spec"]["containers"][0]["args"]
         assert lodi.api.find("networkpolicies", "liqo", "liqod")
         assert not lodi.api.find("poddisruptionbudgets", "liqo", "liqod")
-        liqoctl("install", "--wait=false", "--cluster-id", "lodi")
+        liqoctl("install", "--wait=false", "--cluster-id", "lodi", "--set", IMAGE)
         assert not lodi.api.find("networkpolicies", "liqo", "liqod")
         assert lodi.api.find("poddisruptionbudgets", "liqo", "liqod")
 
@@ -159,14 +161,14 @@ def test_helm_does_the_same(lodi: Cluster, liqoctl: Liqoctl, before: inventory.I
     if not settings.tool(name).exists():
         pytest.skip("test/cluster/build-tools builds Helm")
     said = helm(
-        lodi, name, "install", "liqo", CHART, "--create-namespace", "--set", "clusterID=lodi,telemetry.enabled=true"
+        lodi, name, "install", "liqo", CHART, "--create-namespace", "--set", f"clusterID=lodi,telemetry.enabled=true,{IMAGE}"
     )
     assert "Liqo runs as cluster lodi" in said and "have no effect here" in said and "telemetry" in said
     refused(liqoctl.attempt("install", "--cluster-id", "lodi"), "helm upgrade liqo -n liqo")
     refused(liqoctl.attempt("uninstall", "--skip-confirm"), "helm uninstall liqo -n liqo")
     daemon = daemon_of(lodi).start()
     wait_for(lambda: lodi.api.list("validatingwebhookconfigurations"), 20, "the webhooks")
-    helm(lodi, name, "upgrade", "liqo", CHART, "--set", "clusterID=lodi,replicas=1")
+    helm(lodi, name, "upgrade", "liqo", CHART, "--set", f"clusterID=lodi,replicas=1,{IMAGE}")
     assert lodi.api.get("deployments", "liqo", "liqod")["spec"]["replicas"] == 1
     assert lodi.api.list("validatingwebhookconfigurations")
     daemon.stop()

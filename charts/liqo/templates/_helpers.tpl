@@ -90,6 +90,14 @@ subjects:
 {{ join "," $classes }}
 {{- end }}
 
+{{/* There is no public registry, and a name that somebody else could take is no default. */}}
+{{- define "liqo.image" -}}
+{{- if not .Values.image.repository -}}
+{{- fail "the daemon needs an image, and no public registry has it: load it on the nodes or push it to a registry (docs/image.md), and give its name with --set image.repository=..." -}}
+{{- end -}}
+{{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Values.tag | default .Chart.AppVersion) }}
+{{- end }}
+
 {{- define "liqo.clusterID" -}}
 {{- $id := .Values.discovery.config.clusterID | default .Values.clusterID -}}
 {{- if and .Values.clusterID (ne $id .Values.clusterID) -}}

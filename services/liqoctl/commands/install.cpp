@@ -143,9 +143,9 @@ void add_install(CommandLine& line) {
        .timeout = std::chrono::minutes(10),
        .aliases = {"upgrade"},
        .examples =
-           "  liqoctl install --cluster-id rome\n"
-           "  liqoctl install --print --cluster-id rome | kubectl apply --server-side -f -\n"
-           "  liqoctl install --print --cluster-id rome \\\n"
+           "  liqoctl install --cluster-id rome --set image.repository=localhost/liqo/liqod\n"
+           "  liqoctl install --cluster-id rome -f values.yaml --print | kubectl apply --server-side -f -\n"
+           "  liqoctl upgrade -f values.yaml \\\n"
            "    --set offloading.defaultNodeResources.cpu=2 --set offloading.defaultNodeResources.memory=4Gi \\\n"
            "    --set controllerManager.config.defaultLimitsEnforcement=Hard\n"
            "Values are those of this command line and of its files: those that it does not name are the defaults,\n"

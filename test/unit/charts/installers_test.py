@@ -26,6 +26,9 @@ TERMS = [{"matchExpressions": [REQUIREMENT]}, {"matchFields": [{"key": "metadata
 SELECTED = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"a": "b"}}}
 PEERS = [{"namespaceSelector": {"matchLabels": {"team": "ops"}}, "podSelector": {}}, {"ipBlock": {"cidr": "10.0.0.0/8"}}]
 EXISTS = {"operator": "Exists"}
+IMAGE = "localhost/liqo/liqod"
+# What no installation with a daemon can do without.
+NEEDED = f"clusterID=rome,image.repository={IMAGE}"
 
 # Values beside the ID of the cluster, by what they are about.
 VALUES = {
@@ -192,7 +195,8 @@ def objects(done):
 
 def file_of(tmp_path, values, name="values.yaml"):
     path = tmp_path / name
-    path.write_text(yaml.safe_dump({"clusterID": "rome", **values}))
+    image = {"repository": IMAGE, **values.get("image", {})}
+    path.write_text(yaml.safe_dump({"clusterID": "rome", **values, "image": image}))
     return path
 
 
@@ -230,7 +234,7 @@ def test_helm_and_liqoctl_make_equal_objects(name, helms, tmp_path):
     ],
 )
 def test_values_on_the_command_line_are_read_alike(arguments, helms):
-    check_equal(helms, "--set", "clusterID=rome", "--set", arguments)
+    check_equal(helms, "--set", NEEDED, "--set", arguments)
 
 
 def test_later_files_and_the_command_line_win(helms, tmp_path):
@@ -245,7 +249,7 @@ def test_later_files_and_the_command_line_win(helms, tmp_path):
     assert deployment["spec"]["template"]["metadata"]["labels"]["b"] == "1"
 
 
-def test_without_the_daemon_no_ID_is_needed(helms):
+def test_without_the_daemon_neither_ID_nor_image_is_needed(helms):
     check_equal(helms, "--set", "deployment=false")
 
 
@@ -287,7 +291,7 @@ WRONG = {
     "ipam.podCIDRs={10.0.0.0/8,here}": "value ipam.podCIDRs[1] must match",
     "twinNames={1}": "value twinNames[0] must be a text, not 1",
     "offloading.enabled=false": "value offloading.enabled must be true, not false",
-    "image.repository=": "value image.repository must not be empty",
+    "image.repository=": "the daemon needs an image, and no public registry has it: load it on the nodes or push it",
     "clusterID=Rome": "is no cluster ID",
     "clusterID=": "the cluster needs an ID",
     "discovery.config.clusterID=milan": "clusterID is rome and discovery.config.clusterID is milan",
@@ -298,11 +302,11 @@ WRONG = {
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_cannot_be_meant_is_refused_by_both(wrong, helms):
     for program in helms:
-        refused = helm(program, "--set", "clusterID=rome", "--set", wrong)
+        refused = helm(program, "--set", NEEDED, "--set", wrong)
         assert refused.returncode != 0
         key = wrong.partition("=")[0].rpartition(".")[2]
         assert key in refused.stderr or WRONG[wrong] in refused.stderr
-    refused = liqoctl("--set", "clusterID=rome", "--set", wrong)
+    refused = liqoctl("--set", NEEDED, "--set", wrong)
     assert refused.returncode == 1 and not refused.stdout
     (line,) = refused.stderr.splitlines()
     assert WRONG[wrong] in line
