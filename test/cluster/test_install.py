@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 
@@ -139,6 +140,29 @@ def test_it_is_removed_without_a_trace(lodi: Cluster, liqoctl: Liqoctl, before: 
     liqoctl("uninstall", "--skip-confirm")
     assert is_removed(before, lodi)
     # Again, and it takes away what is left to take.
+    liqoctl("uninstall", "--purge", "--skip-confirm")
+    wait_until_as(before, lodi)
+
+
+def test_two_at_once_and_one_that_is_interrupted_harm_nothing(
+    lodi: Cluster, liqoctl: Liqoctl, before: inventory.Inventory
+) -> None:
+    install = ("install", "--cluster-id", "lodi", "--set", IMAGE)
+
+    def start() -> subprocess.Popen[str]:
+        command = lodi.space.entering([liqoctl.binary, *install])
+        env = {**os.environ, "KUBECONFIG": str(lodi.kubeconfig)}
+        return subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    # Neither ends by itself: there is no node for the pods.
+    both = [start(), start()]
+    wait_for(lambda: lodi.api.find("deployments", "liqo", "liqod"), 60, "the Deployment")
+    for one in both:
+        one.send_signal(signal.SIGINT)
+        _, told = one.communicate(timeout=60)
+        assert one.returncode == 130 and len(told.splitlines()) == 1 and "the same command goes on" in told, told
+    liqoctl(*install, "--wait=false")
+    assert lodi.api.find("deployments", "liqo", "liqod") and lodi.api.find("clusterrolebindings", None, "liqo-liqod")
     liqoctl("uninstall", "--purge", "--skip-confirm")
     wait_until_as(before, lodi)
 
