@@ -18,7 +18,7 @@ from harness.cluster import Cluster, busybox
 from harness.components import Options
 from harness.images import HELLO_IMAGE
 from harness.liqoctl import Liqoctl
-from harness.load import Load
+from harness.load import Load, refused_shadow_pods
 from harness.release import Release
 from harness.run import Run
 from harness.wait import wait_for
@@ -220,13 +220,7 @@ def test_both_are_updated_under_a_load_of_pods(sides: Sides) -> None:
         updated(sides, load)
     for made in (load, at_home, away):
         assert not made.refused, made.refused[:5]
-    # Names that exist already are no refusals, and neither is "ask again" of a replica that is there: a machine that is
-    # short of CPU stores a reservation too late.
-    answers = [
-        audit.described(entry) for entry in lyon.audit.entries(since)
-        if audit.resource(entry) == "shadowpods" and entry["verb"] == "create" and audit.code(entry) not in (201, 409)
-    ]  # fmt: skip
-    refused = [answer for answer in answers if not answer.endswith("; ask again")]
+    refused = refused_shadow_pods(lyon, since)
     assert not refused, refused[:5]
     wait_for(lambda: running(ghent, "load") == len(load.names), SOON, "every pod to run", interval=0.5)
     assert not doubled(sides, since)

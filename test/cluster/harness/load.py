@@ -4,8 +4,32 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from . import audit
 from .wait import wait_for
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
+
+# Of a replica that is there, where the machine is short of CPU: it is asked again.
+_TOO_SLOW = (
+    "; ask again",
+    "; try again",
+    "context deadline exceeded",
+    "request did not complete within requested timeout - context canceled",
+)
+
+
+def refused_shadow_pods(provider: Cluster, since: int) -> list[str]:
+    """What the provider answered since then to the creation of ShadowPods and was a refusal. A name that exists already is
+    none."""
+    answers = (
+        audit.described(entry)
+        for entry in provider.audit.entries(since)
+        if audit.resource(entry) == "shadowpods" and entry["verb"] == "create" and audit.code(entry) not in (201, 409)
+    )
+    return [answer for answer in answers if not answer.endswith(_TOO_SLOW)]
 
 
 class Load:
