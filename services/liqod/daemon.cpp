@@ -23,6 +23,7 @@
 #include "kube/net/http_server.hpp"
 #include "kubelet_api.hpp"
 #include "liqo/controllers/process.hpp"
+#include "liqo/telemetry/families.hpp"
 #include "provider_link.hpp"
 #include "webhooks.hpp"
 
@@ -264,6 +265,7 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   webhooks_.webhook.reset();
   webhooks_.gate.reset();
   webhooks_.callers.reset();
+  webhooks_.metrics.reset();
   webhooks_.display.reset();
   webhooks_.ledger.reset();
   kubelet_.reset();
@@ -297,9 +299,8 @@ int run_daemon(Options options) {
     return 1;
   }
   kube::Metrics metrics;
-  kube::Histogram turns = metrics.histogram("liqod_loop_turn_seconds",
-                                            "CPU time of one turn of the loop: while it lasts, nothing else happens.",
-                                            {}, {0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5});
+  kube::Histogram turns = metrics.histogram(liqo::families::loop_turn, {},
+                                            {0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5});
   Daemon daemon(io.get_executor(), options, metrics, std::move(*credentials));
   std::exception_ptr thrown;
   kube::Result<void> ended;

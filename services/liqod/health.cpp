@@ -9,8 +9,12 @@
 #include <map>
 #include <memory>
 
+#include "liqo/telemetry/families.hpp"
+
 namespace liqod {
 namespace {
+
+namespace families = liqo::families;
 
 /// Puts numbers where metrics name a peer, its node, or the host of its API server.
 class PeerNumbers {
@@ -30,8 +34,8 @@ class PeerNumbers {
  private:
   /// Where the next value of such a label begins and ends; both at the end where there is none.
   static std::pair<std::size_t, std::size_t> find_name(std::string_view text) {
-    static constexpr std::array<std::string_view, 4> labels = {"cluster=\"", "cluster_id=\"", "host=\"",
-                                                               "node_name=\""};
+    static constexpr std::array<std::string_view, 6> labels = {"cluster=\"",   "cluster_id=\"", "host=\"",
+                                                               "node_name=\"", "slice=\"",      "identity=\""};
     for (std::size_t at = text.find_first_of("{,"); at != std::string_view::npos; at = text.find_first_of("{,", at + 1))
       for (const std::string_view label : labels) {
         if (!text.substr(at + 1).starts_with(label)) continue;
@@ -58,8 +62,9 @@ double thread_cpu_seconds() {
 }
 
 ProcessMetrics::ProcessMetrics(kube::Metrics& metrics)
-    : resident_(metrics.gauge("process_resident_memory_bytes", "Resident memory.")),
-      cpu_(metrics.gauge("process_cpu_seconds_total", "User and system CPU time.")) {}
+    : resident_(metrics.gauge(families::resident)), cpu_(metrics.counter(families::cpu)) {
+  metrics.gauge(families::build, {{"version", LIQOD_VERSION}}).set(1);
+}
 
 void ProcessMetrics::refresh() {
   std::ifstream statm("/proc/self/statm");
@@ -68,26 +73,18 @@ void ProcessMetrics::refresh() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& time) { return double(time.tv_sec) + double(time.tv_usec) * 1e-6; };
-  cpu_.set(seconds(usage.ru_utime) + seconds(usage.ru_stime));
+  cpu_.add(seconds(usage.ru_utime) + seconds(usage.ru_stime) - cpu_.value());
 }
 
 ServerMetrics::ServerMetrics(kube::Metrics& metrics, const std::string& server)
-    : connections_(metrics.gauge("liqod_server_connections", "Connections that are open.", {{"server", server}})),
-      held_(metrics.gauge("liqod_server_held_bytes", "Bytes of requests that are being read or handled.",
-                          {{"server", server}})),
-      accepted_(metrics.counter("liqod_server_connections_total", "Connections that were accepted or refused.",
-                                {{"server", server}})),
-      refused_(metrics.counter("liqod_server_connections_refused_total",
-                               "Connections that were closed at once because all others were busy.",
-                               {{"server", server}})),
-      evicted_(metrics.counter("liqod_server_connections_evicted_total",
-                               "Idle and unfinished connections that were closed to make room.", {{"server", server}})),
-      without_room_(metrics.counter("liqod_server_requests_without_room_total",
-                                    "Requests that were answered 503 because the server held too much.",
-                                    {{"server", server}})),
-      handshake_failures_(metrics.counter("liqod_server_tls_handshake_failures_total",
-                                          "TLS handshakes that failed or took too long.", {{"server", server}})),
-      requests_(metrics.counter("liqod_server_requests_total", "Requests that were read.", {{"server", server}})) {}
+    : connections_(metrics.gauge(families::connections, {{"server", server}})),
+      held_(metrics.gauge(families::server_held, {{"server", server}})),
+      accepted_(metrics.counter(families::connections_accepted, {{"server", server}})),
+      refused_(metrics.counter(families::connections_refused, {{"server", server}})),
+      evicted_(metrics.counter(families::connections_evicted, {{"server", server}})),
+      without_room_(metrics.counter(families::requests_without_room, {{"server", server}})),
+      handshake_failures_(metrics.counter(families::handshake_failures, {{"server", server}})),
+      requests_(metrics.counter(families::server_requests, {{"server", server}})) {}
 
 void ServerMetrics::show(const kube::net::HttpServerCounters& counters) {
   const auto grow = [](kube::Counter& counter, std::uint64_t to) { counter.add(double(to) - counter.value()); };

@@ -30,7 +30,8 @@ class ProcessMetrics {
   void refresh();
 
  private:
-  kube::Gauge resident_, cpu_;
+  kube::Gauge resident_;
+  kube::Counter cpu_;
 };
 
 /// What one server of the process has done: connections, and what was refused.

@@ -38,7 +38,7 @@ IdentityCreator::IdentityCreator(const asio::any_io_executor& executor, TenantNa
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
       controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "identity-creator", .ready = [this] { return has_synced(); }},
+                  {.name = "identity_creator", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
                     [this] { enqueue_all(""); });

@@ -39,7 +39,7 @@ LocalResourceSliceController::LocalResourceSliceController(const asio::any_io_ex
       keys_(keys),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "resourceslice-local", .ready = [this] { return has_synced(); }},
+                  {.name = "resourceslice_local", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
                     [this] { enqueue_all(""); });

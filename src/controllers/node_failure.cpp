@@ -28,7 +28,7 @@ NodeFailureController::NodeFailureController(const asio::any_io_executor& execut
                                   .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
                                                                   std::string(api::labels::managed_by_shadow_pod)}})),
       controller_(executor, context.clock, context.random, context.metrics,
-                  {.name = "node-failure", .ready = [this] { return has_synced(); }, .fill = [this] { enqueue_all(); }},
+                  {.name = "node_failure", .ready = [this] { return has_synced(); }, .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(); };
   // Nodes report every few seconds; what is being deleted on them is little.

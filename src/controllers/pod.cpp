@@ -5,6 +5,7 @@
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/left_out.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/telemetry/families.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -16,6 +17,9 @@ namespace reasons = api::reasons;
 
 /// How long a created ShadowPod may stay unseen before it is read live.
 constexpr kube::Duration unseen_time = 5s;
+
+/// In seconds: from what a container that is there takes, to what a large image does.
+const std::vector<double> start_time_bounds{1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800};
 
 /// What is to be changed in a status, and the status itself, in short.
 std::string difference_digest(const kube::Object& pod, const kube::json::object& patch) {
@@ -47,11 +51,9 @@ PodController::PodController(const asio::any_io_executor& executor, core::Forgin
     grant->subscribe([this](const kube::ObjectKey& key) {
       if (key.name == forging_.node_name) ask_again();
     });
-  const kube::Labels labels{
-      {"cluster_id", forging_.clusters.remote}, {"node_name", forging_.node_name}, {"reflector_resource", "pods"}};
-  reflected_ = context.metrics.counter("liqo_virtual_kubelet_reflection_item_counter", "Objects reflected.", labels);
-  failed_ =
-      context.metrics.counter("liqo_virtual_kubelet_reflection_error_counter", "Reflections that failed.", labels);
+  start_times_ = context.metrics.histogram(
+      families::pod_start, {{"cluster_id", forging_.clusters.remote}, {"node_name", forging_.node_name}},
+      start_time_bounds);
   enqueue_all();
 }
 
@@ -105,7 +107,7 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
       auto looked = co_await look_behind(std::move(*local));
       if (!looked) co_return Outcome::retry(std::move(looked.error()));
     }
-  const Twin* twin = find_twin(key.object.ns);
+  Twin* twin = find_twin(key.object.ns);
   if (!twin) wake(refused_.left(key.object));
   if (twin && !twin->has_synced()) co_return Outcome::done();
   if (!twin || !local_pods_->store().contains(key.object)) note_refusal(key.object, false);
@@ -119,8 +121,8 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
     memory_.erase(key.object);
     outcome = Outcome::done();
   }
-  if (outcome->failure()) failed_.add();
   twin = find_twin(key.object.ns);
+  if (twin && outcome->failure()) twin->counters.failed.add();
   if (const kube::ObjectKey remote{twin ? twin->remote : "", key.object.name};
       twin && twin->withdrawn && !twin->shadows->store().contains(remote) && !twin->pods->store().contains(remote))
     leave_withdrawn(key.object.ns);
@@ -237,7 +239,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     done = co_await create_shadow(*local, remote_key);
     if (!done)
       if (const auto left = wait_for_room(*local, remote_namespace)) {
-        failed_.add();
+        if (Twin* refused = find_twin(key.ns)) refused->counters.failed.add();
         co_return Outcome::again_after(*left);
       }
     // The ShadowPod's appearance brings the pod back here. Where it existed already, the cache may lag.
@@ -317,6 +319,14 @@ void PodController::tell_left_out(const kube::Object& local, const kube::Object&
                           core::describe_left_out(things, forging_.clusters.remote));
 }
 
+void PodController::note_start(const kube::Object& shown) {
+  const auto known = memory_.find(shown.key());
+  if (known == memory_.end() || known->second.uid != shown.uid()) return;
+  if (!known->second.bound || kube::string_at(shown.status(), {"phase"}) != "Running") return;
+  const kube::WallTime bound = *std::exchange(known->second.bound, std::nullopt);
+  start_times_.observe(std::max(0.0, std::chrono::duration<double>(context_.clock.wall() - bound).count()));
+}
+
 asio::awaitable<kube::Result<void>> PodController::write_status(const kube::Object& local, core::WantedStatus wanted) {
   auto patch = core::status_patch(local, wanted);
   if (!patch) co_return kube::Result<void>();
@@ -331,6 +341,7 @@ asio::awaitable<kube::Result<void>> PodController::write_status(const kube::Obje
       co_await context_.home.api().patch(kube::resources::pods, local.key(), kube::PatchType::strategic_merge,
                                          kube::json::serialize(*patch), {.subresource = "status"});
   if (patched) {
+    note_start(*patched);
     const auto left = core::status_patch(*patched, wanted);
     if (const auto known = memory_.find(local.key()); known != memory_.end() && known->second.uid == patched->uid())
       known->second.not_taken = left ? difference_digest(*patched, *left) : std::string();

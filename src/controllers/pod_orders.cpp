@@ -39,6 +39,15 @@ std::string order_digest(const kube::Object& local, std::string_view remote_name
   return forged ? core::digest_hex(forged->shadow.text()) : std::string();
 }
 
+/// As the scheduler at home says: later the provider's words stand there.
+std::optional<kube::WallTime> bound_at(const kube::Object& local) {
+  for (const kube::json::value& condition : kube::array_at(local.status(), {"conditions"})) {
+    if (kube::string_at(condition, {"type"}) != "PodScheduled") continue;
+    if (const auto time = kube::parse_time(kube::string_at(condition, {"lastTransitionTime"}))) return *time;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Object& local,
@@ -56,13 +65,14 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
     note_order(local, created ? nullptr : &created.error());
     if (created) {
       if (std::exchange(refused_until_, {}) > context_.clock.now() && room_changed_) room_changed_();
-      reflected_.add();
+      if (Twin* twin = find_twin(std::string(local.ns()))) twin->counters.reflected.add();
       if (auto* cache = cache_of(std::string(local.ns()), remote_key.ns, &Twin::shadows))
         (*cache)->observe(std::move(*created));
       wake(refused_.taken(local.key()));
       Memory& memory = memory_of(local.key(), local.uid());
       memory.plan.shadow_created = true;
       memory.shadow_created_at = context_.clock.now();
+      memory.bound = bound_at(local);
       if (const std::string missing = core::not_reflected(local);
           !missing.empty() && !std::exchange(memory.told_not_reflected, true))
         context_.events.warning(local, kube::resources::pods, reasons::not_reflected,
@@ -109,7 +119,7 @@ asio::awaitable<kube::Result<void>> PodController::update_shadow(const kube::Obj
           "Cluster " + forging_.clusters.remote + " refuses the change: " + core::refusal_words(patched.error()));
     co_return kube::fail(std::move(patched.error()), "updating the ShadowPod");
   }
-  reflected_.add();
+  if (Twin* twin = find_twin(std::string(local.ns()))) twin->counters.reflected.add();
   if (auto* cache = cache_of(std::string(local.ns()), shadow.ns(), &Twin::shadows))
     (*cache)->observe(std::move(*patched));
   co_return kube::Result<void>();

@@ -24,7 +24,7 @@ PodStatusController::PodStatusController(const asio::any_io_executor& executor, 
           {.resource = kube::resources::nodes,
            .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
       controller_(executor, context.clock, context.random, context.metrics,
-                  {.name = "pod-status", .ready = [this] { return has_synced(); }},
+                  {.name = "pod_status", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   nodes_.subscribe([this](const kube::ObjectKey& key) { node_changed(key.name); });
 }

@@ -79,6 +79,7 @@ void PodController::set_mapping(core::NamespaceMapping mapping) {
 PodController::Twin& PodController::start_twin(const std::string& local, const std::string& remote) {
   Twin& twin = twins_[local];
   twin.remote = remote;
+  twin.counters = {context_.metrics, local, kube::resources::pods.kind, forging_};
   twin.shadows = provider_.acquire({.resource = api::kinds::shadow_pods, .ns = remote});
   twin.pods = provider_.acquire({.resource = kube::resources::pods, .ns = remote, .prune = prune_remote_pod});
   const auto changed = [this, local](const kube::ObjectKey& key) { enqueue({local, key.name}); };

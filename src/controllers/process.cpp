@@ -38,7 +38,8 @@ Process::Process(const asio::any_io_executor& executor, ProcessContext context)
               .settings = context_.settings,
               .entropy = context_.entropy},
       controllers_(make_controllers(executor, shared_, context_.connect)),
-      virtual_nodes_(executor, context_.connect, shared_) {}
+      virtual_nodes_(executor, context_.connect, shared_),
+      state_metrics_(virtual_nodes_, shared_) {}
 
 namespace {
 

@@ -59,7 +59,7 @@ QuotaController::QuotaController(const asio::any_io_executor& executor, TenantNa
                    for (const kube::ObjectKey& key : incoming_) enqueue(key);
                  }),
       controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "quota", .ready = [this] { return has_synced(); }},
+                  {.name = "resourceslice_quotacreator", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(""); };
   slices_.subscribe([this](const kube::ObjectKey& key) { see_slice(key); },

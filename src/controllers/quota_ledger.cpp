@@ -9,6 +9,7 @@
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/controllers/quota_users.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
+#include "liqo/telemetry/families.hpp"
 #include "quota_ledger_parts.hpp"
 
 namespace liqo::controllers {
@@ -34,6 +35,28 @@ kube::Duration pause_for(std::size_t bytes) {
       std::chrono::duration<double>(static_cast<double>(bytes) / record_bytes_per_second));
 }
 
+const char* word_for(QuotaRefusal reason) {
+  switch (reason) {
+    case QuotaRefusal::no_quota:
+      return "no_quota";
+    case QuotaRefusal::unreadable:
+      return "unreadable";
+    case QuotaRefusal::withdrawn:
+      return "withdrawn";
+    case QuotaRefusal::malformed:
+      return "malformed";
+    case QuotaRefusal::cordoned:
+      return "cordoned";
+    case QuotaRefusal::drained:
+      return "drained";
+    case QuotaRefusal::enforcement:
+      return "enforcement";
+    case QuotaRefusal::no_room:
+      break;
+  }
+  return "no_room";
+}
+
 std::uint64_t version_of(const kube::Object& object) { return kube::Store::version_number(object.resource_version()); }
 
 }  // namespace
@@ -55,18 +78,17 @@ QuotaLedger::QuotaLedger(const asio::any_io_executor& executor, Context context,
       group_(executor),
       log_("quota-ledger") {
   const auto counter = [&](std::string_view outcome) {
-    return context.metrics.counter("liqo_quota_admissions_total", "ShadowPods decided upon.",
-                                   {{"outcome", std::string(outcome)}});
+    return context.metrics.counter(families::quota_admissions, {{"outcome", std::string(outcome)}});
   };
   admitted_ = counter("admitted");
   refused_ = counter("refused");
   unavailable_ = counter("unavailable");
   held_back_ = counter("held_back");
-  unproven_ = context.metrics.gauge("liqo_quota_unproven_reservations",
-                                    "Reservations that callers hold of whom nothing shows that they are API servers.");
-  commits_ = context.metrics.counter("liqo_quota_commits_total", "Writes of the record of reservations.", {});
-  conflicts_ = context.metrics.counter("liqo_quota_conflicts_total",
-                                       "Writes that another replica was faster with, and that were decided anew.", {});
+  unproven_ = context.metrics.gauge(families::quota_unproven);
+  commits_ = context.metrics.counter(families::quota_commits);
+  conflicts_ = context.metrics.counter(families::quota_conflicts);
+  without_quota_ = context.metrics.counter(families::quota_refusals,
+                                           {{"cluster_id", ""}, {"reason", word_for(QuotaRefusal::no_quota)}});
   index_quotas_by_user(*quotas_);
   stored_.on_stored([this](const kube::ObjectKey& pod, const core::HeldShadow& shadow) { confirm(pod, shadow); });
   quotas_.subscribe([this](const kube::ObjectKey& key) {
@@ -157,7 +179,9 @@ asio::awaitable<Judgement> QuotaLedger::admit(const kube::Object& shadow_pod, bo
     co_return unavailable("too many pods are waiting for " + desk->quota.text());
   if (!problem.empty()) {
     refused_.add();
-    co_return refused(std::move(problem));
+    const QuotaRefusal reason = desk ? QuotaRefusal::unreadable : QuotaRefusal::no_quota;
+    count_refusal(desk, reason);
+    co_return refused(std::move(problem), reason);
   }
   // It would say for nothing what is free.
   if (dry_run && !claimant.proven) {
@@ -172,7 +196,8 @@ asio::awaitable<Judgement> QuotaLedger::admit(const kube::Object& shadow_pod, bo
   core::drop_zeros(asked->reservation.demand);
   if (!core::is_recordable(asked->uid, asked->reservation)) {
     refused_.add();
-    co_return refused("the pod names too many resources, or by too long names");
+    count_refusal(desk, QuotaRefusal::unreadable);
+    co_return refused("the pod names too many resources, or by too long names", QuotaRefusal::unreadable);
   }
   asked->bytes = core::reservation_bytes(asked->uid, asked->reservation);
   asked->claimant = std::move(claimant);
@@ -189,6 +214,7 @@ asio::awaitable<Judgement> QuotaLedger::admit(const kube::Object& shadow_pod, bo
     }
   };
   const Leaving leaving(*asked);
+  const kube::ObjectKey quota = desk->quota;
   desk->queue.push_back(asked);
   desk->wake.set();
   const bool in_time = co_await asked->answered.wait_for(context_.clock, settings_.patience);
@@ -199,6 +225,8 @@ asio::awaitable<Judgement> QuotaLedger::admit(const kube::Object& shadow_pod, bo
       break;
     case Ruling::refused:
       refused_.add();
+      if (const auto now = desks_.find(quota); now != desks_.end())
+        count_refusal(now->second.get(), asked->judgement->reason);
       break;
     case Ruling::unavailable:
       unavailable_.add();
@@ -208,6 +236,19 @@ asio::awaitable<Judgement> QuotaLedger::admit(const kube::Object& shadow_pod, bo
       break;
   }
   co_return *asked->judgement;
+}
+
+void QuotaLedger::count_refusal(Desk* desk, QuotaRefusal reason) {
+  if (!desk) return without_quota_.add();
+  const auto [counter, is_new] = desk->refusals.try_emplace(reason);
+  if (is_new) {
+    const auto tenant = namespaces_->find({"", desk->quota.ns});
+    counter->second = context_.metrics.counter(
+        families::quota_refusals,
+        {{"cluster_id", std::string(tenant ? tenant->label(api::labels::remote_cluster_id) : "")},
+         {"reason", word_for(reason)}});
+  }
+  counter->second.add();
 }
 
 void QuotaLedger::answer(Asked& asked, Judgement judgement) {

@@ -31,19 +31,21 @@ struct OnItsWay {
 };
 
 Judgement no_quota(const kube::ObjectKey& quota, const kube::Failure& failure) {
-  if (failure.is_not_found()) return refused("quota " + quota.text() + " has been withdrawn");
+  if (failure.is_not_found()) return refused("quota " + quota.text() + " has been withdrawn", QuotaRefusal::withdrawn);
   return unavailable("quota " + quota.text() + " cannot be read: " + failure.text());
 }
 
-/// Why the quota takes nobody at all, "" if it may; then `hard` is what it grants.
-std::string why_closed(const api::Quota& quota, core::Resources& hard) {
+/// Why the quota takes nobody at all; nothing if it may: then `hard` is what it grants.
+std::optional<Judgement> why_closed(const api::Quota& quota, core::Resources& hard) {
   const std::string name = "quota " + quota.object().key().text();
   auto amounts = core::read_resources(quota.resources());
-  if (!amounts) return name + " is malformed: " + amounts.error().text();
+  if (!amounts) return refused(name + " is malformed: " + amounts.error().text(), QuotaRefusal::malformed);
   hard = std::move(*amounts);
-  if (quota.is_drained()) return name + " is drained: the provider takes no new pods, and those that run end";
-  if (quota.is_cordoned()) return name + " is cordoned: the provider takes no new pods; those that run go on";
-  return "";
+  if (quota.is_drained())
+    return refused(name + " is drained: the provider takes no new pods, and those that run end", QuotaRefusal::drained);
+  if (quota.is_cordoned())
+    return refused(name + " is cordoned: the provider takes no new pods; those that run go on", QuotaRefusal::cordoned);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -106,11 +108,11 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
     const api::Quota view(*quota);
     core::QuotaState state{
         .quota = desk.quota, .hard = {}, .used = stored_.account().used(core::admission::escape_user(view.user()))};
-    const std::string closed = why_closed(view, state.hard);
+    const std::optional<Judgement> closed = why_closed(view, state.hard);
     core::add(state.used, reserved(next));
     const core::Enforcement enforcement = core::parse_enforcement(view.enforcement());
     std::vector<Asked*> accepted;
-    std::vector<std::pair<Asked*, std::string>> refusals;
+    std::vector<std::pair<Asked*, Judgement>> refusals;
     // Whoever gets no answer asks again, under another UID, and only one of the two is stored. Until that is known both
     // count, but the first is no reason to say that a quota is full.
     std::unordered_map<kube::ObjectKey, OnItsWay> on_their_way;
@@ -132,10 +134,13 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
         continue;
       }
       if (in_doubt) core::subtract(state.used, demand);
-      std::string refusal = closed;
+      std::string refusal = closed ? closed->text : "";
+      QuotaRefusal reason = closed ? closed->reason : QuotaRefusal::no_room;
       if (refusal.empty())
-        if (auto problem = core::check_enforcement(asked->needs, enforcement, settings_.counting))
+        if (auto problem = core::check_enforcement(asked->needs, enforcement, settings_.counting)) {
           refusal = *problem + " (quota " + desk.quota.text() + ")";
+          reason = QuotaRefusal::enforcement;
+        }
       const OnItsWay& first = on_their_way[asked->reservation.pod];
       const core::Claimant& claimant = asked->claimant;
       // What is asked in the name of an API server holds none of them up.
@@ -173,7 +178,7 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
       }
       if (in_doubt) core::add(state.used, demand);
       if (!refusal.empty()) {
-        refusals.emplace_back(asked.get(), std::move(refusal));
+        refusals.emplace_back(asked.get(), refused(std::move(refusal), reason));
         continue;
       }
       if (in_doubt || asked->dry_run) {
@@ -238,7 +243,7 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
       answer(*asked, unavailable("the record of " + desk.quota.text() +
                                  " is full: too many admitted pods have not been stored yet; ask again"));
     for (Asked* asked : too_large) answer(*asked, held_back(desk.quota));
-    for (auto& [asked, refusal] : refusals) answer(*asked, refused(std::move(refusal)));
+    for (auto& [asked, refusal] : refusals) answer(*asked, std::move(refusal));
     for (Asked* asked : accepted) {
       desk.doubtful.erase(asked->uid);
       answer(*asked, {});

@@ -10,14 +10,18 @@ namespace liqo::controllers {
 /// Beyond the API server's time-out, for clocks and scheduling.
 inline constexpr kube::Duration expiry_slack = std::chrono::seconds(10);
 
-inline Judgement unavailable(std::string text) { return {Judgement::Ruling::unavailable, std::move(text)}; }
-inline Judgement refused(std::string text) { return {Judgement::Ruling::refused, std::move(text)}; }
+inline Judgement unavailable(std::string text) {
+  return {.ruling = Judgement::Ruling::unavailable, .text = std::move(text)};
+}
+inline Judgement refused(std::string text, QuotaRefusal reason) {
+  return {Judgement::Ruling::refused, std::move(text), reason};
+}
 
 inline Judgement held_back(const kube::ObjectKey& quota) {
-  return {Judgement::Ruling::held_back,
-          "quota " + quota.text() +
-              ": liqod does not know yet that an API server asks, and has no more for such callers; ask again in a "
-              "moment"};
+  return {.ruling = Judgement::Ruling::held_back,
+          .text = "quota " + quota.text() +
+                  ": liqod does not know yet that an API server asks, and has no more for such callers; ask again in a "
+                  "moment"};
 }
 
 /// Of the record in its ConfigMap.

@@ -48,7 +48,7 @@ RemoteResourceSliceController::RemoteResourceSliceController(const asio::any_io_
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "resourceslice-remote", .ready = [this] { return has_synced(); }},
+                  {.name = "resourceslice_remote", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(""); };
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);

@@ -32,7 +32,7 @@ LocalRenewer::LocalRenewer(const asio::any_io_executor& executor, TenantNamespac
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
       renews_(context_.home.acquire({.resource = api::kinds::renews})),
       controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "renew-local", .ready = [this] { return has_synced(); }},
+                  {.name = "renew_local", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   // A Renew has the name of its Identity.
   const auto changed = [this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); };
@@ -121,7 +121,7 @@ RemoteRenewer::RemoteRenewer(const asio::any_io_executor& executor, TenantNamesp
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       renews_(context_.home.acquire({.resource = api::kinds::renews})),
       controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "renew-remote", .ready = [this] { return has_synced(); }},
+                  {.name = "renew_remote", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(""); };
   renews_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);

@@ -288,7 +288,7 @@ asio::awaitable<void> Replicator::end_lost_session(PeerKey key) {
   const kube::TimePoint now = context_.clock.now();
   const kube::Duration pause = peer.restarts.lose(now, context_.random);
   peer.not_before = now + pause;
-  count_lost_session(context_, key.name, "replication");
+  peer.restarts.count(context_.metrics, key.name, "replication");
   log_.error("the session with the provider has lost a worker and starts anew",
              {{"cluster", key.name},
               {"namespace", key.ns},

@@ -1,5 +1,7 @@
 #include "liqo/controllers/session_workers.hpp"
 
+#include "liqo/telemetry/families.hpp"
+
 namespace liqo::controllers {
 namespace {
 
@@ -27,12 +29,9 @@ kube::Duration SessionRestarts::lose(kube::TimePoint now, kube::Random& random) 
   return pauses.pause(++losses_, random);
 }
 
-void count_lost_session(const Context& context, const std::string& cluster, const std::string& session) {
-  context.metrics
-      .counter("liqo_sessions_lost_total",
-               "Sessions with a provider that lost a worker by an exception and were started anew.",
-               {{"cluster", cluster}, {"session", session}})
-      .add();
+void SessionRestarts::count(kube::Metrics& metrics, const std::string& cluster, const std::string& session) {
+  lost_ = metrics.counter(families::sessions_lost, {{"cluster", cluster}, {"session", session}});
+  lost_.add();
 }
 
 }  // namespace liqo::controllers

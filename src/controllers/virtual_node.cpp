@@ -10,6 +10,7 @@
 #include "liqo/core/foreign_cluster.hpp"
 #include "liqo/core/forge/room.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/telemetry/families.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -50,7 +51,7 @@ VirtualNodeController::VirtualNodeController(const asio::any_io_executor& execut
       leases_(context),
       sessions_(executor, context.clock, context.random, context.metrics, {.name = "provider-session"},
                 [this](kube::WorkKey key) { return reconcile_session(std::move(key)); }),
-      node_controller_(executor, context.clock, context.random, context.metrics, {.name = "virtual-node"},
+      node_controller_(executor, context.clock, context.random, context.metrics, {.name = "virtualnode"},
                        [this](kube::WorkKey key) { return reconcile_node(std::move(key)); }),
       log_("virtual-node") {
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
@@ -125,6 +126,11 @@ ProviderSession* VirtualNodeController::find_session(const kube::ObjectKey& loca
   return nullptr;
 }
 
+const ProviderSession* VirtualNodeController::session_of(const kube::ObjectKey& virtual_node) const {
+  const auto entry = entries_.find(virtual_node);
+  return entry == entries_.end() ? nullptr : entry->second.session.get();
+}
+
 std::vector<std::string> VirtualNodeController::node_names() const {
   std::vector<std::string> names;
   for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) names.push_back(key.name);
@@ -147,7 +153,7 @@ asio::awaitable<kube::Duration> VirtualNodeController::end_lost_session(kube::Ob
   const kube::Duration pause = entry.restarts.lose(now, context_.random);
   entry.not_before = now + pause;
   const std::string cluster = entry.session->pods().forging().clusters.remote;
-  count_lost_session(context_, cluster, "offloading");
+  entry.restarts.count(context_.metrics, cluster, "offloading");
   log_.error("the session with the provider has lost a worker and starts anew",
              {{"virtualnode", key},
               {"cluster", cluster},
@@ -290,9 +296,7 @@ std::shared_ptr<ProviderBudget> VirtualNodeController::budget_of(const std::stri
   const Settings& settings = context_.settings;
   const kube::StoreUse::Limits limits{.bytes = std::size_t(settings.provider_cache_mib) << 20,
                                       .objects = std::size_t(settings.provider_cache_objects)};
-  auto delayed = context_.metrics.counter("liqo_provider_writes_delayed_total",
-                                          "Writes at home that had to wait because a provider causes too many.",
-                                          {{"cluster", cluster}});
+  auto delayed = context_.metrics.counter(families::writes_delayed, {{"cluster", cluster}});
   auto budget = std::make_shared<ProviderBudget>(ProviderBudget{
       .stores = std::make_shared<kube::StoreUse>(limits, context_.metrics, cluster),
       .home_writes =

@@ -31,7 +31,7 @@ VirtualNodeCreator::VirtualNodeCreator(const asio::any_io_executor& executor, Te
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
       virtual_nodes_(context_.home.acquire({.resource = api::kinds::virtual_nodes})),
       controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "virtual-node-creator", .ready = [this] { return has_synced(); }},
+                  {.name = "resourceslice_vncreator", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(""); };
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);

@@ -1,6 +1,7 @@
 #include "liqo/kubelet/authorizer.hpp"
 
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/telemetry/families.hpp"
 
 namespace liqo::kubelet {
 namespace {
@@ -77,8 +78,7 @@ Authorizer::Authorizer(kube::Api& api, kube::Metrics& metrics, AuthorizerSetting
     : api_(api),
       settings_(settings),
       strangers_(settings.strangers),
-      limited_(metrics.counter("liqod_kubelet_tokens_refused_total",
-                               "Unknown tokens that the API server was not asked about, as too many came.")) {}
+      limited_(metrics.counter(families::kubelet_tokens_refused)) {}
 
 template <class Value>
 const Value* Authorizer::find(Cache<Value>& cache, const std::string& key) {

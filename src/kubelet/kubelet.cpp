@@ -1,6 +1,7 @@
 #include "liqo/kubelet/kubelet.hpp"
 
 #include "kube/async/task_group.hpp"
+#include "liqo/telemetry/families.hpp"
 
 namespace liqo::kubelet {
 namespace {
@@ -52,8 +53,8 @@ kube::Result<std::uint16_t> Kubelet::listen() {
   }
   auto tls = identity_.begin(std::move(*pair));
   if (!tls) return kube::fail(std::move(tls.error()), "kubelet API");
-  server_ = std::make_unique<KubeletServer>(executor_, context_.clock, authorizer_, context_.find, std::move(*tls),
-                                            KubeletServerSettings{.port = settings_.port});
+  server_ = std::make_unique<KubeletServer>(executor_, context_.clock, context_.metrics, authorizer_, context_.find,
+                                            std::move(*tls), KubeletServerSettings{.port = settings_.port});
   auto port = server_->listen();
   if (!port) return kube::fail(std::move(port.error()), "kubelet API: port " + std::to_string(settings_.port));
   return port;
@@ -76,6 +77,9 @@ asio::awaitable<void> Kubelet::run() {
 void Kubelet::use_certificate(const kube::net::KeyAndCertificate& pair) {
   if (const auto used = identity_.use_certificate(pair); !used)
     log_.error("A new serving certificate cannot be used", {{"error", used.error()}});
+  else if (const auto info = kube::net::read_certificate(pair.certificate_pem))
+    context_.metrics.gauge(families::serving_expiry, {{"server", "kubelet"}})
+        .set(std::chrono::duration<double>(info->not_after.time_since_epoch()).count());
 }
 
 void Kubelet::use_client_ca(std::string pem) {

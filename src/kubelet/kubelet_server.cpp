@@ -2,6 +2,7 @@
 
 #include "kube/k8s/status.hpp"
 #include "liqo/kubelet/exec_server.hpp"
+#include "liqo/telemetry/families.hpp"
 
 namespace liqo::kubelet {
 namespace {
@@ -47,12 +48,19 @@ Refusal provider_refusal(const kube::Failure& failure) {
   return {502, "the provider cannot serve the request: " + failure.text()};
 }
 
-KubeletServer::KubeletServer(const asio::any_io_executor& executor, kube::async::Clock& clock, Authorizer& authorizer,
-                             FindPod find, kube::net::TlsContext tls, KubeletServerSettings settings)
+KubeletServer::Streams::Streams(kube::Metrics& metrics, const char* kind)
+    : open(metrics.gauge(families::streams, {{"kind", kind}})),
+      opened(metrics.counter(families::streams_opened, {{"kind", kind}})) {}
+
+KubeletServer::KubeletServer(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::Metrics& metrics,
+                             Authorizer& authorizer, FindPod find, kube::net::TlsContext tls,
+                             KubeletServerSettings settings)
     : clock_(clock),
       authorizer_(authorizer),
       find_(std::move(find)),
       settings_(std::move(settings)),
+      logs_(metrics, "logs"),
+      commands_(metrics, "exec"),
       log_("kubelet"),
       server_(executor, clock,
               {.address = settings_.address,
@@ -154,6 +162,7 @@ asio::awaitable<void> KubeletServer::serve_logs(const Route& route, PodRoute pod
     co_return;
   }
   // From here on a caller that goes away cancels this, and with the body the provider's stream.
+  const OpenStream open(logs_);
   Headers headers = text_headers();
   auto sent = co_await response.start(200, std::move(headers));
   while (sent) {
@@ -184,6 +193,7 @@ asio::awaitable<void> KubeletServer::serve_exec_request(const ServerRequest& req
   }
   auto stream = co_await response.upgrade(std::move(upgrade->headers));
   if (!stream) co_return;
+  const OpenStream open(commands_);
   ConnectCommand connect = [this, &route, &admitted_node, &options] {
     return connect_command(route, admitted_node, *options);
   };

@@ -38,6 +38,7 @@ void Reflector::start_namespace(const std::string& local, const std::string& rem
   }
   Namespace& started = namespaces_[local];
   started.remote = remote;
+  started.counters = {context_.metrics, local, kind_.name, forging_};
   started.home = context_.home.acquire(scope(kind_.resource, local));
   started.provider = context_.provider.acquire(scope(kind_.resource, remote));
   const auto synced = [this, local] { enqueue_all(local); };
@@ -70,6 +71,14 @@ void Reflector::enqueue_all(const std::string& local_namespace) {
 }
 
 asio::awaitable<kube::Outcome> Reflector::reconcile(kube::WorkKey key) {
+  const std::string local_namespace = key.object.ns;
+  kube::Outcome outcome = co_await reflect(std::move(key));
+  if (const auto ns = namespaces_.find(local_namespace); ns != namespaces_.end() && outcome.failure())
+    ns->second.counters.failed.add();
+  co_return outcome;
+}
+
+asio::awaitable<kube::Outcome> Reflector::reflect(kube::WorkKey key) {
   const auto found = namespaces_.find(key.object.ns);
   if (found == namespaces_.end()) co_return kube::Outcome::done();
   const Namespace& ns = found->second;
@@ -108,8 +117,10 @@ asio::awaitable<kube::Outcome> Reflector::reconcile(kube::WorkKey key) {
     }
     // The namespace may have been withdrawn while the answer was under way.
     if (const auto now = namespaces_.find(key.object.ns);
-        now != namespaces_.end() && now->second.remote == remote_key.ns)
+        now != namespaces_.end() && now->second.remote == remote_key.ns) {
+      now->second.counters.reflected.add();
       now->second.provider->observe(std::move(*applied));
+    }
   }
   co_return kube::Outcome::done();
 }

@@ -1,6 +1,7 @@
 #include "liqo/webhook/admission_server.hpp"
 
 #include "kube/async/timeout.hpp"
+#include "liqo/telemetry/families.hpp"
 
 namespace liqo::webhook {
 namespace {
@@ -25,9 +26,8 @@ AdmissionServer::AdmissionServer(const asio::any_io_executor& executor, kube::as
       metrics_(metrics),
       settings_(std::move(settings)),
       log_("webhook"),
-      unreadable_(metrics.counter("liqod_admission_unreadable_total", "Requests that were no AdmissionReview.")),
-      unknown_(
-          metrics.counter("liqod_admission_unknown_callers_total", "Requests without a certificate that may ask.")),
+      unreadable_(metrics.counter(families::admission_unreadable)),
+      unknown_(metrics.counter(families::admission_unknown)),
       server_(executor, clock,
               {.address = settings_.address,
                .port = settings_.port,
@@ -51,11 +51,9 @@ void AdmissionServer::route(std::string path, Decide decide) { add(std::move(pat
 void AdmissionServer::route(std::string path, Rule rule) { add(std::move(path), {.rule = std::move(rule)}); }
 
 void AdmissionServer::add(std::string path, Route route) {
-  const std::string help = "Reviews that were answered, by path and answer.";
-  route.allowed = metrics_.counter("liqod_admissions_total", help, {{"path", path}, {"answer", "allowed"}});
-  route.denied = metrics_.counter("liqod_admissions_total", help, {{"path", path}, {"answer", "denied"}});
-  route.seconds = metrics_.histogram("liqod_admission_seconds", "Time until a review is answered.", {{"path", path}},
-                                     kube::time_bounds());
+  route.allowed = metrics_.counter(families::admissions, {{"path", path}, {"answer", "allowed"}});
+  route.denied = metrics_.counter(families::admissions, {{"path", path}, {"answer", "denied"}});
+  route.seconds = metrics_.histogram(families::admission_time, {{"path", path}}, kube::time_bounds());
   routes_.insert_or_assign(std::move(path), std::move(route));
 }
 

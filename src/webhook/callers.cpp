@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "liqo/api/kinds.hpp"
+#include "liqo/telemetry/families.hpp"
 
 namespace liqo::webhook {
 namespace {
@@ -52,21 +53,17 @@ Callers::Callers(const asio::any_io_executor& executor, kube::Api& api, kube::as
                  kube::Metrics& metrics)
     : executor_(executor), api_(api), clock_(clock), log_("webhook"), wanted_(executor) {
   const auto asked = [&metrics](std::string_view caller) {
-    return metrics.counter("liqod_admission_shadowpods_total",
-                           "New ShadowPods that were asked about, by whether an API server is known to ask.",
-                           {{"caller", std::string(caller)}});
+    return metrics.counter(families::admission_shadow_pods, {{"caller", std::string(caller)}});
   };
   asked_proven_ = asked("proven");
   asked_unproven_ = asked("unproven");
-  not_awaited_ = metrics.counter("liqod_admission_not_awaited_total",
-                                 "Answers for which it was not waited to know who asks, because too many wait.");
+  not_awaited_ = metrics.counter(families::admission_not_awaited);
   const auto sent = [&metrics](std::string_view outcome) {
-    return metrics.counter("liqod_admission_probes_total", "Own requests by which API servers are known.",
-                           {{"outcome", std::string(outcome)}});
+    return metrics.counter(families::admission_probes, {{"outcome", std::string(outcome)}});
   };
   probes_ = sent("answered");
   probes_failed_ = sent("lost");
-  known_ = metrics.gauge("liqod_admission_proven_callers", "Addresses from which API servers are known to ask.");
+  known_ = metrics.gauge(families::admission_proven);
 }
 
 asio::awaitable<void> Callers::run() {

@@ -6,6 +6,7 @@
 
 #include "kube/async/task_group.hpp"
 #include "kube/wire/server_url.hpp"
+#include "liqo/telemetry/families.hpp"
 
 namespace liqo::webhook {
 namespace {
@@ -143,6 +144,9 @@ void Webhook::use(const CertificateState& state) {
     return;
   }
   configurations_.trust(state.authority);
+  if (const auto info = kube::net::read_certificate(state.certificate))
+    context_.metrics.gauge(families::serving_expiry, {{"server", "webhook"}})
+        .set(std::chrono::duration<double>(info->not_after.time_since_epoch()).count());
   log_.info("The webhooks have a certificate");
 }
 

@@ -15,6 +15,7 @@
 #include "liqo/core/pod_plan.hpp"
 #include "liqo/core/refused_orders.hpp"
 #include "liqo/core/service_account_token.hpp"
+#include "liqo/reflector/counters.hpp"
 
 namespace liqo::controllers {
 
@@ -39,6 +40,8 @@ class PodController {
 
   /// Whether the smallest of the pods that wait has been refused for lack of room, or it has been so a moment ago.
   bool has_no_room() const { return !without_room_.empty() || context_.clock.now() < refused_until_; }
+  /// How many pods wait because their last order was refused for lack of room.
+  std::size_t pods_without_room() const { return without_room_.size(); }
   /// Called when that begins or ends.
   void on_room_change(std::function<void()> handler) { room_changed_ = std::move(handler); }
   /// Whether the Node has the taint that keeps new pods away. Pods that ran and are refused then end, so that their
@@ -56,6 +59,7 @@ class PodController {
     std::string remote;
     bool withdrawn = false;  ///< nothing is sent to it any more; it is watched until its pods are gone
     kube::InformerHandle shadows, pods, tokens;
+    reflector::ReflectionCounters counters;
     bool has_synced() const { return shadows->has_synced() && pods->has_synced() && (!tokens || tokens->has_synced()); }
   };
   /// What is remembered of one local pod.
@@ -63,6 +67,7 @@ class PodController {
     std::string uid;
     core::PodMemory plan;
     kube::TimePoint shadow_created_at{};
+    std::optional<kube::WallTime> bound;            ///< to its node, until it is shown as running
     kube::TimePoint in_doubt_until{};               ///< for `PodMemory::order_in_doubt`
     std::optional<kube::TimePoint> remote_seen_at;  ///< when its remote pod was first seen
     std::string ending;                             ///< UID of its remote pod that is being deleted
@@ -113,6 +118,8 @@ class PodController {
   /// One Event on the pod as it was before it told of the refusal.
   void tell_refusal(const kube::Object& local, const std::string& message);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& local, core::WantedStatus wanted);
+  /// Notes how long a pod took that is shown as running for the first time.
+  void note_start(const kube::Object& shown);
   /// Says so, once for what is declared: a provider that lies about each pod must not cost an Event for each.
   void tell_address_left_out(const kube::Object& local, const std::string& address);
   asio::awaitable<kube::Result<void>> remove_local(kube::ObjectKey key, std::string uid);
@@ -173,7 +180,7 @@ class PodController {
   kube::InformerHandle local_pods_;
   kube::InformerHandle virtual_nodes_, slices_;  ///< what is granted, for `ask_again`
   kube::Controller controller_;
-  kube::Counter reflected_, failed_;
+  kube::Histogram start_times_;
   kube::Log log_;
 };
 

@@ -8,6 +8,7 @@
 #include "kube/async/task_group.hpp"
 #include "kube/runtime/leader_elector.hpp"
 #include "liqo/controllers/assembly.hpp"
+#include "liqo/controllers/state_metrics.hpp"
 #include "liqo/controllers/virtual_node.hpp"
 
 namespace liqo::controllers {
@@ -63,6 +64,7 @@ class Process {
   Context shared_;
   std::vector<std::unique_ptr<Runnable>> controllers_;
   VirtualNodeController virtual_nodes_;
+  StateMetrics state_metrics_;
 };
 
 }  // namespace liqo::controllers

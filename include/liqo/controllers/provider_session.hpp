@@ -37,6 +37,7 @@ class ProviderSession {
   /// Called when loss() has something to say.
   void on_loss(std::function<void()> handler) { workers_.on_loss(std::move(handler)); }
   PodController& pods() { return pods_; }
+  const PodController& pods() const { return pods_; }
   /// The connection, to be shared by whoever uses it over an await: the session may be gone by then.
   std::shared_ptr<ProviderLink> link() const { return link_; }
   bool is_busy() const { return pods_.is_busy() || config_maps_.is_busy(); }

@@ -31,12 +31,16 @@ struct LedgerSettings {
   core::Counting counting = core::Counting::exact;
 };
 
+/// Why a Quota refuses a ShadowPod, for those who count.
+enum class QuotaRefusal { no_quota, unreadable, withdrawn, malformed, cordoned, drained, enforcement, no_room };
+
 /// What the ledger says to a ShadowPod.
 struct Judgement {
   /// `held_back`: nothing is reserved for a caller that is not proven; were it, the answer might be another one.
   enum class Ruling { admitted, refused, unavailable, held_back };
   Ruling ruling = Ruling::admitted;
-  std::string text;  ///< of a refusal, or why there is no decision yet
+  std::string text;                             ///< of a refusal, or why there is no decision yet
+  QuotaRefusal reason = QuotaRefusal::no_room;  ///< of a refusal
 };
 
 /// Every replica has one and decides alone; what they must agree on is in one ConfigMap per Quota, written with
@@ -106,6 +110,7 @@ class QuotaLedger {
     core::LargeClaims large;
     std::size_t unproven = 0;  ///< reservations of the record that callers asked for whom nothing had proven
     std::deque<std::shared_ptr<Asked>> queue;
+    std::map<QuotaRefusal, kube::Counter> refusals;
     kube::async::Event wake;
     explicit Desk(const asio::any_io_executor& executor) : wake(executor) {}
   };
@@ -160,6 +165,8 @@ class QuotaLedger {
   void watch_for(const Desk& desk, const Asked& asked, bool large);
   void confirm(const kube::ObjectKey& pod, const core::HeldShadow& shadow);
   static void answer(Asked& asked, Judgement judgement);
+  /// Counts a refusal; `desk` is null where there is no Quota.
+  void count_refusal(Desk* desk, QuotaRefusal reason);
 
   asio::any_io_executor executor_;
   Context context_;
@@ -177,7 +184,7 @@ class QuotaLedger {
   kube::async::Event quota_gone_;
   kube::async::TaskGroup group_;
   bool running_ = false;
-  kube::Counter admitted_, refused_, unavailable_, held_back_, commits_, conflicts_;
+  kube::Counter admitted_, refused_, unavailable_, held_back_, commits_, conflicts_, without_quota_;
   kube::Gauge unproven_;
   kube::Log log_;
 };

@@ -47,13 +47,13 @@ class SessionRestarts {
   kube::Duration lose(kube::TimePoint now, kube::Random& random);
   /// True where the last session was lost soon after another one: people should know.
   bool is_repeated() const { return losses_ > 1; }
+  /// Counts it; `session`: what it was for.
+  void count(kube::Metrics& metrics, const std::string& cluster, const std::string& session);
 
  private:
   kube::TimePoint begun_{};
   int losses_ = 0;
+  kube::Counter lost_;
 };
-
-/// Counts a session that has lost a worker; `session`: what it is for.
-void count_lost_session(const Context& context, const std::string& cluster, const std::string& session);
 
 }  // namespace liqo::controllers

@@ -30,6 +30,8 @@ class VirtualNodeController {
 
   /// The session of the node that runs this local pod, or null.
   ProviderSession* find_session(const kube::ObjectKey& local_pod) const;
+  /// The session of a VirtualNode, or null.
+  const ProviderSession* session_of(const kube::ObjectKey& virtual_node) const;
   /// The names of the VirtualNodes that exist.
   std::vector<std::string> node_names() const;
 

@@ -44,8 +44,8 @@ struct KubeletServerSettings {
 class KubeletServer {
  public:
   /// `tls` must ask for client certificates if callers are to be known by them.
-  KubeletServer(const asio::any_io_executor& executor, kube::async::Clock& clock, Authorizer& authorizer, FindPod find,
-                kube::net::TlsContext tls, KubeletServerSettings settings = {});
+  KubeletServer(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::Metrics& metrics,
+                Authorizer& authorizer, FindPod find, kube::net::TlsContext tls, KubeletServerSettings settings = {});
 
   /// Opens the port and returns its number. Errors: Errc::invalid_input, Errc::connect ("address in use").
   kube::Result<std::uint16_t> listen() { return server_.listen(); }
@@ -77,6 +77,27 @@ class KubeletServer {
   Authorizer& authorizer_;
   FindPod find_;
   KubeletServerSettings settings_;
+  /// What counts the streams of one kind.
+  struct Streams {
+    Streams(kube::Metrics& metrics, const char* kind);
+    kube::Gauge open;
+    kube::Counter opened;
+  };
+  /// Counts as open for as long as it lives.
+  class OpenStream {
+   public:
+    explicit OpenStream(Streams& streams) : streams_(streams) {
+      streams_.open.add(1);
+      streams_.opened.add();
+    }
+    OpenStream(const OpenStream&) = delete;
+    OpenStream& operator=(const OpenStream&) = delete;
+    ~OpenStream() { streams_.open.add(-1); }
+
+   private:
+    Streams& streams_;
+  };
+  Streams logs_, commands_;
   kube::Log log_;
   kube::TimePoint refusals_since_{};  // start of the minute in which refusals are counted
   int refusals_ = 0;

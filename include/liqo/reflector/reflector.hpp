@@ -9,6 +9,7 @@
 #include "kube/runtime/informer_set.hpp"
 #include "liqo/core/reflection_filters.hpp"
 #include "liqo/reflection/kind.hpp"
+#include "liqo/reflector/counters.hpp"
 
 namespace liqo::reflector {
 
@@ -45,7 +46,10 @@ class Reflector {
   struct Namespace {
     std::string remote;
     kube::InformerHandle home, provider;
+    ReflectionCounters counters;
   };
+  /// reconcile() without the counting of failures.
+  asio::awaitable<kube::Outcome> reflect(kube::WorkKey key);
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   void enqueue(const std::string& local_namespace, std::string name);
   void enqueue_all(const std::string& local_namespace);

@@ -124,7 +124,7 @@ class Liqod:
         return self.get("/readyz")[0] == 200
 
     def metrics(self) -> dict[str, float]:
-        """Every sample of /metrics by its name with labels, e.g. `workqueue_depth{name="pods"}`."""
+        """Every sample of /metrics by its name with labels, e.g. `workqueue_depth{controller="pod",name="pod"}`."""
         code, text = self.get("/metrics")
         assert code == 200, f"/metrics answered {code}"
         samples = re.findall(r"^([^#\s]\S*?(?:\{.*\})?)\s+(\S+)$", text, re.MULTILINE)

@@ -92,6 +92,21 @@ TEST_CASE("an Identity becomes a kubeconfig that we would take from anybody") {
   CHECK(rome.writes() == before);
 }
 
+TEST_CASE("the metrics say when the certificate of an Identity ends, for as long as there is one") {
+  Consumer rome;
+  const std::string family = "liqo_identity_certificate_expiry_timestamp_seconds{";
+  const auto shown = [&] {
+    const std::string text = rome.metrics();
+    const std::size_t at = text.find(family + R"(cluster_id="milan",identity="controlplane-milan"} )");
+    return at == std::string::npos ? 0.0 : std::stod(text.substr(text.find("} ", at) + 2));
+  };
+  rome.add_identity(rome.answer(rome.key()));
+  const auto now = std::chrono::duration<double>(rome.simulator.clock().wall().time_since_epoch()).count();
+  CHECK(rome.reaches([&] { return shown() > now + 3500 && shown() < now + 3700; }));
+  static_cast<void>(rome.server.remove(kinds::identities, rome.identity_key, {}, "operator"));
+  CHECK(rome.reaches([&] { return rome.metrics().find(family) == std::string::npos; }));
+}
+
 TEST_CASE("credentials that are not usable are refused with an Event and leave no Secret") {
   Consumer rome;
   const core::PrivateKey other = *core::PrivateKey::make_ed25519(

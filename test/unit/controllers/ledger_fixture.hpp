@@ -129,6 +129,7 @@ class LedgerFixture {
         std::ranges::count_if(judgements_, [](const auto& judgement) { return judgement.has_value(); }));
   }
   std::size_t records() { return server.list(kube::resources::config_maps, "liqo").size(); }
+  std::string metrics() const { return metrics_.text(); }
   std::string used_cpu() const { return core::amount(ledger.usage(quota_key).used, "cpu").text(); }
 
   kube::testing::Simulator simulator{1};

@@ -8,6 +8,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/controllers/quota_display.hpp"
+#include "liqo/controllers/quota_metrics.hpp"
 
 namespace liqo::testing {
 namespace {
@@ -70,6 +71,29 @@ struct Display {
                                          {"resources", json::object{{"requests", json::object{{"cpu", "100m"}}}}}}}}}}};
     static_cast<void>(server.create(api::kinds::shadow_pods, shadow.tree(), "rome"));
   }
+  void add_tenant() {
+    kube::Object ns = kube::Object::make(kube::resources::namespaces, {"", std::string(tenant)});
+    ns.set_label(api::labels::tenant_namespace, "true");
+    ns.set_label(api::labels::remote_cluster_id, "rome");
+    static_cast<void>(server.create(kube::resources::namespaces, ns.tree(), "operator"));
+  }
+  void add_quota(const std::string& name) {
+    kube::Object quota = kube::Object::make(api::kinds::quotas, {std::string(tenant), name});
+    quota.mutable_spec() = {{"user", name}, {"resources", json::object{{"cpu", "1"}}}};
+    static_cast<void>(server.create(api::kinds::quotas, quota.tree(), "operator"));
+  }
+  void grant(json::object amounts) {
+    static_cast<void>(server.update(
+        api::kinds::quotas, key, "", [&](json::object& next) { next["spec"].as_object()["resources"] = amounts; },
+        "operator"));
+  }
+  bool measures(const std::string& line) const { return metrics.text().find(line) != std::string::npos; }
+  std::size_t count(const std::string& begin) const {
+    std::size_t found = 0;
+    const std::string text = metrics.text();
+    for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1)) ++found;
+    return found;
+  }
   std::string shown() { return json::serialize(kube::object_at(*server.get(api::kinds::quotas, key), {"status"})); }
   bool shows(std::string_view status) {
     return simulator.run_until([&] { return shown() == status; }, 5min) == kube::testing::Simulator::End::reached;
@@ -130,6 +154,55 @@ TEST_CASE("only the leader writes the display") {
   milan.pass(1min);
   CHECK(milan.tries() == 0);
   CHECK(milan.ledger->usage(milan.key).pods == 1);
+}
+
+TEST_CASE("the metrics of quotas say what admission would, of the consumer of the tenant namespace") {
+  Display milan;
+  milan.add_tenant();
+  const controllers::QuotaMetrics metrics(milan.context, *milan.ledger);
+  for (int number = 0; number < 3; ++number) milan.add_pod(number);
+  milan.pass(1min);
+  const std::string cpu = R"({cluster_id="rome",resource="cpu",slice="pool-573ffa690333"} )";
+  CHECK(milan.measures("liqo_quota_granted" + cpu + "8"));
+  CHECK(milan.measures("liqo_quota_used" + cpu + "0.3"));
+  CHECK(milan.measures("liqo_quota_free" + cpu + "7.7"));
+  CHECK(milan.measures(
+      R"(liqo_quota_granted{cluster_id="rome",resource="memory",slice="pool-573ffa690333"} 4294967296)"));
+  CHECK(milan.measures(R"(liqo_quota_pods{cluster_id="rome",slice="pool-573ffa690333"} 3)"));
+  CHECK(milan.measures(R"(liqo_quota_series_left_out{cluster_id="rome"} 0)"));
+  // More was granted once: what is free is never less than nothing.
+  milan.grant({{"cpu", "100m"}});
+  milan.pass(1min);
+  CHECK(milan.measures("liqo_quota_free" + cpu + "0\n"));
+  // The series go with the Quota.
+  static_cast<void>(milan.server.remove(api::kinds::quotas, milan.key, {}, "operator"));
+  milan.pass(1min);
+  CHECK_FALSE(milan.measures("liqo_quota_granted{"));
+}
+
+TEST_CASE("a consumer makes no more series than so many, whatever it calls its slices and resources") {
+  Display milan;
+  milan.add_tenant();
+  const controllers::QuotaMetrics metrics(milan.context, *milan.ledger);
+  json::object many{{"bad name\n\"", "1"}};
+  for (int number = 0; number < 40; ++number) many["example.com/device-" + std::to_string(number)] = "1";
+  milan.grant(many);
+  for (int number = 0; number < 80; ++number) milan.add_quota("slice-" + std::to_string(number));
+  milan.pass(1min);
+  CHECK(milan.count("liqo_quota_granted{") ==
+        controllers::QuotaMetrics::most_slices - 1 + controllers::QuotaMetrics::most_resources);
+  CHECK_FALSE(milan.measures("bad name"));
+  CHECK(milan.count("liqo_quota_pods{") == controllers::QuotaMetrics::most_slices);
+  // 25 of the one, and 31 Quotas of one resource each.
+  CHECK(milan.measures(R"(liqo_quota_series_left_out{cluster_id="rome"} 56)"));
+}
+
+TEST_CASE("only the leader shows what quotas grant, so that sums over replicas are right") {
+  Display milan(false);
+  milan.add_tenant();
+  const controllers::QuotaMetrics metrics(milan.context, *milan.ledger);
+  milan.pass(1min);
+  CHECK_FALSE(milan.measures("liqo_quota_granted{"));
 }
 
 TEST_CASE("where the CRD has no status it is said once, the ledger counts on, and the display comes back") {

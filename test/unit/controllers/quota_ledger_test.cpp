@@ -85,6 +85,30 @@ TEST_CASE("stored ShadowPods are weighed by their consumer, finished ones too") 
   fixture.stop();
 }
 
+TEST_CASE("refusals are counted by consumer and reason") {
+  LedgerFixture fixture;
+  fixture.start();
+  const auto counts = [&](const std::string& labels) {
+    return fixture.reaches([&] {
+      return fixture.metrics().find("liqo_quota_refusals_total{" + labels + "} 1\n") != std::string::npos;
+    });
+  };
+  CHECK_FALSE(fixture.admits(LedgerFixture::shadow("large", "100")));
+  CHECK(counts(R"(cluster_id="rome",reason="no_room")"));
+  static_cast<void>(fixture.server.update(
+      api::kinds::quotas, quota_key, "", [](json::object& tree) { tree["spec"].as_object()["cordoned"] = true; },
+      "operator"));
+  CHECK_FALSE(fixture.admits(LedgerFixture::shadow("web", "1")));
+  CHECK(counts(R"(cluster_id="rome",reason="cordoned")"));
+  // Nobody is named where nobody's Quota is there.
+  CHECK(fixture.metrics().find(R"(reason="no_quota"} 0)") != std::string::npos);
+  static_cast<void>(fixture.server.remove(api::kinds::quotas, quota_key, {}, "operator"));
+  static_cast<void>(fixture.simulator.run_for(5s));
+  CHECK_FALSE(fixture.admits(LedgerFixture::shadow("web", "1")));
+  CHECK(counts(R"(cluster_id="",reason="no_quota")"));
+  fixture.stop();
+}
+
 TEST_CASE("a repeated POST is not told that the quota is full of its own first one") {
   LedgerFixture fixture;
   fixture.start();

@@ -67,6 +67,7 @@ struct World {
   KubeletServer server{
       home.simulator.executor(),
       home.clock,
+      home.metrics,
       authorizer,
       [this](const std::string&, const std::string&) -> kube::Result<PodRoute> {
         if (!link) return kube::fail(kube::Errc::missing, "there is no session");

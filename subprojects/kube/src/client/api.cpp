@@ -4,6 +4,7 @@
 
 #include "kube/async/timeout.hpp"
 #include "kube/k8s/status.hpp"
+#include "kube/telemetry/families.hpp"
 
 namespace kube {
 namespace {
@@ -52,7 +53,7 @@ void Api::count(const HttpRequest& request, int code) {
   auto [series, is_new] = requests_.try_emplace({request.method, code});
   if (is_new) {
     const std::string code_label = code == 0 ? "<error>" : std::to_string(code);
-    series->second = metrics_.counter("rest_client_requests_total", "Requests to API servers, by answer.",
+    series->second = metrics_.counter(families::requests,
                                       {{"host", settings_.cluster}, {"method", request.method}, {"code", code_label}});
   }
   series->second.add();
@@ -60,10 +61,8 @@ void Api::count(const HttpRequest& request, int code) {
 
 void Api::look_at_clock(const net::ResponseHead& head, WallTime sent) {
   if (!server_clock_.observe(head.header("date"), sent, clock_.wall(), clock_.now())) return;
-  metrics_
-      .gauge("rest_client_server_clock_ahead_seconds", "How far a server's clock is ahead of ours; negative: behind.",
-             {{"host", settings_.cluster}})
-      .set(static_cast<double>(server_clock_.ahead()->count()));
+  clock_ahead_ = metrics_.gauge(families::clock_ahead, {{"host", settings_.cluster}});
+  clock_ahead_.set(static_cast<double>(server_clock_.ahead()->count()));
 }
 
 asio::awaitable<Result<net::Response>> Api::send(HttpRequest request, Deadline deadline) {

@@ -3,6 +3,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "kube/async/timeout.hpp"
+#include "kube/telemetry/families.hpp"
 
 namespace kube {
 namespace {
@@ -24,32 +25,44 @@ Controller::Controller(const asio::any_io_executor& executor, async::Clock& cloc
       schedule_(settings_.limits),
       wake_(executor),
       log_(Log("controller").with("controller", settings_.name)) {
-  const Labels queue{{"name", settings_.name}};
+  const Labels queue{{"name", settings_.name}, {"controller", settings_.name}};
   const Labels name{{"controller", settings_.name}};
   const auto result = [&](const char* which) {
     Labels labels = name;
     labels["result"] = which;
-    return metrics.counter("controller_runtime_reconcile_total", "Reconciles, by result.", labels);
+    return metrics.counter(families::reconciles, labels);
   };
-  adds_ = metrics.counter("workqueue_adds_total", "Keys added.", queue);
-  retries_ = metrics.counter("workqueue_retries_total", "Keys added again after a failure.", queue);
-  depth_ = metrics.gauge("workqueue_depth", "Keys that are due.", queue);
-  queue_time_ =
-      metrics.histogram("workqueue_queue_duration_seconds", "Time from due to started.", queue, time_bounds());
-  work_time_ =
-      metrics.histogram("controller_runtime_reconcile_time_seconds", "Time of one reconcile.", name, time_bounds());
-  active_ = metrics.gauge("controller_runtime_active_workers", "Reconciles under way.", name);
+  adds_ = metrics.counter(families::queue_adds, queue);
+  retries_ = metrics.counter(families::queue_retries, queue);
+  depth_ = metrics.gauge(families::queue_depth, queue);
+  queue_time_ = metrics.histogram(families::queue_time, queue, time_bounds());
+  work_time_ = metrics.histogram(families::work_time, queue, time_bounds());
+  reconcile_time_ = metrics.histogram(families::reconcile_time, name, time_bounds());
+  active_ = metrics.gauge(families::active_workers, name);
+  metrics.gauge(families::most_workers, name).set(settings_.limits.workers);
+  longest_ = metrics.sample(families::longest_work, queue,
+                            [this] { return begun_.empty() ? 0.0 : seconds(clock_.now() - *begun_.begin()); });
   successes_ = result("success");
   requeues_ = result("requeue_after");
   errors_ = result("error");
-  panics_ = metrics.counter("controller_runtime_reconcile_panics_total", "Reconciles that threw.", name);
+  failures_ = metrics.counter(families::reconcile_errors, name);
+  terminal_ = metrics.counter(families::terminal_errors, name);
+  timeouts_ = metrics.counter(families::reconcile_timeouts, name);
+  panics_ = metrics.counter(families::reconcile_panics, name);
+}
+
+Controller::~Controller() { show(0, 0); }
+
+void Controller::show(std::size_t depth, std::size_t running) {
+  depth_.add(double(depth) - double(std::exchange(shown_depth_, depth)));
+  active_.add(double(running) - double(std::exchange(shown_running_, running)));
 }
 
 void Controller::enqueue(WorkKey key) {
   if (settings_.fill && !running_) return;
   adds_.add();
   schedule_.add(key, clock_.now());
-  depth_.set(double(schedule_.depth()));
+  show(schedule_.depth(), schedule_.running());
   wake_.set();
 }
 
@@ -71,8 +84,7 @@ asio::awaitable<void> Controller::run() {
         queue_time_.observe(seconds(clock_.now() - schedule_.due_since(*key)));
         workers.spawn(process(std::move(*key)));
       }
-      depth_.set(double(schedule_.depth()));
-      active_.set(double(schedule_.running()));
+      show(schedule_.depth(), schedule_.running());
       const auto due = schedule_.next_due();
       co_await wake_.wait_until(clock_, due ? Deadline{*due} : Deadline::never());
       wake_.reset();
@@ -89,6 +101,7 @@ asio::awaitable<void> Controller::run() {
 
 asio::awaitable<void> Controller::process(WorkKey key) {
   const TimePoint start = clock_.now();
+  const auto begun = begun_.insert(start);
   std::optional<Outcome> outcome;
   std::exception_ptr thrown;
   try {
@@ -96,7 +109,9 @@ asio::awaitable<void> Controller::process(WorkKey key) {
   } catch (...) {
     thrown = std::current_exception();
   }
+  begun_.erase(begun);
   work_time_.observe(seconds(clock_.now() - start));
+  reconcile_time_.observe(seconds(clock_.now() - start));
   if (thrown && async::is_cancellation(thrown)) {
     // Its work is half done. Whoever runs this controller again (another term of leadership) does the rest: no event
     // would bring the key back.
@@ -107,6 +122,7 @@ asio::awaitable<void> Controller::process(WorkKey key) {
     panics_.add();
     conclude(key, Outcome::retry(Failure(Errc::protocol, "the reconciler threw: " + async::describe(thrown))));
   } else if (!outcome) {
+    timeouts_.add();
     conclude(key, Outcome::retry(Failure(Errc::timeout, "the reconcile took too long and was cancelled")));
   } else {
     conclude(key, std::move(*outcome));
@@ -127,9 +143,11 @@ void Controller::conclude(const WorkKey& key, Outcome outcome) {
     return;
   }
   errors_.add();
+  failures_.add();
   const Failure& failure = *outcome.failure();
   const auto fields = {Field("group", key.group), Field("object", key.object), Field("error", failure)};
   if (outcome.is_terminal()) {
+    terminal_.add();
     schedule_.done(key, now);
     log_.warn("gave up until the object changes", fields);
     return;

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "kube/telemetry/families.hpp"
+
 namespace kube {
 namespace {
 
@@ -15,7 +17,7 @@ constexpr Duration fold_time = 5min;
 EventRecorder::EventRecorder(const asio::any_io_executor& executor, Api& api, Metrics& metrics, std::string component)
     : api_(api), component_(std::move(component)), wake_(executor), log_(Log("events").with("cluster", api.cluster())) {
   const auto counter = [&](const char* outcome) {
-    return metrics.counter("kube_events_total", "Events noted, by what became of them.", {{"outcome", outcome}});
+    return metrics.counter(families::kube_events, {{"outcome", outcome}});
   };
   written_ = counter("written");
   folded_ = counter("folded");

@@ -6,6 +6,7 @@
 
 #include "kube/async/timeout.hpp"
 #include "kube/k8s/status.hpp"
+#include "kube/telemetry/families.hpp"
 
 namespace kube {
 namespace {
@@ -49,14 +50,16 @@ Informer::Informer(const asio::any_io_executor& executor, Api& api, InformerScop
                .with("resource", std::string(scope_.resource.plural))
                .with("namespace", scope_.ns)) {
   const Labels labels{{"cluster", api.cluster()}, {"resource", std::string(scope_.resource.plural)}};
-  lists_ = metrics.counter("kube_informer_lists_total", "Complete lists taken.", labels);
-  watches_ = metrics.counter("kube_informer_watches_total", "Watches opened.", labels);
-  events_ = metrics.counter("kube_informer_events_total", "Watch events taken.", labels);
-  skipped_ = metrics.counter("kube_informer_skipped_total", "Objects that could not be taken.", labels);
-  rewinds_ = metrics.counter("kube_informer_rewinds_total",
-                             "Times that the server was found to have gone back to an earlier state.", labels);
-  objects_ = metrics.gauge("kube_informer_objects", "Objects held in stores.", labels);
-  bytes_ = metrics.gauge("kube_informer_bytes", "Bytes of JSON held in stores.", labels);
+  lists_ = metrics.counter(families::lists, labels);
+  watches_ = metrics.counter(families::watches, labels);
+  events_ = metrics.counter(families::watch_events, labels);
+  skipped_ = metrics.counter(families::skipped_objects, labels);
+  rewinds_ = metrics.counter(families::rewinds, labels);
+  objects_ = metrics.gauge(families::held_objects, labels);
+  bytes_ = metrics.gauge(families::held_bytes, labels);
+  told_at_ = api_.clock().now();
+  age_ = metrics.sample(families::watch_age, labels,
+                        [this] { return std::chrono::duration<double>(api_.clock().now() - told_at_).count(); });
   if (auto parsed = Selector::parse(scope_.selection.label_selector, scope_.selection.field_selector))
     selector_ = std::move(*parsed);
   told_.resource = &scope_.resource;
@@ -168,7 +171,7 @@ asio::awaitable<Result<void>> Informer::watch_once() {
     }
     co_return std::unexpected(std::move(failure));
   }
-  opened_ = api_.clock().now();
+  opened_ = told_at_ = api_.clock().now();
   if (!initial && opened_ - alive_ > longest_silence) {
     resource_version_.clear();
     co_return fail(Errc::closed, "the server was silent for too long to go on where the watch broke");
@@ -229,7 +232,7 @@ asio::awaitable<Result<void>> Informer::consume(WatchStream& stream) {
 void Informer::hear() {
   const TimePoint now = api_.clock().now();
   if (now - heard_ > one_go) heard_before_ = heard_;
-  heard_ = now;
+  heard_ = told_at_ = now;
 }
 
 Result<void> Informer::take(wire::WatchEvent event) {

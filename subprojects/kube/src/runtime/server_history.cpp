@@ -1,6 +1,7 @@
 #include "kube/runtime/server_history.hpp"
 
 #include "kube/runtime/store.hpp"
+#include "kube/telemetry/families.hpp"
 
 namespace kube {
 namespace {
@@ -14,10 +15,7 @@ ServerHistory::ServerHistory(const asio::any_io_executor& executor, Api& api, Me
     : api_(api), free_(executor) {
   free_.set();
   const auto counter = [&](const char* verdict) {
-    return metrics.counter("kube_history_checks_total",
-                           "Times that a server was asked after an interruption whether its history still is the one "
-                           "that was told, by answer.",
-                           {{"cluster", api.cluster()}, {"verdict", verdict}});
+    return metrics.counter(families::history_checks, {{"cluster", api.cluster()}, {"verdict", verdict}});
   };
   same_ = counter("same");
   gone_back_ = counter("gone_back");

@@ -1,15 +1,17 @@
 #include "kube/runtime/store_budget.hpp"
 
+#include "kube/telemetry/families.hpp"
+
 namespace kube {
 
 StoreUse::StoreUse(Limits limits, Metrics& metrics, const std::string& cluster) : limits_(limits) {
   const Labels labels{{"cluster", cluster}};
-  held_bytes_ = metrics.gauge("kube_store_budget_bytes", "Bytes of JSON held of a peer with a budget.", labels);
-  held_objects_ = metrics.gauge("kube_store_budget_objects", "Objects held of a peer with a budget.", labels);
-  metrics.gauge("kube_store_budget_bytes_limit", "Bytes of JSON that may be held of it.", labels)
-      .set(double(limits.bytes));
-  metrics.gauge("kube_store_budget_objects_limit", "Objects that may be held of it.", labels)
-      .set(double(limits.objects));
+  held_bytes_ = metrics.gauge(families::budget_bytes, labels);
+  held_objects_ = metrics.gauge(families::budget_objects, labels);
+  bytes_limit_ = metrics.gauge(families::budget_bytes_limit, labels);
+  bytes_limit_.set(double(limits.bytes));
+  objects_limit_ = metrics.gauge(families::budget_objects_limit, labels);
+  objects_limit_.set(double(limits.objects));
 }
 
 void StoreUse::change(std::ptrdiff_t bytes, std::ptrdiff_t objects) {

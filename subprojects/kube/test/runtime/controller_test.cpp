@@ -50,7 +50,7 @@ TEST_CASE("a failing key is retried until it succeeds, and an exception counts a
     CHECK(world.runs["pod"] == 3);
     const std::string text = world.metrics.text();
     CHECK(text.find("controller_runtime_reconcile_panics_total{controller=\"test\"} 1") != std::string::npos);
-    CHECK(text.find("workqueue_retries_total{name=\"test\"} 2") != std::string::npos);
+    CHECK(text.find("workqueue_retries_total{controller=\"test\",name=\"test\"} 2") != std::string::npos);
   }());
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "kube/telemetry/families.hpp"
 #include "runtime_fixture.hpp"
 
 using namespace kube;
@@ -153,9 +154,7 @@ TEST_CASE("after a short drop a watch goes on, after a long silence everything i
   w.start();
   REQUIRE(w.syncs());
   const auto lists = [&] {
-    return w.metrics
-        .counter("kube_informer_lists_total", "Complete lists taken.", {{"cluster", "milan"}, {"resource", "widgets"}})
-        .value();
+    return w.metrics.counter(families::lists, {{"cluster", "milan"}, {"resource", "widgets"}}).value();
   };
   w.create("a");
   REQUIRE(w.becomes_true());
@@ -266,8 +265,7 @@ TEST_CASE("an object that is nested too deep is skipped, and blinds nobody to th
     CHECK(w.informer.store().size() == 3);
     CHECK(w.informer.find({"d", "deep-enough"}).has_value());
     // Its watch goes on behind it, and does not come back to it.
-    const auto skipped = w.metrics.counter("kube_informer_skipped_total", "Objects that could not be taken.",
-                                           {{"cluster", "milan"}, {"resource", "widgets"}});
+    const auto skipped = w.metrics.counter(families::skipped_objects, {{"cluster", "milan"}, {"resource", "widgets"}});
     const double before = skipped.value();
     w.pass(1min);
     w.link.cut_watches();

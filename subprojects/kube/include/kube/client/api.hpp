@@ -106,6 +106,7 @@ class Api {
   ApiSettings settings_;
   ServerClock server_clock_;
   std::map<std::pair<std::string, int>, Counter> requests_;
+  Gauge clock_ahead_;  ///< once it is known
 };
 
 }  // namespace kube

@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "kube/async/clock.hpp"
@@ -76,6 +77,7 @@ class Controller {
 
   Controller(const asio::any_io_executor& executor, async::Clock& clock, Random& random, Metrics& metrics,
              ControllerSettings settings, Reconcile reconcile);
+  ~Controller();
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
@@ -90,6 +92,8 @@ class Controller {
  private:
   asio::awaitable<void> process(WorkKey key);
   void conclude(const WorkKey& key, Outcome outcome);
+  /// Tells the metrics, which are those of all controllers of this name together.
+  void show(std::size_t depth, std::size_t running);
 
   asio::any_io_executor executor_;
   async::Clock& clock_;
@@ -101,9 +105,12 @@ class Controller {
   async::Event wake_;
   Log log_;
   Repeats told_;
-  Counter adds_, retries_, successes_, requeues_, errors_, panics_;
+  std::multiset<TimePoint> begun_;  ///< the reconciles under way
+  std::size_t shown_depth_ = 0, shown_running_ = 0;
+  Counter adds_, retries_, successes_, requeues_, errors_, failures_, terminal_, timeouts_, panics_;
   Gauge depth_, active_;
-  Histogram queue_time_, work_time_;
+  Histogram queue_time_, work_time_, reconcile_time_;
+  Metrics::Reading longest_;
 };
 
 }  // namespace kube

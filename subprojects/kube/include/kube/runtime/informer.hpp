@@ -154,14 +154,16 @@ class Informer {
   bool list_is_older_ = false;  ///< it shows an object older than it was known before
   TimePoint alive_{};           ///< the server's last sign of life that is believed
   TimePoint heard_{},
-      heard_before_{};  ///< when the last events came, and those before them that did not come with them
-  TimePoint opened_{};  ///< of the watch that is open or was last
+      heard_before_{};   ///< when the last events came, and those before them that did not come with them
+  TimePoint opened_{};   ///< of the watch that is open or was last
+  TimePoint told_at_{};  ///< when a watch was opened or has told something, for people to see
   std::optional<Failure> trouble_;
   int failures_ = 0;
   BackoffPolicy backoff_{std::chrono::milliseconds(800), std::chrono::seconds(30)};
   Log log_;
   Counter lists_, watches_, events_, skipped_, rewinds_;
   Gauge objects_, bytes_;  ///< of all informers of one resource together
+  Metrics::Reading age_;
   std::size_t told_objects_ = 0, told_bytes_ = 0;
 };
 

@@ -28,7 +28,7 @@ class StoreUse {
  private:
   Limits limits_;
   std::size_t bytes_ = 0, objects_ = 0;
-  Gauge held_bytes_, held_objects_;
+  Gauge held_bytes_, held_objects_, bytes_limit_, objects_limit_;
 };
 
 /// The share that the informers of one set have in a StoreUse. The one by which too much is held ends all reading of

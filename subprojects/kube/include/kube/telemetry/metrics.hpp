@@ -1,13 +1,17 @@
-// The metrics of a process: families are made once, series are looked up once and kept by those who count.
+// The metrics of a process: families are declared, series are looked up once and kept by those who count.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace prometheus {
-class Registry;
 class Counter;
 class Gauge;
 class Histogram;
@@ -17,43 +21,66 @@ namespace kube {
 
 using Labels = std::map<std::string, std::string>;
 
+enum class MetricType : std::uint8_t { counter, gauge, histogram };
+/// How long a series lives: as the process, or as the handles of those who count in it. What names an object or a peer
+/// goes with it.
+enum class SeriesLife : std::uint8_t { process, handles };
+
+/// What all series of one name have in common: what is served under that name, and what its documentation says.
+struct MetricFamily {
+  MetricType type;
+  std::string_view name, help;
+  std::array<std::string_view, 4> labels{};  ///< the names that each series gives values to; "" = no more
+  SeriesLife life = SeriesLife::process;
+
+  constexpr std::size_t label_count() const {
+    std::size_t count = 0;
+    while (count < labels.size() && !labels[count].empty()) ++count;
+    return count;
+  }
+};
+
 /// A number that only grows. Copies count on the same series.
 class Counter {
  public:
   Counter() = default;
-  explicit Counter(prometheus::Counter* series) : series_(series) {}
   void add(double amount = 1);
   double value() const;
 
  private:
+  friend class Metrics;
   prometheus::Counter* series_ = nullptr;
+  std::shared_ptr<void> life_;
 };
 
 /// A number that goes up and down.
 class Gauge {
  public:
   Gauge() = default;
-  explicit Gauge(prometheus::Gauge* series) : series_(series) {}
   void set(double value);
   void add(double amount);
 
  private:
+  friend class Metrics;
   prometheus::Gauge* series_ = nullptr;
+  std::shared_ptr<void> life_;
 };
 
 /// A distribution, in seconds where it is a time.
 class Histogram {
  public:
   Histogram() = default;
-  explicit Histogram(prometheus::Histogram* series) : series_(series) {}
   void observe(double value);
 
  private:
+  friend class Metrics;
   prometheus::Histogram* series_ = nullptr;
+  std::shared_ptr<void> life_;
 };
 
-/// The registry of one process. Series made with equal name and labels are the same series. Labels must come from
-/// bounded sets: never from names of objects or texts of peers.
+/// The registry of one process. Series made with equal family and labels are the same series. Label values must come
+/// from bounded sets: closed ones, or objects of which there is a bounded number; never from texts of peers. One
+/// thread.
 class Metrics {
  public:
   Metrics();
@@ -61,15 +88,38 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  Counter counter(const std::string& name, const std::string& help, const Labels& labels = {});
-  Gauge gauge(const std::string& name, const std::string& help, const Labels& labels = {});
-  Histogram histogram(const std::string& name, const std::string& help, const Labels& labels,
-                      const std::vector<double>& bounds);
+  Counter counter(const MetricFamily& family, const Labels& labels = {});
+  Gauge gauge(const MetricFamily& family, const Labels& labels = {});
+  Histogram histogram(const MetricFamily& family, const Labels& labels, const std::vector<double>& bounds);
+
+  /// What is looked up at each scrape. It ends with the last copy of what `sample` and `on_scrape` return.
+  using Reading = std::shared_ptr<void>;
+  /// A gauge that is asked at each scrape. Where several have equal labels, the largest value is shown.
+  [[nodiscard]] Reading sample(const MetricFamily& family, const Labels& labels, std::function<double()> value);
+  /// Called before each scrape, to bring series up to date.
+  [[nodiscard]] Reading on_scrape(std::function<void()> refresh);
+
   /// All series in Prometheus' text format.
   std::string text() const;
 
  private:
-  std::unique_ptr<prometheus::Registry> registry_;
+  struct State;
+  template <class Handle, class Builder, class... Arguments>
+  Handle make(Builder builder, const MetricFamily& family, const Labels& labels, Arguments... arguments);
+  std::shared_ptr<State> state_;
+};
+
+/// The gauges of one family whose series are all known at one moment, such as one for each object of a kind.
+class GaugeSet {
+ public:
+  GaugeSet(Metrics& metrics, const MetricFamily& family) : metrics_(metrics), family_(family) {}
+  /// Shows exactly these from now on.
+  void show(const std::map<Labels, double>& values);
+
+ private:
+  Metrics& metrics_;
+  const MetricFamily& family_;
+  std::map<Labels, Gauge> shown_;
 };
 
 /// Bounds in seconds for times from 1 ms to a minute.

@@ -1,0 +1,28 @@
+// What consumers may have here, have, and could still have, as metrics.
+#pragma once
+
+#include "liqo/controllers/quota_ledger.hpp"
+
+namespace liqo::controllers {
+
+/// What the ledger would say at the moment of the scrape. Only the process that leads shows it. A consumer chooses the
+/// names of its slices, and asks for resources by name: of each only so many are shown, and how many amounts are not.
+/// One thread.
+class QuotaMetrics {
+ public:
+  static constexpr std::size_t most_slices = 50, most_resources = 16;
+
+  /// `ledger` outlives this.
+  QuotaMetrics(Context context, const QuotaLedger& ledger);
+
+ private:
+  void refresh();
+
+  Context context_;
+  const QuotaLedger& ledger_;
+  kube::InformerHandle quotas_, namespaces_;
+  kube::GaugeSet granted_, used_, free_, pods_, left_out_;
+  kube::Metrics::Reading reading_;  ///< last: it calls the others
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,236 @@
+// The metrics of Liqo. Those that the Go version has, too, have its names and labels.
+#pragma once
+
+#include "kube/telemetry/metrics.hpp"
+
+namespace liqo::families {
+
+using enum kube::MetricType;
+using enum kube::SeriesLife;
+using kube::MetricFamily;
+
+// What happens to pods, at home.
+inline constexpr MetricFamily reflected{counter,
+                                        "liqo_virtual_kubelet_reflection_item_counter",
+                                        "Objects brought to a provider, by kind; one that changes counts again.",
+                                        {"namespace", "reflector_resource", "cluster_id", "node_name"},
+                                        handles};
+inline constexpr MetricFamily reflection_errors{counter,
+                                                "liqo_virtual_kubelet_reflection_error_counter",
+                                                "Reflections that failed, and are tried again.",
+                                                {"namespace", "reflector_resource", "cluster_id", "node_name"},
+                                                handles};
+inline constexpr MetricFamily pod_start{
+    histogram,
+    "liqo_pod_start_seconds",
+    "Time from a pod's being bound to a virtual node to its being shown as running.",
+    {"cluster_id", "node_name"},
+    handles};
+inline constexpr MetricFamily offloaded_pods{gauge,
+                                             "liqo_virtual_node_pods",
+                                             "Pods of a virtual node, those included that have ended.",
+                                             {"cluster_id", "node_name"},
+                                             handles};
+inline constexpr MetricFamily pods_without_room{
+    gauge,
+    "liqo_virtual_node_pods_without_room",
+    "Pods that wait because the provider has refused them for lack of room.",
+    {"cluster_id", "node_name"},
+    handles};
+inline constexpr MetricFamily virtual_node_ready{gauge,
+                                                 "liqo_virtual_node_ready",
+                                                 "1 where the Node of a VirtualNode is Ready, else 0.",
+                                                 {"cluster_id", "node_name"},
+                                                 handles};
+
+// Peers.
+inline constexpr MetricFamily peer_reachable{
+    gauge,
+    "liqo_peer_reachable",
+    "1 where a peer's API server answers, else 0. Of peers whose API server this cluster uses.",
+    {"cluster_id"},
+    handles};
+inline constexpr MetricFamily identity_expiry{gauge,
+                                              "liqo_identity_certificate_expiry_timestamp_seconds",
+                                              "When the certificate ends by which a provider knows this cluster.",
+                                              {"cluster_id", "identity"},
+                                              handles};
+inline constexpr MetricFamily serving_expiry{gauge,
+                                             "liqo_serving_certificate_expiry_timestamp_seconds",
+                                             "When the certificate ends that a port shows.",
+                                             {"server"}};
+inline constexpr MetricFamily slice_requested{gauge,
+                                              "liqo_slice_requested",
+                                              "What this cluster asks of a provider (cores, bytes, pieces).",
+                                              {"cluster_id", "slice", "resource"},
+                                              handles};
+inline constexpr MetricFamily slice_granted{gauge,
+                                            "liqo_slice_granted",
+                                            "What the provider has granted of what this cluster asks for.",
+                                            {"cluster_id", "slice", "resource"},
+                                            handles};
+inline constexpr MetricFamily slice_accepted{gauge,
+                                             "liqo_slice_accepted",
+                                             "1 where the provider has accepted a slice, else 0.",
+                                             {"cluster_id", "slice"},
+                                             handles};
+inline constexpr MetricFamily sessions_lost{
+    counter,
+    "liqo_sessions_lost_total",
+    "Sessions with a provider that lost a worker by an exception and were started anew.",
+    {"cluster", "session"},
+    handles};
+inline constexpr MetricFamily writes_delayed{counter,
+                                             "liqo_provider_writes_delayed_total",
+                                             "Writes at home that had to wait because a provider causes too many.",
+                                             {"cluster"},
+                                             handles};
+
+// Quotas, at the provider.
+inline constexpr MetricFamily quota_granted{gauge,
+                                            "liqo_quota_granted",
+                                            "What a consumer may have here (cores, bytes, pieces).",
+                                            {"cluster_id", "slice", "resource"},
+                                            handles};
+inline constexpr MetricFamily quota_used{gauge,
+                                         "liqo_quota_used",
+                                         "What its pods hold: those that are stored, and those that were admitted.",
+                                         {"cluster_id", "slice", "resource"},
+                                         handles};
+inline constexpr MetricFamily quota_free{gauge,
+                                         "liqo_quota_free",
+                                         "What is granted and not used; never negative.",
+                                         {"cluster_id", "slice", "resource"},
+                                         handles};
+inline constexpr MetricFamily quota_pods{
+    gauge, "liqo_quota_pods", "Pods that hold something of a quota.", {"cluster_id", "slice"}, handles};
+inline constexpr MetricFamily quota_left_out{
+    gauge,
+    "liqo_quota_series_left_out",
+    "Amounts that are not shown, because a consumer has more slices or resources than are.",
+    {"cluster_id"},
+    handles};
+inline constexpr MetricFamily quota_admissions{
+    counter, "liqo_quota_admissions_total", "ShadowPods decided upon.", {"outcome"}};
+inline constexpr MetricFamily quota_refusals{counter,
+                                             "liqo_quota_refusals_total",
+                                             "ShadowPods refused by a quota, by reason.",
+                                             {"cluster_id", "reason"},
+                                             handles};
+inline constexpr MetricFamily quota_unproven{
+    gauge, "liqo_quota_unproven_reservations",
+    "Reservations that callers hold of whom nothing shows that they are API servers."};
+inline constexpr MetricFamily quota_commits{counter, "liqo_quota_commits_total",
+                                            "Writes of the record of reservations."};
+inline constexpr MetricFamily quota_conflicts{
+    counter, "liqo_quota_conflicts_total", "Writes that another replica was faster with, and that were decided anew."};
+
+// Admission.
+inline constexpr MetricFamily admissions{counter, "liqod_admissions_total", "Reviews answered.", {"path", "answer"}};
+inline constexpr MetricFamily admission_time{
+    histogram, "liqod_admission_seconds", "Time until a review is answered.", {"path"}};
+inline constexpr MetricFamily admission_unreadable{counter, "liqod_admission_unreadable_total",
+                                                   "Requests that were no AdmissionReview."};
+inline constexpr MetricFamily admission_unknown{counter, "liqod_admission_unknown_callers_total",
+                                                "Requests without a certificate that may ask."};
+inline constexpr MetricFamily admission_shadow_pods{
+    counter,
+    "liqod_admission_shadowpods_total",
+    "New ShadowPods that were asked about, by whether an API server is known to ask.",
+    {"caller"}};
+inline constexpr MetricFamily admission_not_awaited{
+    counter, "liqod_admission_not_awaited_total",
+    "Answers for which it was not waited to know who asks, because too many wait."};
+inline constexpr MetricFamily admission_probes{
+    counter, "liqod_admission_probes_total", "Own requests by which API servers are known.", {"outcome"}};
+inline constexpr MetricFamily admission_proven{gauge, "liqod_admission_proven_callers",
+                                               "Addresses from which API servers are known to ask."};
+
+// The kubelet API.
+inline constexpr MetricFamily kubelet_tokens_refused{
+    counter, "liqod_kubelet_tokens_refused_total",
+    "Unknown tokens that the API server was not asked about, as too many came."};
+inline constexpr MetricFamily streams{gauge, "liqod_kubelet_streams", "Logs and commands under way.", {"kind"}};
+inline constexpr MetricFamily streams_opened{
+    counter, "liqod_kubelet_streams_total", "Logs and commands that were begun.", {"kind"}};
+
+// The process.
+inline constexpr MetricFamily build{gauge, "liqo_build_info", "1, with the version of liqod.", {"version"}};
+inline constexpr MetricFamily resident{gauge, "process_resident_memory_bytes", "Resident memory."};
+inline constexpr MetricFamily cpu{counter, "process_cpu_seconds_total", "User and system CPU time."};
+inline constexpr MetricFamily loop_turn{histogram, "liqod_loop_turn_seconds",
+                                        "CPU time of one turn of the loop: while it lasts, nothing else happens."};
+inline constexpr MetricFamily connections{gauge, "liqod_server_connections", "Connections that are open.", {"server"}};
+inline constexpr MetricFamily connections_accepted{
+    counter, "liqod_server_connections_total", "Connections that were accepted or refused.", {"server"}};
+inline constexpr MetricFamily connections_refused{counter,
+                                                  "liqod_server_connections_refused_total",
+                                                  "Connections that were closed at once because all others were busy.",
+                                                  {"server"}};
+inline constexpr MetricFamily connections_evicted{counter,
+                                                  "liqod_server_connections_evicted_total",
+                                                  "Idle and unfinished connections that were closed to make room.",
+                                                  {"server"}};
+inline constexpr MetricFamily server_held{
+    gauge, "liqod_server_held_bytes", "Bytes of requests that are being read or handled.", {"server"}};
+inline constexpr MetricFamily requests_without_room{counter,
+                                                    "liqod_server_requests_without_room_total",
+                                                    "Requests that were answered 503 because the server held too much.",
+                                                    {"server"}};
+inline constexpr MetricFamily handshake_failures{
+    counter, "liqod_server_tls_handshake_failures_total", "TLS handshakes that failed or took too long.", {"server"}};
+inline constexpr MetricFamily server_requests{
+    counter, "liqod_server_requests_total", "Requests that were read.", {"server"}};
+
+/// Every family above.
+inline constexpr const MetricFamily* all[] = {
+    &reflected,
+    &reflection_errors,
+    &pod_start,
+    &offloaded_pods,
+    &pods_without_room,
+    &virtual_node_ready,
+    &peer_reachable,
+    &identity_expiry,
+    &serving_expiry,
+    &slice_requested,
+    &slice_granted,
+    &slice_accepted,
+    &sessions_lost,
+    &writes_delayed,
+    &quota_granted,
+    &quota_used,
+    &quota_free,
+    &quota_pods,
+    &quota_left_out,
+    &quota_admissions,
+    &quota_refusals,
+    &quota_unproven,
+    &quota_commits,
+    &quota_conflicts,
+    &admissions,
+    &admission_time,
+    &admission_unreadable,
+    &admission_unknown,
+    &admission_shadow_pods,
+    &admission_not_awaited,
+    &admission_probes,
+    &admission_proven,
+    &kubelet_tokens_refused,
+    &streams,
+    &streams_opened,
+    &build,
+    &resident,
+    &cpu,
+    &loop_turn,
+    &connections,
+    &connections_accepted,
+    &connections_refused,
+    &connections_evicted,
+    &server_held,
+    &requests_without_room,
+    &handshake_failures,
+    &server_requests,
+};
+
+}  // namespace liqo::families

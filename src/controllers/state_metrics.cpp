@@ -1,0 +1,134 @@
+#include "liqo/controllers/state_metrics.hpp"
+
+#include <set>
+
+#include "kube/telemetry/families.hpp"
+#include "liqo/api/auth_params.hpp"
+#include "liqo/api/foreign_cluster.hpp"
+#include "liqo/api/identity.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/resource_slice.hpp"
+#include "liqo/api/virtual_node.hpp"
+#include "liqo/controllers/amounts.hpp"
+#include "liqo/core/authentication/renewal.hpp"
+#include "liqo/telemetry/families.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using Values = std::map<kube::Labels, double>;
+
+bool is_ready(const kube::Object& node) {
+  for (const kube::json::value& condition : kube::array_at(node.status(), {"conditions"}))
+    if (kube::string_at(condition, {"type"}) == "Ready") return kube::string_at(condition, {"status"}) == "True";
+  return false;
+}
+
+}  // namespace
+
+StateMetrics::StateMetrics(const VirtualNodeController& nodes, Context context)
+    : controller_(nodes),
+      context_(std::move(context)),
+      virtual_nodes_(context_.home.acquire({.resource = api::kinds::virtual_nodes})),
+      nodes_(context_.home.acquire({.resource = kube::resources::nodes,
+                                    .selection = {.label_selector = std::string(api::labels::type) + "=" +
+                                                                    std::string(api::labels::type_virtual_node)}})),
+      slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
+      foreign_clusters_(context_.home.acquire({.resource = api::kinds::foreign_clusters})),
+      identities_(context_.home.acquire({.resource = api::kinds::identities})),
+      leads_(context_.metrics.gauge(kube::families::is_leader, {{"name", "liqod"}})),
+      ready_(context_.metrics, families::virtual_node_ready),
+      pods_(context_.metrics, families::offloaded_pods),
+      without_room_(context_.metrics, families::pods_without_room),
+      requested_(context_.metrics, families::slice_requested),
+      granted_(context_.metrics, families::slice_granted),
+      accepted_(context_.metrics, families::slice_accepted),
+      reachable_(context_.metrics, families::peer_reachable),
+      expires_(context_.metrics, families::identity_expiry),
+      reading_(context_.metrics.on_scrape([this] { refresh(); })) {
+  identities_.subscribe([this](const kube::ObjectKey& key) { read_identity(key); });
+  for (const kube::ObjectKey& key : identities_->store().keys()) read_identity(key);
+}
+
+void StateMetrics::read_identity(const kube::ObjectKey& key) {
+  expiries_.erase(key);
+  const auto identity = identities_->find(key);
+  if (!identity) return;
+  const api::Identity view(*identity);
+  const auto params = api::read_auth_params(view.auth_params());
+  const auto certificate = params ? core::read_certificate(params->certificate_pem) : std::unexpected(params.error());
+  if (!certificate) return;  // the reconciler of Identities says so
+  const auto end = std::chrono::duration<double>(certificate->not_after.time_since_epoch());
+  expiries_[key] = {.cluster = std::string(view.cluster_id()), .time = end.count()};
+}
+
+void StateMetrics::show_nodes(bool leads) {
+  Values ready, pods, without_room;
+  for (const kube::ObjectKey& key : leads ? virtual_nodes_->store().keys() : std::vector<kube::ObjectKey>()) {
+    const auto virtual_node = virtual_nodes_->find(key);
+    if (!virtual_node) continue;
+    const api::VirtualNode view(*virtual_node);
+    const kube::Labels labels{{"cluster_id", std::string(view.cluster_id())}, {"node_name", key.name}};
+    if (view.create_node()) {
+      const auto node = nodes_->find({"", key.name});
+      ready[labels] = node && is_ready(*node) ? 1 : 0;
+    }
+    if (const ProviderSession* session = controller_.session_of(key)) {
+      pods[labels] = double(session->pods().local_pods().store().size());
+      without_room[labels] = double(session->pods().pods_without_room());
+    }
+  }
+  ready_.show(ready);
+  pods_.show(pods);
+  without_room_.show(without_room);
+}
+
+void StateMetrics::show_slices(bool leads) {
+  Values requested, granted, accepted;
+  for (const kube::ObjectKey& key : leads ? slices_->store().keys() : std::vector<kube::ObjectKey>()) {
+    const auto slice = slices_->find(key);
+    if (!slice || !api::ResourceSlice(*slice).is_local()) continue;
+    const api::ResourceSlice view(*slice);
+    kube::Labels labels{{"cluster_id", std::string(slice->label(api::labels::remote_cluster_id))}, {"slice", key.name}};
+    accepted[labels] = view.is_accepted(api::slice_conditions::resources) ? 1 : 0;
+    // What is granted and was not asked for has a name that the provider chose.
+    std::set<std::string> names(common_resources.begin(), common_resources.end());
+    for (const auto& asked : view.requested()) names.emplace(asked.key());
+    for (const std::string& resource : names) {
+      labels["resource"] = resource;
+      if (const auto amount = amount_of(view.requested(), resource)) requested[labels] = *amount;
+      if (const auto amount = amount_of(view.granted(), resource)) granted[labels] = *amount;
+    }
+  }
+  requested_.show(requested);
+  granted_.show(granted);
+  accepted_.show(accepted);
+}
+
+void StateMetrics::show_peers(bool leads) {
+  Values reachable, expires;
+  for (const kube::ObjectKey& key : leads ? foreign_clusters_->store().keys() : std::vector<kube::ObjectKey>()) {
+    const auto object = foreign_clusters_->find(key);
+    const std::string_view status = object ? api::ForeignCluster(*object).condition("APIServerStatus") : "";
+    // None: this cluster does not use the other's API server.
+    if (status.empty() || status == "None") continue;
+    reachable[{{"cluster_id", std::string(api::ForeignCluster(*object).cluster_id())}}] =
+        status == "Established" ? 1 : 0;
+  }
+  if (leads)
+    for (const auto& [key, expiry] : expiries_)
+      expires[{{"cluster_id", expiry.cluster}, {"identity", key.name}}] = expiry.time;
+  reachable_.show(reachable);
+  expires_.show(expires);
+}
+
+void StateMetrics::refresh() {
+  const bool leads = context_.leadership.is_leader();
+  leads_.set(leads ? 1 : 0);
+  show_nodes(leads);
+  show_slices(leads);
+  show_peers(leads);
+}
+
+}  // namespace liqo::controllers
