@@ -36,6 +36,8 @@ constexpr std::array kinds_of_chart{
     deployments,
     kube::Resource{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"},
     kube::Resource{"monitoring.coreos.com", "v1", "podmonitors", "PodMonitor"},
+    kube::Resource{"monitoring.coreos.com", "v1", "servicemonitors", "ServiceMonitor"},
+    kube::Resource{"monitoring.coreos.com", "v1", "prometheusrules", "PrometheusRule"},
     kube::resources::services,
     cluster_roles,
     cluster_role_bindings,

@@ -30,6 +30,22 @@ annotations:
 {{- end }}
 {{- end }}
 
+{{/* Metadata of what a monitoring system picks by its labels. Takes (list $ name labels). */}}
+{{- define "liqo.monitor" -}}
+{{- $top := index . 0 -}}
+name: {{ index . 1 }}
+namespace: {{ $top.Release.Namespace }}
+labels:
+  {{- include "liqo.labels" $top | nindent 2 }}
+  {{- with index . 2 }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with $top.Values.common.globalAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
 {{/* The role of a file of the chart. Takes (list $ file), and a namespace in third place for a Role. */}}
 {{- define "liqo.role" -}}
 {{- $top := index . 0 -}}

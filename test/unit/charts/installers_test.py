@@ -101,6 +101,13 @@ VALUES = {
     "no metrics": {"metrics": {"enabled": False}},
     "operator": {"metrics": {"prometheusOperator": {"enabled": True}}},
     "only the operator": {"metrics": {"enabled": False, "prometheusOperator": {"enabled": True}}},
+    "a service monitor": {
+        "metrics": {"serviceMonitor": {"enabled": True, "interval": "30s", "scrapeTimeout": "5s", "labels": {"release": "p"}}}
+    },
+    "a bare service monitor": {"metrics": {"serviceMonitor": {"enabled": True}}},
+    "alerts": {"metrics": {"rules": {"enabled": True, "labels": {"release": "prometheus"}}}},
+    "boards": {"metrics": {"dashboards": {"enabled": True, "labels": {"grafana_dashboard": "yes"}}}},
+    "alerts and boards": {"metrics": {"rules": {"enabled": True}, "dashboards": {"enabled": True}}},
     "no webhooks": {"webhook": {"port": 0, "allowedCIDRs": ["10.0.0.1/32"]}},
     "let through": {"webhook": {"failurePolicy": "Ignore"}},
     "callers": {"webhook": {"clientCAConfigMap": "callers"}},

@@ -1,0 +1,133 @@
+"""Prometheus as an operator runs it, with the alerts of the chart, and the boards of the chart as Grafana asks them."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import yaml
+
+CHART = Path(__file__).resolve().parents[3] / "charts/liqo"
+# What Grafana puts in: everything is chosen, and the step is the range.
+_GIVEN = {"$__rate_interval": "1m", "$cluster_id": ".*"}
+
+
+_ROW = re.compile(r"^\| `(\w+)` \| (\w+) \| (.*?) \| .* \|$", re.MULTILINE)
+
+
+def families() -> dict[str, tuple[str, set[str]]]:
+    """Type and labels of every family in docs/metrics.md, by its name."""
+    page = (CHART.parents[1] / "docs/metrics.md").read_text(encoding="utf-8")
+    return {name: (kind, set(re.findall(r"`(\w+)`", labels))) for name, kind, labels in _ROW.findall(page)}
+
+
+def documented() -> dict[str, set[str]]:
+    """The labels of every series that docs/metrics.md promises, by its name."""
+    return {
+        name + suffix: labels
+        for name, (kind, labels) in families().items()
+        for suffix in (("_bucket", "_sum", "_count") if kind == "histogram" else ("",))
+    }
+
+
+def board(name: str) -> dict[str, Any]:
+    return json.loads((CHART / f"monitoring/{name}.json").read_text(encoding="utf-8"))
+
+
+def queries(made: dict[str, Any]) -> list[str]:
+    """Every query of a board as Grafana sends it."""
+    out = []
+    for panel in made["panels"]:
+        for target in panel["targets"]:
+            expression = target["expr"]
+            for name, value in _GIVEN.items():
+                expression = expression.replace(name, value)
+            out.append(expression)
+    return out
+
+
+def shortened(alerts: Path, hold: str) -> dict[str, Any]:
+    """The rules, with alerts that fire as soon as what they ask for has held for so long."""
+    rules = yaml.safe_load(alerts.read_text(encoding="utf-8"))
+    for group in rules["groups"]:
+        for rule in group["rules"]:
+            rule["for"] = hold
+    return rules
+
+
+class Prometheus:
+    """One Prometheus in the network of a cluster, which scrapes `targets` (job to host:port) each second."""
+
+    def __init__(self, cluster: Any, directory: Path, targets: dict[str, str], rules: dict[str, Any], port: int = 9191):
+        self.cluster, self.port = cluster, port
+        directory.mkdir(parents=True)
+        (directory / "rules.yaml").write_text(yaml.safe_dump(rules))
+        config = {
+            "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
+            "rule_files": [str(directory / "rules.yaml")],
+            "scrape_configs": [
+                {"job_name": job, "static_configs": [{"targets": [target]}]} for job, target in targets.items()
+            ],
+        }
+        (directory / "prometheus.yaml").write_text(yaml.safe_dump(config))
+        program = shutil.which("prometheus")
+        assert program, "Debian's prometheus is not installed: tools/setup"
+        self.process = cluster.space.start(
+            "prometheus",
+            [
+                program, f"--config.file={directory}/prometheus.yaml", f"--storage.tsdb.path={directory}/data",
+                f"--web.listen-address={cluster.address}:{port}",
+            ],
+        )  # fmt: skip
+
+    def stop(self) -> None:
+        self.process.stop(20)
+
+    def _get(self, where: str) -> Any:
+        connection = http.client.HTTPConnection(self.cluster.address, self.port)
+        connection.sock = self.cluster.space.connect(self.cluster.address, self.port, 10)
+        try:
+            connection.request("GET", where)
+            answer = json.loads(connection.getresponse().read())
+        finally:
+            connection.close()
+        assert answer["status"] == "success", answer
+        return answer["data"]
+
+    def query(self, expression: str) -> list[dict[str, Any]]:
+        """What an instant query answers: samples with `metric` and `value`."""
+        return self._get("/api/v1/query?" + urlencode({"query": expression}))["result"]
+
+    def firing(self) -> set[tuple[str, str]]:
+        """The alerts that fire, each with the labels that tell what of."""
+        return {
+            (alert["labels"]["alertname"], ",".join(_about(alert["labels"])))
+            for alert in self._get("/api/v1/alerts")["alerts"]
+            if alert["state"] == "firing"
+        }
+
+    def scrapes(self) -> bool:
+        """Whether every target has been scraped."""
+        targets = self._get("/api/v1/targets")["activeTargets"]
+        return bool(targets) and all(target["health"] == "up" for target in targets)
+
+
+def _about(labels: dict[str, str]) -> list[str]:
+    return [labels[name] for name in ("cluster_id", "node_name", "identity", "slice", "resource") if name in labels]
+
+
+def names(text: str) -> dict[str, set[str]]:
+    """The names of the labels of each series in Prometheus' text format."""
+    found: dict[str, set[str]] = {}
+    for line in text.splitlines():
+        if line.startswith("#") or not line:
+            continue
+        name, _, rest = line.partition("{")
+        labels = set(re.findall(r'(\w+)="', rest)) if rest else set()
+        found.setdefault(name.split(" ")[0], set()).update(labels)
+    return found

@@ -1,0 +1,182 @@
+"""The alerts of the chart, each told by promtool: it fires when it should, and does not when nothing is wrong."""
+
+import pathlib
+import re
+import subprocess
+
+import pytest
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+ALERTS = ROOT / "charts/liqo/monitoring/alerts.yaml"
+RULES = {rule["alert"]: rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]}
+MONITORING = (ROOT / "docs/monitoring.md").read_text(encoding="utf-8")
+
+NODE = '{cluster_id="milan", node_name="milan"}'
+SLICE = '{cluster_id="milan", slice="milan"}'
+CPU = '{cluster_id="rome", slice="milan", resource="cpu"}'
+WATCH = '{cluster="milan", resource="pods"}'
+IDENTITY = '{cluster_id="milan", identity="controlplane-milan"}'
+REFLECTION = '{namespace="shop", reflector_resource="Pod", cluster_id="milan", node_name="milan"}'
+LIQOD = '{job="liqod", instance="a"}'
+DAY = 86400
+
+# By alert: after so long, series with which it fires, and series with which it does not, in promtool's notation; one
+# value each minute.
+CASES = {
+    "LiqoPeerUnreachable": (
+        "10m",
+        {'liqo_peer_reachable{cluster_id="milan"}': "1 0x20"},
+        # A moment without an answer is nothing to get up for.
+        {'liqo_peer_reachable{cluster_id="milan"}': "1 0x3 1x20"},
+    ),
+    "LiqoVirtualNodeNotReady": (
+        "15m",
+        {f"liqo_virtual_node_ready{NODE}": "0x20"},
+        {f"liqo_virtual_node_ready{NODE}": "0x5 1x20"},
+    ),
+    "LiqoSliceNotAccepted": ("20m", {f"liqo_slice_accepted{SLICE}": "0x30"}, {f"liqo_slice_accepted{SLICE}": "0x5 1x30"}),
+    "LiqoCertificateAboutToEnd": (
+        "2h",
+        {f"liqo_identity_certificate_expiry_timestamp_seconds{IDENTITY}": f"{2 * DAY}x180"},
+        {
+            f"liqo_identity_certificate_expiry_timestamp_seconds{IDENTITY}": f"{100 * DAY}x180",
+            'liqo_serving_certificate_expiry_timestamp_seconds{server="webhook"}': f"{30 * DAY}x180",
+        },
+    ),
+    "LiqoClockSkew": (
+        "15m",
+        {'rest_client_server_clock_ahead_seconds{host="milan"}': "-90x20"},
+        {'rest_client_server_clock_ahead_seconds{host="milan"}': "30x20"},
+    ),
+    "LiqoProviderTooLarge": (
+        "20m",
+        {
+            'kube_store_budget_bytes{cluster="milan"}': "95x30",
+            'kube_store_budget_bytes_limit{cluster="milan"}': "100x30",
+        },
+        {
+            'kube_store_budget_bytes{cluster="milan"}': "50x30",
+            'kube_store_budget_bytes_limit{cluster="milan"}': "100x30",
+            'kube_store_budget_objects{cluster="milan"}': "1x30",
+            'kube_store_budget_objects_limit{cluster="milan"}': "100x30",
+        },
+    ),
+    "LiqoQuotaFull": (
+        "20m",
+        {f"liqo_quota_used{CPU}": "2x30", f"liqo_quota_granted{CPU}": "2x30"},
+        # Of what is not granted at all, nothing is short.
+        {
+            f"liqo_quota_used{CPU}": "1x30",
+            f"liqo_quota_granted{CPU}": "2x30",
+            'liqo_quota_used{cluster_id="rome", slice="milan", resource="gpu"}': "0x30",
+            'liqo_quota_granted{cluster_id="rome", slice="milan", resource="gpu"}': "0x30",
+        },
+    ),
+    "LiqoPodsWithoutRoom": (
+        "20m",
+        {f"liqo_virtual_node_pods_without_room{NODE}": "3x30"},
+        {f"liqo_virtual_node_pods_without_room{NODE}": "3x5 0x30"},
+    ),
+    "LiqoReflectionFails": (
+        "40m",
+        {f"liqo_virtual_kubelet_reflection_error_counter{REFLECTION}": "0+60x60"},
+        {f"liqo_virtual_kubelet_reflection_error_counter{REFLECTION}": "0+1x60"},
+    ),
+    "LiqoWithoutLeader": (
+        "10m",
+        {f'leader_election_master_status{{name="liqod", job="liqod", instance="{one}"}}': "0x20" for one in "ab"},
+        {
+            'leader_election_master_status{name="liqod", job="liqod", instance="a"}': "0x20",
+            'leader_election_master_status{name="liqod", job="liqod", instance="b"}': "1x20",
+            'leader_election_master_status{name="another", job="another", instance="c"}': "0x20",
+        },
+    ),
+    "LiqoWatchStale": (
+        "20m",
+        {f"kube_informer_watch_age_seconds{WATCH}": "700x30"},
+        {f"kube_informer_watch_age_seconds{WATCH}": "370x30"},
+    ),
+    "LiqoAdmissionSlow": (
+        "20m",
+        {
+            'liqod_admission_seconds_bucket{path="/validate/shadowpods", le="2"}': "0x30",
+            'liqod_admission_seconds_bucket{path="/validate/shadowpods", le="5"}': "0+60x30",
+            'liqod_admission_seconds_bucket{path="/validate/shadowpods", le="+Inf"}': "0+60x30",
+        },
+        {
+            'liqod_admission_seconds_bucket{path="/validate/shadowpods", le="2"}': "0+60x30",
+            'liqod_admission_seconds_bucket{path="/validate/shadowpods", le="5"}': "0+60x30",
+            'liqod_admission_seconds_bucket{path="/validate/shadowpods", le="+Inf"}': "0+60x30",
+        },
+    ),
+    "LiqoReconcilePanics": (
+        "10m",
+        {
+            'controller_runtime_reconcile_panics_total{controller="pod", job="liqod", instance="a"}': "0 1x20",
+            f"liqo_build_info{LIQOD}": "1x20",
+        },
+        # Another program's controllers are not ours to report.
+        {
+            'controller_runtime_reconcile_panics_total{controller="pod", job="liqod", instance="a"}': "0x20",
+            'controller_runtime_reconcile_panics_total{controller="x", job="other", instance="b"}': "0 1x20",
+            f"liqo_build_info{LIQOD}": "1x20",
+        },
+    ),
+}
+
+
+def labels_of(rule: dict, series: dict) -> dict:
+    """Those of the first series, as far as the rule keeps them, and its own."""
+    found = dict(re.findall(r'(\w+)="([^"]*)"', next(iter(series))))
+    if kept := re.search(r"sum by \(([^)]*)\)", rule["expr"]):
+        found = {name: value for name, value in found.items() if name in kept[1].split(", ") and name != "le"}
+    return {**found, **rule["labels"]}
+
+
+def promtool(tmp_path: pathlib.Path, alert: str, series: dict, at: str, fires: bool) -> subprocess.CompletedProcess:
+    rule = RULES[alert]
+    # Only that it fires is asked here, not in which words: those are looked at below.
+    bare = {key: value for key, value in rule.items() if key != "annotations"}
+    (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"groups": [{"name": "one", "rules": [bare]}]}))
+    expected = [{"exp_labels": labels_of(rule, series)}] if fires else []
+    test = {
+        "rule_files": ["rules.yaml"],
+        "evaluation_interval": "1m",
+        "tests": [
+            {
+                "interval": "1m",
+                "input_series": [{"series": name, "values": values} for name, values in series.items()],
+                "alert_rule_test": [{"eval_time": at, "alertname": alert, "exp_alerts": expected}],
+            }
+        ],
+    }
+    (tmp_path / "test.yaml").write_text(yaml.safe_dump(test))
+    return subprocess.run(["promtool", "test", "rules", "test.yaml"], cwd=tmp_path, capture_output=True, text=True)
+
+
+def test_prometheus_takes_the_file():
+    done = subprocess.run(["promtool", "check", "rules", ALERTS], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_each_alert_has_a_case_and_words():
+    assert list(CASES) == list(RULES)
+    for name, rule in RULES.items():
+        assert rule["labels"]["severity"] in ("critical", "warning", "info"), name
+        assert set(rule["annotations"]) == {"summary", "description"}, name
+        assert f"`{name}`" in MONITORING, f"docs/monitoring.md does not say what to do about {name}"
+
+
+@pytest.mark.parametrize("alert", CASES)
+def test_it_fires(alert: str, tmp_path: pathlib.Path):
+    at, series, _ = CASES[alert]
+    done = promtool(tmp_path, alert, series, at, fires=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("alert", CASES)
+def test_it_does_not_fire(alert: str, tmp_path: pathlib.Path):
+    at, _, series = CASES[alert]
+    done = promtool(tmp_path, alert, series, at, fires=False)
+    assert done.returncode == 0, done.stdout + done.stderr
