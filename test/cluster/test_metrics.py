@@ -1,0 +1,150 @@
+"""A real Prometheus scrapes both sides of a peering: boards have data, and three alerts fire that should.
+
+sparta consumes from argos, whose nodes are fake and whose certificates live an hour. The stories follow each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness import settings
+from harness.cluster import busybox
+from harness.components import Options
+from harness.monitoring import CHART, Prometheus, board, documented, names, queries, shortened
+from harness.peers import SOON, Peer
+from harness.run import Run
+from harness.wait import wait_for
+
+# A slow machine scrapes late, and an alert has to hold for a while.
+IN_TIME = 120.0
+IDENTITIES = {"controlplane-argos", "resourceslice-argos"}
+
+
+@dataclass
+class Watched:
+    sparta: Peer
+    argos: Peer
+    prometheus: Prometheus
+
+    def firing(self, alert: str) -> set[str]:
+        return {about for name, about in self.prometheus.firing() if name == alert}
+
+    def value(self, expression: str) -> float | None:
+        found = self.prometheus.query(expression)
+        return float(found[0]["value"][1]) if found else None
+
+
+@pytest.fixture(scope="module")
+def watched(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    if settings.liqod() is None or settings.liqoctl() is None:
+        pytest.skip("liqod and liqoctl are not built")
+    with run.borrow(sparta=Options(signing_duration="2400h"), argos=Options()) as started:
+        started[1].add_kwok_nodes(1)
+        with ThreadPoolExecutor(2) as pool:
+            sparta, argos = pool.map(Peer, started)
+        targets = {peer.name: f"{peer.cluster.address}:{peer.daemon.metrics_port}" for peer in (sparta, argos)}
+        directory = tmp_path_factory.mktemp("prometheus") / "run"
+        rules = shortened(CHART / "monitoring/alerts.yaml", "3s")
+        prometheus = Prometheus(sparta.cluster, Path(directory), targets, rules)
+        sparta.peer_with(argos, "--cpu=2", "--memory=4Gi", "--pods=20")
+        sparta.cluster.namespace("shop")
+        sparta.liqoctl("offload", "namespace", "shop", "--pod-offloading-strategy", "Remote")
+        yield Watched(sparta, argos, prometheus)
+        prometheus.stop()
+
+
+def asking(name: str, cpu: str) -> dict:
+    pod = busybox(name)
+    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu, "memory": "8Mi"}}
+    return pod
+
+
+def test_pods_are_counted_on_both_sides(watched: Watched) -> None:
+    wait_for(watched.prometheus.scrapes, IN_TIME, "Prometheus to scrape both")
+    for number in range(5):
+        watched.sparta.api.create("pods", "shop", asking(f"web-{number}", "100m"))
+    wait_for(lambda: watched.sparta.running("shop") == 5, IN_TIME, "the pods to run")
+    cpu = '{cluster_id="sparta", slice="argos", resource="cpu"}'
+    for expression, wanted in {
+        f"liqo_quota_granted{cpu}": 2,
+        f"liqo_quota_used{cpu}": 0.5,
+        f"liqo_quota_free{cpu}": 1.5,
+        'liqo_quota_pods{cluster_id="sparta", slice="argos"}': 5,
+        'liqo_slice_granted{cluster_id="argos", slice="argos", resource="cpu"}': 2,
+        'liqo_virtual_node_ready{cluster_id="argos", node_name="argos"}': 1,
+        'liqo_virtual_node_pods{cluster_id="argos", node_name="argos"}': 5,
+        'liqo_pod_start_seconds_count{cluster_id="argos", node_name="argos"}': 5,
+        'liqo_peer_reachable{cluster_id="argos"}': 1,
+    }.items():
+        wait_for(lambda e=expression, w=wanted: watched.value(e) == w, IN_TIME, f"{expression} to be {wanted}")
+    brought = 'liqo_virtual_kubelet_reflection_item_counter{namespace="shop", reflector_resource="%s", node_name="argos"}'
+    assert (watched.value(brought % "Pod") or 0) >= 5
+    assert (watched.value(brought % "ConfigMap") or 0) >= 1
+
+
+def test_what_is_served_is_what_is_documented(watched: Watched) -> None:
+    promised = documented()
+    for peer in (watched.sparta, watched.argos):
+        code, text = peer.daemon.get("/metrics")
+        assert code == 200
+        for name, labels in names(text).items():
+            assert name in promised, f"{name} is not in docs/metrics.md"
+            assert labels - {"le"} == promised[name], name
+
+
+@pytest.mark.parametrize("name", ["consumer", "provider", "health"])
+def test_every_query_of_a_board_has_an_answer(watched: Watched, name: str) -> None:
+    for query in queries(board(name)):
+        wait_for(lambda q=query: watched.prometheus.query(q), IN_TIME, f"an answer to {query}")
+
+
+def test_a_certificate_about_to_end_is_told(watched: Watched) -> None:
+    """Those of argos live an hour; those of ports and of the other cluster live long, and nobody is told of them."""
+    wanted = {f"argos,{identity}" for identity in IDENTITIES}
+    wait_for(lambda: watched.firing("LiqoCertificateAboutToEnd") == wanted, IN_TIME, "the alert for both identities")
+
+
+@pytest.mark.refusals("a pod past its quota")
+def test_a_full_quota_is_told_on_both_sides(watched: Watched) -> None:
+    assert not watched.firing("LiqoQuotaFull") and not watched.firing("LiqoPodsWithoutRoom")
+    watched.sparta.api.create("pods", "shop", asking("rest", "1500m"))
+    wait_for(lambda: watched.firing("LiqoQuotaFull") == {"sparta,argos,cpu"}, IN_TIME, "the alert of argos")
+    assert not watched.firing("LiqoPodsWithoutRoom")
+    # The scheduler at home would not place another one on that node: it is bound by hand.
+    more = asking("more", "100m")
+    more["spec"]["nodeName"] = "argos"
+    watched.sparta.api.create("pods", "shop", more)
+    wait_for(lambda: watched.firing("LiqoPodsWithoutRoom") == {"argos,argos"}, IN_TIME, "the alert of sparta")
+    refused = 'liqo_quota_refusals_total{cluster_id="sparta", reason="no_room"}'
+    assert (watched.value(refused) or 0) >= 1
+    for name in ("more", "rest"):
+        watched.sparta.api.delete("pods", "shop", name)
+    wait_for(lambda: not watched.firing("LiqoQuotaFull"), IN_TIME, "the alert to end")
+
+
+def test_a_peer_that_is_cut_off_is_told_until_it_is_back(watched: Watched, run: Run) -> None:
+    assert not watched.firing("LiqoPeerUnreachable")
+    run.network.cut("argos")
+    try:
+        wait_for(lambda: watched.firing("LiqoPeerUnreachable") == {"argos"}, IN_TIME, "the alert")
+        wait_for(lambda: watched.firing("LiqoVirtualNodeNotReady") == {"argos,argos"}, IN_TIME, "that of the node")
+    finally:
+        run.network.heal("argos")
+    wait_for(lambda: not watched.firing("LiqoPeerUnreachable"), IN_TIME, "the alert to end")
+
+
+def test_the_series_of_a_peer_go_with_it(watched: Watched) -> None:
+    for number in range(5):
+        watched.sparta.api.delete("pods", "shop", f"web-{number}")
+    wait_for(lambda: not watched.sparta.cluster.pods("shop"), IN_TIME, "the pods to be gone")
+    wait_for(lambda: watched.sparta.node_ready("argos"), IN_TIME, "the node to be Ready again")
+    watched.sparta.liqoctl("unoffload", "namespace", "shop", "--skip-confirm")
+    watched.sparta.unpeer_from(watched.argos)
+    for peer, other in ((watched.sparta, watched.argos), (watched.argos, watched.sparta)):
+        names_it = lambda p=peer, o=other: [line for line in p.daemon.metrics() if f'"{o.name}"' in line]  # noqa: E731
+        wait_for(lambda n=names_it: not n(), SOON * 2, f"the series of {other.name} to go: {names_it()}")
