@@ -14,6 +14,9 @@ namespace {
 
 using Values = std::map<kube::Labels, double>;
 
+/// Whoever reaches the port may ask as often as they like.
+constexpr kube::Duration pause = std::chrono::seconds(1);
+
 }  // namespace
 
 QuotaMetrics::QuotaMetrics(Context context, const QuotaLedger& ledger)
@@ -30,6 +33,9 @@ QuotaMetrics::QuotaMetrics(Context context, const QuotaLedger& ledger)
       reading_(context_.metrics.on_scrape([this] { refresh(); })) {}
 
 void QuotaMetrics::refresh() {
+  const kube::TimePoint now = context_.clock.now();
+  if (now < next_) return;
+  next_ = now + pause;
   Values granted, used, free, pods, left_out;
   std::map<std::string, std::size_t> slices;  // by consumer
   std::vector<kube::ObjectKey> keys;

@@ -19,6 +19,9 @@ namespace {
 
 using Values = std::map<kube::Labels, double>;
 
+/// Whoever reaches the port may ask as often as they like.
+constexpr kube::Duration pause = std::chrono::seconds(1);
+
 bool is_ready(const kube::Object& node) {
   for (const kube::json::value& condition : kube::array_at(node.status(), {"conditions"}))
     if (kube::string_at(condition, {"type"}) == "Ready") return kube::string_at(condition, {"status"}) == "True";
@@ -124,6 +127,9 @@ void StateMetrics::show_peers(bool leads) {
 }
 
 void StateMetrics::refresh() {
+  const kube::TimePoint now = context_.clock.now();
+  if (now < next_) return;
+  next_ = now + pause;
   const bool leads = context_.leadership.is_leader();
   leads_.set(leads ? 1 : 0);
   show_nodes(leads);

@@ -22,6 +22,7 @@ class QuotaMetrics {
   const QuotaLedger& ledger_;
   kube::InformerHandle quotas_, namespaces_;
   kube::GaugeSet granted_, used_, free_, pods_, left_out_;
+  kube::TimePoint next_{};          ///< not read anew before
   kube::Metrics::Reading reading_;  ///< last: it calls the others
 };
 

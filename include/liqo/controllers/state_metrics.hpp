@@ -31,6 +31,7 @@ class StateMetrics {
   std::map<kube::ObjectKey, Expiry> expiries_;  ///< of the Identities that have a certificate
   kube::Gauge leads_;
   kube::GaugeSet ready_, pods_, without_room_, requested_, granted_, accepted_, reachable_, expires_;
+  kube::TimePoint next_{};          ///< not read anew before
   kube::Metrics::Reading reading_;  ///< last: it calls the others
 };
 

@@ -53,7 +53,7 @@ TEST_CASE("pods are counted by the names of the Go version, and timed from bound
                  R"(namespace="shop",node_name="milan",reflector_resource="Pod"} 1)"));
   CHECK(measures("liqo_virtual_kubelet_reflection_error_counter{" + node +
                  R"(namespace="shop",node_name="milan",reflector_resource="Pod"} 0)"));
-  CHECK(measures("liqo_virtual_node_pods{" + node + named + "} 1"));
+  CHECK(world.reaches([&] { return measures("liqo_virtual_node_pods{" + node + named + "} 1"); }));
   CHECK(measures("liqo_pod_start_seconds_count{" + node + named + "} 1"));
   CHECK(measures("liqo_pod_start_seconds_bucket{" + node + named + R"(,le="30"} 0)"));
   CHECK(measures("liqo_pod_start_seconds_bucket{" + node + named + R"(,le="120"} 1)"));
@@ -67,7 +67,7 @@ TEST_CASE("pods are counted by the names of the Go version, and timed from bound
     return measures(R"(reflection_error_counter{cluster_id="milan",namespace="shop")") &&
            !measures(R"(reflector_resource="Pod"} 0)");
   }));
-  CHECK(measures("liqo_virtual_node_pods_without_room{" + node + named + "} 1"));
+  CHECK(world.reaches([&] { return measures("liqo_virtual_node_pods_without_room{" + node + named + "} 1"); }));
 }
 
 TEST_CASE("many that are refused alike ask by one, and all come in when there is room") {

@@ -89,9 +89,8 @@ TEST_CASE("refusals are counted by consumer and reason") {
   LedgerFixture fixture;
   fixture.start();
   const auto counts = [&](const std::string& labels) {
-    return fixture.reaches([&] {
-      return fixture.metrics().find("liqo_quota_refusals_total{" + labels + "} 1\n") != std::string::npos;
-    });
+    return fixture.reaches(
+        [&] { return fixture.metrics().find("liqo_quota_refusals_total{" + labels + "} 1\n") != std::string::npos; });
   };
   CHECK_FALSE(fixture.admits(LedgerFixture::shadow("large", "100")));
   CHECK(counts(R"(cluster_id="rome",reason="no_room")"));
