@@ -114,7 +114,7 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
                        .nodes = objects_of(nodes_, cluster),
                        .api_server_answers = replicator_.answers(cluster),
                        .clock_ahead = replicator_.clock_ahead(cluster),
-                       .withdrawal = replicator_.withdrawal(cluster)};
+                       .withdrawal = ""};
   if (const auto secret = replicator_.find_secret(cluster)) {
     peer.has_credentials = true;
     const auto text = kube::decode_base64(kube::string_at(secret->tree(), {"data", "kubeconfig"}));
@@ -151,6 +151,12 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
       co_return Outcome::retry(std::move(patched.error()).in("releasing the ForeignCluster"));
     if (patched && !patched->is_deleting()) foreign_clusters_.objects->observe(std::move(*patched));
     co_return Outcome::again_after(0ms);
+  }
+  // What was told stands until somebody knows better: a process that has just started does not.
+  if (auto withdrawal = replicator_.withdrawal(cluster)) {
+    peer.withdrawal = std::move(*withdrawal);
+  } else if (peer.has_credentials || !replicator_.knows_secrets()) {
+    peer.withdrawal = core::withdrawal_note(object);
   }
   kube::json::object status = core::forge_foreign_cluster_status(object, peer, context_.clock.wall());
   if (status == object.status()) co_return Outcome::done();

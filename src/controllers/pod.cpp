@@ -136,8 +136,8 @@ asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, 
                                 "(a DaemonSet needs an affinity for that)"
                           : withdrawal_;
   auto plan = core::plan_unmapped_pod(local, mapping_.is_troubled(key.ns));
-  // The reason for which it waits may have become known.
-  if (plan == core::UnmappedPodAction::nothing && !withdrawal_.empty() &&
+  // The reason for which it waits may have become known, or be another one by now.
+  if (plan == core::UnmappedPodAction::nothing &&
       kube::string_at(local.status(), {"reason"}) == reasons::offloading_back_off &&
       kube::string_at(local.status(), {"message"}) != message)
     plan = core::UnmappedPodAction::back_off;

@@ -26,6 +26,8 @@ constexpr kube::Duration look_again = 30s;
 constexpr kube::Duration unknown_pause = 10s;
 /// Heartbeats: the first, and the next after one that the provider does not want.
 constexpr kube::Duration first_beat = 1min, unwanted_pause = 1h;
+/// Between two looks at rights that nothing makes doubtful: watches go on for minutes without them.
+constexpr kube::Duration rights_pause = 1min;
 
 bool is_refusal(const kube::Failure& failure) { return failure.http_code() == 401 || failure.http_code() == 403; }
 
@@ -76,6 +78,7 @@ void ReplicationSession::start() {
     workers_.spawn(probe());
   } else {
     answers_ = true;
+    withdrawn_ = false;
   }
   workers_.spawn(beat());
   enqueue_all();
@@ -233,7 +236,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
     const kube::TimePoint now = context_.clock.now();
     auto& since = memory_[work].refused_since;
     if (!since) since = now;
-    if (!withdrawn_ && now - *since < refusal_patience) co_return Outcome::again_after(refusal_pause);
+    if (withdrawn_ != true && now - *since < refusal_patience) co_return Outcome::again_after(refusal_pause);
     log_.warn("the provider refuses to be asked about the replica, which is left to it",
               {{"kind", kind.resource.kind}, {"object", remote_key}, {"error", *failure}});
   }
@@ -356,7 +359,11 @@ asio::awaitable<void> ReplicationSession::probe() {
       if (health_changed_) health_changed_();
     }
     look_at_clock();
-    if (answers) co_await look_at_rights();
+    if (answers) {
+      co_await look_at_rights();
+    } else {
+      refused_since_.reset();
+    }
     co_await context_.clock.sleep_until(start + context_.settings.foreign_cluster_ping_interval);
   }
 }
@@ -369,7 +376,9 @@ bool ReplicationSession::was_refused() const {
 }
 
 asio::awaitable<void> ReplicationSession::look_at_rights() {
-  if (!withdrawn_ && !was_refused()) co_return;
+  const kube::TimePoint now = context_.clock.now();
+  if (withdrawn_ == false && !was_refused() && now < next_look_at_rights_) co_return;
+  next_look_at_rights_ = now + rights_pause;
   // One kind may be refused by a policy of the provider's: with a Tenant the rights to all of them go.
   bool refused = true;
   std::string why;
@@ -377,20 +386,25 @@ asio::awaitable<void> ReplicationSession::look_at_rights() {
     const kube::InformerScope scope = provider_scope(kind.resource);
     const kube::ListOptions one{.selection = scope.selection, .limit = 1};
     auto page = co_await api_.list(kind.resource, scope.ns, one);
-    if (!page && !page.error().is_forbidden()) co_return;
+    if (!page && !page.error().is_forbidden()) {
+      // The patience is with refusals that nothing interrupts.
+      refused_since_.reset();
+      co_return;
+    }
     refused = refused && !page;
     if (page) break;
     why = page.error().text();
   }
   refused_ = refused;
-  const kube::TimePoint now = context_.clock.now();
   if (!refused) refused_since_.reset();
   if (refused && !refused_since_) refused_since_ = now;
-  const bool withdrawn = refused && (withdrawn_ || now - *refused_since_ >= refusal_patience);
-  if (std::exchange(withdrawn_, withdrawn) == withdrawn) co_return;
-  if (withdrawn) {
+  // Before the patience is over a session that has just begun does not know.
+  if (refused && withdrawn_ != true && now - *refused_since_ < refusal_patience) co_return;
+  const std::optional<bool> before = std::exchange(withdrawn_, refused);
+  if (before == refused) co_return;
+  if (refused) {
     log_.warn("the provider has withdrawn our rights", {{"error", why}});
-  } else {
+  } else if (before) {
     log_.info("the provider has given our rights back");
   }
   if (health_changed_) health_changed_();

@@ -149,11 +149,18 @@ std::chrono::seconds Replicator::clock_ahead(std::string_view cluster) const {
   return ahead;
 }
 
-std::string Replicator::withdrawal(std::string_view cluster) const {
-  for (const auto& [key, peer] : peers_)
-    if (key.name == cluster && peer.session && peer.session->is_withdrawn())
-      return core::describe_withdrawal(cluster, peer.session->peer().remote_namespace);
-  return {};
+std::optional<std::string> Replicator::withdrawal(std::string_view cluster) const {
+  std::optional<std::string> told;
+  bool is_known = true;
+  for (const auto& [key, peer] : peers_) {
+    if (key.name != cluster || !peer.session) continue;
+    const auto withdrawn = peer.session->is_withdrawn();
+    // One that is left of an older peering takes nothing from the one that works.
+    if (withdrawn == false) return std::string();
+    if (withdrawn == true) told = core::describe_withdrawal(cluster, peer.session->peer().remote_namespace);
+    is_known = is_known && withdrawn;
+  }
+  return is_known ? told : std::nullopt;
 }
 
 bool Replicator::is_lost(std::string_view cluster) const {
@@ -435,7 +442,8 @@ asio::awaitable<Outcome> Replicator::close(PeerKey key, kube::Object secret) {
       if (*left) co_return Outcome::again_after(closing_pause);
     } else {
       if (!since) since = now;
-      if (!session->is_withdrawn() && now - *since < refusal_patience) co_return Outcome::again_after(closing_pause);
+      if (session->is_withdrawn() != true && now - *since < refusal_patience)
+        co_return Outcome::again_after(closing_pause);
     }
   }
   auto released = co_await set_finalizer(secret, false);

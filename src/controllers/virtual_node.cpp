@@ -1,6 +1,7 @@
 #include "liqo/controllers/virtual_node.hpp"
 
 #include <boost/asio/this_coro.hpp>
+#include <tuple>
 
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
@@ -341,16 +342,32 @@ void VirtualNodeController::tell_readiness(const kube::ObjectKey& node, std::str
 }
 
 void VirtualNodeController::see_foreign_cluster(const kube::ObjectKey& foreign) {
-  const auto object = foreign_clusters_->find(foreign);
-  if (!object) {
-    withdrawals_.erase(foreign.name);
-    return;
+  std::set<std::string> concerned;
+  if (const auto before = clusters_.extract(foreign.name)) concerned.insert(before.mapped());
+  if (const auto object = foreign_clusters_->find(foreign)) {
+    const std::string cluster(api::ForeignCluster(*object).cluster_id());
+    clusters_.emplace(foreign.name, cluster);
+    concerned.insert(cluster);
   }
-  const std::string cluster(api::ForeignCluster(*object).cluster_id());
-  std::string note = core::withdrawal_note(*object);
-  std::string& told = withdrawals_[cluster];
-  if (told == note) return;
-  told = std::move(note);
+  for (const std::string& cluster : concerned) tell_withdrawal(cluster);
+}
+
+void VirtualNodeController::tell_withdrawal(const std::string& cluster) {
+  // Of several ForeignClusters for one cluster the oldest counts, here as for its status.
+  std::optional<kube::Object> oldest;
+  const auto age = [](const kube::Object& object) { return std::tuple(object.creation_timestamp(), object.name()); };
+  for (const auto& [name, known] : clusters_)
+    if (known == cluster)
+      if (auto found = foreign_clusters_->find({"", name}); found && (!oldest || age(*found) < age(*oldest)))
+        oldest = std::move(found);
+  const std::string note = oldest ? core::withdrawal_note(*oldest) : "";
+  const auto told = withdrawals_.find(cluster);
+  if ((told == withdrawals_.end() ? "" : told->second) == note) return;
+  if (note.empty()) {
+    withdrawals_.erase(told);
+  } else {
+    withdrawals_.insert_or_assign(cluster, note);
+  }
   for (const kube::ObjectKey& key : virtual_nodes_->store().keys())
     if (const auto node = virtual_nodes_->find(key); node && VirtualNode(*node).cluster_id() == cluster)
       node_controller_.enqueue({key.text(), key});

@@ -48,8 +48,7 @@ std::string not_reflected(const kube::Object& pod) {
       for (const json::value& source : kube::array_at(container, {"envFrom"}))
         names.add("Secret", string_at(source, {"secretRef", "name"}), kube::find(source, {"secretRef", "optional"}));
     }
-  for (const json::value& secret : kube::array_at(pod.spec(), {"imagePullSecrets"}))
-    names.add("Secret", string_at(secret, {"name"}));
+  // Not those that images are pulled with: where the image is public, or there already, a pod starts without.
   return names.text();
 }
 

@@ -38,7 +38,7 @@ class ReplicationSession {
   std::chrono::seconds clock_ahead() const { return clock_ahead_; }
   /// Whether the provider has refused us everything in our tenant namespace there, for longer than it takes to make a
   /// binding anew.
-  bool is_withdrawn() const { return withdrawn_; }
+  std::optional<bool> is_withdrawn() const { return withdrawn_; }
   /// Called when answers(), clock_ahead() or is_withdrawn() changes.
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
   /// By what a worker of it has ended, so that the session has to be made anew. "" = all run.
@@ -90,8 +90,10 @@ class ReplicationSession {
   bool peer_lost_ = false;
   std::optional<bool> answers_;
   std::chrono::seconds clock_ahead_{0};
-  bool refused_ = false, withdrawn_ = false;
+  bool refused_ = false;
+  std::optional<bool> withdrawn_;
   std::optional<kube::TimePoint> refused_since_;
+  kube::TimePoint next_look_at_rights_{};
   std::function<void()> health_changed_;
   kube::Controller controller_;
   SessionWorkers workers_;

@@ -41,7 +41,8 @@ class Replicator final : public Runnable {
   /// How far the clock of the provider's API server is said to be ahead of ours; 0 = nothing to say.
   std::chrono::seconds clock_ahead(std::string_view cluster) const;
   /// What there is to tell of a provider that has taken our rights away (`core::describe_withdrawal`); "" = it has not.
-  std::string withdrawal(std::string_view cluster) const;
+  /// Nothing while no session knows yet, or where there is none.
+  std::optional<std::string> withdrawal(std::string_view cluster) const;
   /// Called with a cluster ID when find_secret(), answers() or clock_ahead() may have changed for it. One reader.
   void on_change(std::function<void(const std::string& cluster)> handler) { changed_ = std::move(handler); }
 

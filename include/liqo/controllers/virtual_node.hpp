@@ -47,6 +47,7 @@ class VirtualNodeController {
     SessionRestarts restarts;
   };
   asio::awaitable<kube::Outcome> reconcile_session(kube::WorkKey key);
+  void tell_withdrawal(const std::string& cluster);
   void see_foreign_cluster(const kube::ObjectKey& foreign);
   /// Logs that a Node has become Ready (`why` is ""), or is so no longer.
   void tell_readiness(const kube::ObjectKey& node, std::string why);
@@ -89,6 +90,7 @@ class VirtualNodeController {
   std::map<kube::ObjectKey, Entry> entries_;
   std::map<std::string, std::weak_ptr<ProviderBudget>> budgets_;  ///< by cluster
   kube::InformerHandle virtual_nodes_, nodes_, foreign_clusters_, slices_;
+  std::map<std::string, std::string> clusters_;      ///< of ForeignClusters, by their names
   std::map<std::string, std::string> withdrawals_;   ///< what is told of a cluster that has taken our rights away
   std::set<std::string> nodes_made_;                 ///< Nodes that there were, as long as their VirtualNode is there
   std::map<std::string, std::string> told_unready_;  ///< why a Node was not Ready last; "" = it was

@@ -408,6 +408,8 @@ void Informer::report(const Failure& failure) {
   // A line when the trouble begins or changes its words, not at each try.
   const bool news = !trouble_ || trouble_->text() != failure.text();
   trouble_ = failure;
+  // What it answers says that it is there again.
+  if (outage_ && !Outage::is_one(failure)) outage_->end(this);
   if (failure.is_expired()) return;
   if (!news || failures_ <= 1) return;
   // All informers of a cluster find out at the same time.
