@@ -22,12 +22,15 @@ class PeerNumbers {
   std::string hide(std::string_view text) {
     std::string out;
     out.reserve(text.size());
+    ++round_;
     while (!text.empty()) {
       const auto [begin, end] = find_name(text);
       out += text.substr(0, begin);
       if (begin < text.size()) out += number_of(text.substr(begin, end - begin));
       text.remove_prefix(end);
     }
+    // A consumer can have slices by ever new names.
+    std::erase_if(numbers_, [this](const auto& entry) { return entry.second.round != round_; });
     return out;
   }
 
@@ -47,10 +50,17 @@ class PeerNumbers {
   }
   std::string number_of(std::string_view name) {
     if (name.empty()) return {};
-    const auto [entry, is_new] = numbers_.try_emplace(std::string(name), numbers_.size() + 1);
-    return "peer-" + std::to_string(entry->second);
+    const auto [entry, is_new] = numbers_.try_emplace(std::string(name), Number{.number = next_ + 1});
+    if (is_new) ++next_;
+    entry->second.round = round_;
+    return "peer-" + std::to_string(entry->second.number);
   }
-  std::map<std::string, std::size_t> numbers_;  // of series, which a process never forgets either
+
+  struct Number {
+    std::size_t number = 0, round = 0;
+  };
+  std::map<std::string, Number> numbers_;  // of the names that the last text had
+  std::size_t next_ = 0, round_ = 0;
 };
 
 }  // namespace

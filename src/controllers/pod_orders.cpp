@@ -72,7 +72,8 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
       Memory& memory = memory_of(local.key(), local.uid());
       memory.plan.shadow_created = true;
       memory.shadow_created_at = context_.clock.now();
-      memory.bound = bound_at(local);
+      // One that has run before is made anew: when it was bound says nothing of how long that takes.
+      if (!local.has_annotation(api::annotations::remote_pod_uid)) memory.bound = bound_at(local);
       if (const std::string missing = core::not_reflected(local);
           !missing.empty() && !std::exchange(memory.told_not_reflected, true))
         context_.events.warning(local, kube::resources::pods, reasons::not_reflected,

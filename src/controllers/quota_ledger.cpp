@@ -175,8 +175,10 @@ asio::awaitable<Judgement> QuotaLedger::admit(const kube::Object& shadow_pod, bo
   Desk* desk = find_desk(std::string(shadow_pod.label(api::labels::creator_user)), view.origin(), problem);
   auto needs = stored_.needs_of(shadow_pod);
   if (desk && !needs) problem = "the pod's amounts cannot be read: " + needs.error().text();
-  if (desk && problem.empty() && desk->queue.size() >= most_waiting)
+  if (desk && problem.empty() && desk->queue.size() >= most_waiting) {
+    unavailable_.add();
     co_return unavailable("too many pods are waiting for " + desk->quota.text());
+  }
   if (!problem.empty()) {
     refused_.add();
     const QuotaRefusal reason = desk ? QuotaRefusal::unreadable : QuotaRefusal::no_quota;

@@ -51,11 +51,13 @@ def watched(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watc
         directory = tmp_path_factory.mktemp("prometheus") / "run"
         rules = shortened(CHART / "monitoring/alerts.yaml", "3s")
         prometheus = Prometheus(sparta.cluster, Path(directory), targets, rules)
-        sparta.peer_with(argos, "--cpu=2", "--memory=4Gi", "--pods=20")
-        sparta.cluster.namespace("shop")
-        sparta.liqoctl("offload", "namespace", "shop", "--pod-offloading-strategy", "Remote")
-        yield Watched(sparta, argos, prometheus)
-        prometheus.stop()
+        try:
+            sparta.peer_with(argos, "--cpu=2", "--memory=4Gi", "--pods=20")
+            sparta.cluster.namespace("shop")
+            sparta.liqoctl("offload", "namespace", "shop", "--pod-offloading-strategy", "Remote")
+            yield Watched(sparta, argos, prometheus)
+        finally:
+            prometheus.stop()
 
 
 def asking(name: str, cpu: str) -> dict:

@@ -103,7 +103,7 @@ inline constexpr MetricFamily quota_free{gauge,
                                          {"cluster_id", "slice", "resource"},
                                          handles};
 inline constexpr MetricFamily quota_pods{
-    gauge, "liqo_quota_pods", "Pods that hold something of a quota.", {"cluster_id", "slice"}, handles};
+    gauge, "liqo_quota_pods", "Pods that are stored and hold something of a quota.", {"cluster_id", "slice"}, handles};
 inline constexpr MetricFamily quota_left_out{
     gauge,
     "liqo_quota_series_left_out",

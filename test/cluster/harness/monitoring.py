@@ -68,7 +68,7 @@ class Prometheus:
         directory.mkdir(parents=True)
         (directory / "rules.yaml").write_text(yaml.safe_dump(rules))
         config = {
-            "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
+            "global": {"scrape_interval": "2s", "scrape_timeout": "2s", "evaluation_interval": "1s"},
             "rule_files": [str(directory / "rules.yaml")],
             "scrape_configs": [
                 {"job_name": job, "static_configs": [{"targets": [target]}]} for job, target in targets.items()

@@ -80,8 +80,9 @@ CASES = {
     ),
     "LiqoReflectionFails": (
         "40m",
-        {f"liqo_virtual_kubelet_reflection_error_counter{REFLECTION}": "0+60x60"},
+        # One object that never gets there is tried once a minute.
         {f"liqo_virtual_kubelet_reflection_error_counter{REFLECTION}": "0+1x60"},
+        {f"liqo_virtual_kubelet_reflection_error_counter{REFLECTION}": "0x5 30x60"},
     ),
     "LiqoWithoutLeader": (
         "10m",

@@ -62,7 +62,8 @@ void Controller::enqueue(WorkKey key) {
   if (settings_.fill && !running_) return;
   adds_.add();
   schedule_.add(key, clock_.now());
-  show(schedule_.depth(), schedule_.running());
+  // What nobody works on is not due: a replica that does not lead keeps the keys of all objects.
+  if (running_) show(schedule_.depth(), schedule_.running());
   wake_.set();
 }
 
@@ -96,6 +97,7 @@ asio::awaitable<void> Controller::run() {
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   co_await async::with_timeout(clock_, workers.join(), settings_.grace);
   co_await workers.stop();
+  show(0, 0);
   std::rethrow_exception(ended);
 }
 
