@@ -130,8 +130,9 @@ asio::awaitable<Result<kube::ObjectKey>> wait_for_virtual_node(Session& session,
       [&]() -> asio::awaitable<Result<Look>> {
     auto found = co_await cluster.list(kinds::virtual_nodes, slice.ns, selector);
     if (!found) co_return std::unexpected(std::move(found.error()));
-    if (found->empty()) co_return Look{.seen = "there is none yet"};
-    key = found->front().key();
+    const Object* node = model::node_to_wait_for(*found, slice.name);
+    if (!node) co_return Look{.seen = "there is none yet"};
+    key = node->key();
     co_return Look{.done = true};
   };
   auto done = co_await wait_for(cluster, session.deadline(), "a VirtualNode of ResourceSlice " + slice.name, probe);

@@ -27,12 +27,11 @@ asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster,
                                              EnsuredSlice done);
 
 /// Waits until the virtual node of that name has its Node, with what its VirtualNode has, and that is Ready. Where
-/// `slice` is named, also until the VirtualNode has what the slice was granted.
+/// `slice` is its name, too, also until the VirtualNode has what that slice was granted.
 asio::awaitable<Result<void>> wait_for_node(Session& session, Cluster& cluster, kube::ObjectKey virtual_node,
                                             std::string slice = {});
 
-/// Waits until there is a VirtualNode of the slice, and answers its key. A VirtualNode may share the slice's name or
-/// not.
+/// Waits until there is a VirtualNode of the slice, and answers its key: that of the slice's name, if there is one.
 asio::awaitable<Result<kube::ObjectKey>> wait_for_virtual_node(Session& session, Cluster& cluster,
                                                                kube::ObjectKey slice);
 

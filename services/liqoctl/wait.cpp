@@ -2,15 +2,17 @@
 
 #include <algorithm>
 
+#include "kube/async/timeout.hpp"
 #include "model/events.hpp"
 #include "text/duration.hpp"
 
 namespace liqoctl {
 namespace {
 
-/// Between two lines of a wait, before somebody is first asked for the reason, and between two such questions.
+/// Between two lines of a wait, before somebody is first asked for the reason, between two such questions, and for the
+/// answer to one.
 constexpr kube::Duration tell_pause = std::chrono::seconds(10), first_question = std::chrono::seconds(2),
-                         question_pause = std::chrono::seconds(5);
+                         question_pause = std::chrono::seconds(5), answer_patience = std::chrono::seconds(3);
 
 /// Whether a failure may pass by itself: nothing was decided yet.
 bool may_pass(const kube::Failure& failure) {
@@ -38,9 +40,12 @@ asio::awaitable<Result<void>> wait_for(Cluster& cluster, kube::Deadline deadline
     if (!found && !may_pass(found.error())) co_return kube::fail(std::move(found.error()), "waiting for " + what);
     seen = found ? found->seen : found.error().text();
     const bool gives_up = clock.now() >= deadline.at;
-    if (reason && (gives_up || clock.now() >= ask_at)) {
+    // Who does not answer the look would not answer this.
+    if (reason && found && !gives_up && clock.now() >= ask_at) {
       ask_at = clock.now() + question_pause;
-      if (std::string said = co_await reason(); !said.empty() && std::exchange(why, said) != said && !gives_up) {
+      const kube::Deadline patience{std::min(deadline.at, clock.now() + answer_patience)};
+      const auto said = co_await kube::async::with_deadline(clock, reason(), patience);
+      if (said && !said->empty() && std::exchange(why, *said) != *said) {
         cluster.output().warn(cluster.scope(), why);
         cluster.output().doing(cluster.scope(), "waiting for " + what);
       }

@@ -19,7 +19,8 @@ using Reason = std::function<asio::awaitable<std::string>()>;
 
 /// Looks at once and then again and again, soon at first and every half second later, until it is done. `what`
 /// completes "waiting for". What is still missing is told every ten seconds; what `reason` says, once it says it, after
-/// two. Failures: Errc::timeout, and at once those of `look` that will not pass.
+/// two: it is cancelled after three seconds and at the deadline, and not asked where `look` got no answer. Failures:
+/// Errc::timeout, and at once those of `look` that will not pass.
 asio::awaitable<Result<void>> wait_for(Cluster& cluster, kube::Deadline deadline, std::string what,
                                        std::function<asio::awaitable<Result<Look>>()> look, Reason reason = {});
 

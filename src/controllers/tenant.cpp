@@ -157,6 +157,14 @@ void TenantController::tell_condition(const kube::Object& tenant) {
   log_.info(line, {{"tenant", tenant.key()}, {"cluster", api::Tenant(tenant).cluster_id()}});
 }
 
+void TenantController::tell_namesake(const kube::Object& tenant, std::string binding) {
+  std::string& told = told_namesakes_[std::string(tenant.uid())];
+  if (told == binding) return;
+  told = std::move(binding);
+  log_.warn("the consumer's ID is the name of somebody in this cluster",
+            {{"tenant", tenant.key()}, {"cluster", api::Tenant(tenant).cluster_id()}, {"binding", told}});
+}
+
 asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   const auto found = tenants_->find(key);
@@ -203,11 +211,13 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
     auto namesake = co_await find_namesake(peer);
     if (!namesake) co_return Outcome::retry(std::move(namesake.error()));
     if (!namesake->empty()) {
+      // Peering users may read the Event, and what else this cluster binds is none of their business.
       refuse(tenant, "ClusterIDTaken",
-             "in this cluster a user or group is called " + peer + " already (" + *namesake +
-                 "), and the consumer would inherit its rights: rename either, or, where the binding is meant for this "
-                 "consumer, give it the label liqo.io/remote-cluster-id=" +
-                 peer);
+             "in this cluster a role binding names a user or group " + peer +
+                 " already, and the consumer would inherit its rights: rename either, or, where the binding is meant "
+                 "for this consumer, give it the label liqo.io/remote-cluster-id=" +
+                 peer + " (the log of liqod says which it is)");
+      tell_namesake(tenant, std::move(*namesake));
       co_return Outcome::again_after(namesake_pause);
     }
   }
@@ -433,6 +443,7 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
   auto released = co_await set_finalizer(home, *tenants_, std::move(tenant), api::finalizers::tenant, false);
   if (!released) co_return Outcome::retry(std::move(released.error()));
   told_conditions_.erase(uid);
+  told_namesakes_.erase(uid);
   log_.info("tenant deleted: its rights and requests are gone", {{"tenant", key}, {"cluster", peer}});
   co_return Outcome::done();
 }

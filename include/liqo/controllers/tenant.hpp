@@ -33,7 +33,7 @@ class TenantController final : public Runnable {
   asio::awaitable<kube::Outcome> tear_down(kube::Object tenant, std::string peer);
   /// Answers when to renew; nothing where the Tenant was refused, or has to wait for something that will be told.
   asio::awaitable<kube::Result<std::optional<kube::WallTime>>> admit(kube::Object tenant);
-  /// The binding by which somebody of this cluster has the consumer's name already, for an Event; "" where there is
+  /// The binding by which somebody of this cluster has the consumer's name already, for the log; "" where there is
   /// none. What is bound in namespaces of the consumer is the consumer's.
   asio::awaitable<kube::Result<std::string>> find_namesake(std::string consumer);
   asio::awaitable<kube::Result<void>> write_status(const kube::ObjectKey& key,
@@ -67,6 +67,9 @@ class TenantController final : public Runnable {
   /// What the log says of a Tenant: its condition, by its UID, so that a change is told once.
   void tell_condition(const kube::Object& tenant);
   std::map<std::string, api::TenantCondition, std::less<>> told_conditions_;
+  /// ... and the binding for which it is refused.
+  void tell_namesake(const kube::Object& tenant, std::string binding);
+  std::map<std::string, std::string, std::less<>> told_namesakes_;
   kube::Controller controller_;
 };
 

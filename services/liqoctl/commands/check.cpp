@@ -17,7 +17,6 @@
 namespace liqoctl {
 namespace {
 
-namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 using namespace std::chrono_literals;
 using model::Finding;

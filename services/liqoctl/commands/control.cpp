@@ -3,7 +3,7 @@
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/api/resource_slice.hpp"
+#include "model/answers.hpp"
 #include "shared.hpp"
 #include "wait.hpp"
 
@@ -26,6 +26,7 @@ struct Change {
   std::vector<std::string_view> from;  ///< empty = from any
   std::string_view question;           ///< "" = does not ask
   std::string_view done;
+  std::string_view keeping_question = {}, keeping_done = {};  ///< of --keep-pods
 };
 
 std::string condition_of(const Object& tenant) {
@@ -34,17 +35,15 @@ std::string condition_of(const Object& tenant) {
 }
 
 /// Waits until the consumer's slices say that they are drained: its Liqo is told by them. `name` "" = all.
-asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster, std::string ns, std::string name) {
+asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster, std::string consumer, std::string ns,
+                                              std::string name) {
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
     auto slices =
         co_await cluster.list(kinds::resource_slices, ns, std::string(liqo::api::labels::replicated) + "=true",
                               name.empty() ? "" : "metadata.name=" + name);
     if (!slices) co_return std::unexpected(std::move(slices.error()));
-    std::string left;
-    for (const Object& slice : *slices)
-      if (!slice.is_deleting() && !liqo::api::ResourceSlice(slice).is_denied(liqo::api::slice_conditions::resources))
-        left += (left.empty() ? "" : ", ") + std::string(slice.name());
+    const std::string left = model::not_denied(*slices, consumer);
     if (left.empty()) co_return Look{.done = true};
     co_return Look{.seen = "still accepted: " + left + " (is liqod running?)"};
   };
@@ -57,14 +56,15 @@ Answer change_tenant(Session& session, const TenantFlags& flags, const Change& c
   Cluster& cluster = **opened;
   auto key = co_await find_one(cluster, kinds::tenants, flags.name);
   if (!key) co_return std::unexpected(std::move(key.error()));
-  if (!change.question.empty())
-    if (auto yes = co_await session.confirm("Tenant " + flags.name + ": " + std::string(change.question)); !yes)
-      co_return yes;
-  std::string before;
+  const std::string_view question = flags.keep_pods ? change.keeping_question : change.question;
+  if (!question.empty())
+    if (auto yes = co_await session.confirm("Tenant " + flags.name + ": " + std::string(question)); !yes) co_return yes;
+  std::string before, consumer;
   const std::function<bool(Object&)> apply = [&](Object& tenant) {
     before = condition_of(tenant);
+    consumer = kube::string_at(tenant.spec(), {"clusterID"});
     const bool keeps = tenant.annotation(annotations::keep_pods) == "true";
-    const bool wants = change.to == "Drained" && flags.keep_pods;
+    const bool wants = flags.keep_pods;
     if (before == change.to && keeps == wants) return false;
     if (!change.from.empty() && std::find(change.from.begin(), change.from.end(), before) == change.from.end())
       return false;
@@ -79,9 +79,10 @@ Answer change_tenant(Session& session, const TenantFlags& flags, const Change& c
   auto done = co_await update(cluster, kinds::tenants, *key, apply);
   if (!done) co_return std::unexpected(std::move(done.error()));
   if (*done == Ensured::changed && change.to == "Drained" && flags.wait)
-    if (auto denied = co_await wait_for_denial(session, cluster, key->ns, ""); !denied) co_return denied;
+    if (auto denied = co_await wait_for_denial(session, cluster, consumer, key->ns, ""); !denied) co_return denied;
   if (*done != Ensured::unchanged) {
-    session.output().success(cluster.scope(), "Tenant " + flags.name + " " + std::string(change.done));
+    session.output().success(cluster.scope(), "Tenant " + flags.name + " " +
+                                                  std::string(flags.keep_pods ? change.keeping_done : change.done));
   } else if (before == change.to) {
     session.output().warn(cluster.scope(), "Tenant " + flags.name + " is " + before + " already");
   } else {
@@ -138,7 +139,8 @@ Answer change_slice(Session& session, const SliceFlags& flags, const SliceChange
   auto done = co_await update(cluster, kinds::resource_slices, key, apply);
   if (!done) co_return std::unexpected(std::move(done.error()));
   if (*done == Ensured::changed && change.drains && flags.wait)
-    if (auto denied = co_await wait_for_denial(session, cluster, key.ns, key.name); !denied) co_return denied;
+    if (auto denied = co_await wait_for_denial(session, cluster, flags.consumer, key.ns, key.name); !denied)
+      co_return denied;
   if (*done == Ensured::unchanged) {
     session.output().warn(cluster.scope(), what + " " + std::string(change.already));
   } else {
@@ -191,7 +193,9 @@ void add_control(CommandLine& line) {
                   {.to = "Drained",
                    .from = {},
                    .question = "its slices will be denied, new pods refused, and pods that run removed.",
-                   .done = "drained: its pods end within their grace periods"});
+                   .done = "drained: its pods end within their grace periods",
+                   .keeping_question = "its slices will be denied and new pods refused; pods that run stay.",
+                   .keeping_done = "drained: its pods that run stay"});
   add_tenant_verb(line, "activate", "Put a tenant back to work from any state",
                   {.to = "Active", .from = {}, .question = {}, .done = "is Active"});
   // The first key is what the Go version knows, the second what its documents say.

@@ -162,6 +162,9 @@ asio::awaitable<Result<void>> confirm_ending(Session& session, Cluster& consumer
   std::vector<Object> pods;
   for (const Object& node : *nodes) {
     auto found = co_await consumer.list(kube::resources::pods, "", "", "spec.nodeName=" + std::string(node.name()));
+    if (!found && found.error().is_forbidden())
+      co_return co_await session.confirm("Pods that run in " + provider +
+                                         " will end there; which they are, this user may not see.");
     if (!found) co_return std::unexpected(std::move(found.error()));
     for (Object& pod : *found) pods.push_back(std::move(pod));
   }

@@ -1,5 +1,7 @@
 #include "model/answers.hpp"
 
+#include <algorithm>
+
 #include "kube/base/quantity.hpp"
 #include "liqo/core/slice/request.hpp"
 #include "model/resources.hpp"
@@ -56,12 +58,29 @@ std::string who_decides(std::string_view slice_class) {
          " is none of Liqo's: a controller of the provider's own has to answer; ask its operator whether there is one";
 }
 
+std::string not_denied(const std::vector<kube::Object>& slices, std::string_view consumer) {
+  std::string out;
+  for (const kube::Object& object : slices) {
+    const liqo::api::ResourceSlice slice(object);
+    if (object.is_deleting() || slice.consumer() != consumer || slice.is_denied(liqo::api::slice_conditions::resources))
+      continue;
+    out += (out.empty() ? "" : ", ") + std::string(slice.name());
+  }
+  return out;
+}
+
+const kube::Object* node_to_wait_for(const std::vector<kube::Object>& virtual_nodes, std::string_view slice) {
+  const auto own = std::ranges::find(virtual_nodes, slice, &kube::Object::name);
+  if (own != virtual_nodes.end()) return &*own;
+  return virtual_nodes.empty() ? nullptr : &virtual_nodes.front();
+}
+
 std::string why_node_is_not_ready(const kube::Object* slice, const kube::Object* virtual_node,
                                   const kube::Object* node) {
   if (!virtual_node) return "there is no such VirtualNode";
   if (!node) return "there is no such Node yet";
   const json::object& hard = kube::object_at(virtual_node->spec(), {"resourceQuota", "hard"});
-  if (slice)
+  if (slice && slice->name() == virtual_node->name())
     if (const auto left = differing(kube::object_at(slice->status(), {"resources"}), hard); !left.empty())
       return "it does not have " + in_words(left) + " yet";
   if (const auto left = differing(hard, kube::object_at(node->status(), {"allocatable"})); !left.empty())

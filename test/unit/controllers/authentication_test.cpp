@@ -1,5 +1,9 @@
 // The handshake's controllers over a fake API server: what a provider and a consumer do, and what they refuse.
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
 
 #include "cluster_fixture.hpp"
 #include "kube/base/base64.hpp"
@@ -25,6 +29,35 @@ core::PrivateKey key_of(char seed) {
   return *core::PrivateKey::make_ed25519(
       [seed](std::size_t size) -> kube::Result<std::string> { return std::string(size, seed); });
 }
+
+/// What is logged while it lives.
+class LogText {
+ public:
+  LogText() : file_(std::tmpfile()), before_(dup(STDERR_FILENO)) {
+    REQUIRE(file_);
+    REQUIRE(dup2(fileno(file_), STDERR_FILENO) >= 0);
+  }
+  LogText(const LogText&) = delete;
+  LogText& operator=(const LogText&) = delete;
+  ~LogText() {
+    dup2(before_, STDERR_FILENO);
+    close(before_);
+    std::fclose(file_);
+  }
+  /// How many lines have this in them.
+  std::size_t lines_with(std::string_view text) {
+    std::fflush(stderr);
+    std::rewind(file_);
+    std::size_t count = 0;
+    std::array<char, 4096> line{};
+    while (std::fgets(line.data(), line.size(), file_)) count += std::string_view(line.data()).contains(text);
+    return count;
+  }
+
+ private:
+  std::FILE* file_;
+  int before_;
+};
 
 /// A provider named milan with the tenant namespace of consumer rome.
 struct Provider : ClusterFixture {
@@ -171,6 +204,7 @@ TEST_CASE("a Tenant that asks for more than it may have is refused with an Event
 }
 
 TEST_CASE("a consumer whose name somebody of this cluster has is not let in before that is settled") {
+  LogText log;
   Provider milan;
   kube::Object binding = kube::Object::make(kinds::role_bindings, {"default", "of-a-person"});
   binding.tree()["subjects"] = json::array{json::object{{"kind", "User"}, {"name", "rome"}}};
@@ -178,8 +212,14 @@ TEST_CASE("a consumer whose name somebody of this cluster has is not let in befo
   milan.start();
   milan.apply(kinds::tenants, milan.make_tenant());
   REQUIRE(milan.reaches([&] { return !milan.events("ClusterIDTaken").empty(); }));
-  CHECK(milan.events("ClusterIDTaken").front().find("RoleBinding default/of-a-person") != std::string::npos);
-  milan.pass(1min);
+  milan.pass(2min);
+  // Peering users read Events, and not what else the provider has bound.
+  for (const std::string& told : milan.events("ClusterIDTaken")) {
+    CHECK(told.contains("names a user or group rome already"));
+    CHECK_FALSE(told.contains("of-a-person"));
+    CHECK_FALSE(told.contains("default"));
+  }
+  CHECK(log.lines_with("RoleBinding default/of-a-person") == 1);
   CHECK(!milan.is_admitted());
   CHECK(milan.signer.signed_requests == 0);
   binding.set_label(api::labels::remote_cluster_id, "rome");

@@ -1,0 +1,127 @@
+"""What liqoctl says, asks and waits for, where a story would need a user without rights or an API server that hangs."""
+
+import pathlib
+import time
+from datetime import UTC, datetime
+
+import pytest
+from fake_cluster import AUTHENTICATION, LIQOCTL, OFFLOADING, FakeCluster, liqoctl
+
+pytestmark = pytest.mark.skipif(not LIQOCTL.exists(), reason="liqoctl is not built")
+
+
+def provider_of_rome() -> FakeCluster:
+    """It has denied its consumer's slice, and does not look at one in the name of turin."""
+    milan = FakeCluster("milan")
+    ns = milan.add_tenant_namespace("rome")
+    spec = {"clusterID": "rome", "tenantCondition": "Active"}
+    milan.add(AUTHENTICATION, "Tenant", "tenants", "rome", ns, spec=spec)
+    for name, consumer, answer in (("milan", "rome", "Denied"), ("strange", "turin", "Accepted")):
+        status = {"conditions": [{"type": "Resources", "status": answer}]}
+        labels = {"liqo.io/replicated": "true"}
+        milan.add(
+            AUTHENTICATION, "ResourceSlice", "resourceslices", name, ns, labels,
+            spec={"consumerClusterID": consumer}, status=status,
+        )  # fmt: skip
+    return milan
+
+
+@pytest.mark.parametrize(
+    ("flags", "asked", "told"),
+    [
+        ([], "and pods that run removed. Cannot ask", "Tenant rome drained: its pods end within their grace periods\n"),
+        (
+            ["--keep-pods"],
+            "new pods refused; pods that run stay. Cannot",
+            "Tenant rome drained: its pods that run stay\n",
+        ),
+    ],
+)
+def test_drain_says_what_becomes_of_the_pods(tmp_path: pathlib.Path, flags: list[str], asked: str, told: str) -> None:
+    milan = provider_of_rome()
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        drain = ("drain", "tenant", "rome", "--kubeconfig", kubeconfig, "--timeout", "60s", *flags)
+        refused = liqoctl(*drain)
+        done = liqoctl(*drain, "--skip-confirm")
+    assert refused.returncode == 1
+    assert asked in refused.stderr
+    # It has waited for the one slice that is denied, and not for the one that never is.
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.endswith(told)
+    tenant = milan.objects[f"{AUTHENTICATION}/namespaces/liqo-tenant-rome/tenants/rome"]
+    assert tenant["spec"]["tenantCondition"] == "Drained"
+    kept = tenant["metadata"].get("annotations", {}).get("liqo.io/keep-pods")
+    assert kept == ("true" if flags else None)
+
+
+def test_unpeer_asks_also_whom_it_cannot_name_the_pods(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome")
+    ns = rome.add_tenant_namespace("milan")
+    rome.add(OFFLOADING, "VirtualNode", "virtualnodes", "milan", ns, {"liqo.io/remote-cluster-id": "milan"})
+    rome.forbidden.add("/api/v1/pods")
+    with (
+        rome.served(tmp_path / "rome.yaml") as consumer,
+        FakeCluster("milan").served(tmp_path / "milan.yaml") as provider,
+    ):
+        done = liqoctl("unpeer", "--kubeconfig", consumer, "--remote-kubeconfig", provider)
+    assert done.returncode == 1
+    assert "Pods that run in milan will end there; which they are, this user may not see. Cannot ask" in done.stderr
+
+
+SLICE = f"{AUTHENTICATION}/namespaces/liqo-tenant-milan/resourceslices/pool"
+EVENTS = "/api/v1/namespaces/liqo-tenant-milan/events"
+
+
+def consumer_of_milan() -> FakeCluster:
+    """It has credentials there, and no slice yet."""
+    rome = FakeCluster("rome")
+    ns = rome.add_tenant_namespace("milan")
+    rome.add("/api/v1", "Secret", "secrets", "kubeconfig-controlplane-milan", ns)
+    return rome
+
+
+def deny(rome: FakeCluster) -> None:
+    rome.objects[SLICE]["status"] = {"conditions": [{"type": "Resources", "status": "Denied", "message": "no room"}]}
+
+
+def ask_for_pool(rome: FakeCluster, kubeconfig: pathlib.Path) -> str:
+    """What is said until the slice is denied."""
+    to_milan = ("--kubeconfig", kubeconfig, "--remote-cluster-id", "milan", "--timeout", "90s")
+    with rome.served(kubeconfig):
+        done = liqoctl("create", "resourceslice", "pool", *to_milan)
+    assert "Resources denied: no room" in done.stderr, done.stderr
+    return done.stderr
+
+
+def test_who_waits_is_told_what_liqod_has_warned_of(tmp_path: pathlib.Path) -> None:
+    rome = consumer_of_milan()
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    event = {"involvedObject": {"uid": SLICE}, "lastTimestamp": now, "message": "milan is away"}
+    rome.objects[f"{EVENTS}/one"] = {"metadata": {"name": "one"}, **event}
+    rome.before_reading = lambda path: deny(rome) if path == EVENTS else None
+    assert "WARN: rome: liqod says: milan is away\n" in ask_for_pool(rome, tmp_path / "rome.yaml")
+
+
+def test_events_that_are_never_told_to_their_end_hold_up_nobody(tmp_path: pathlib.Path) -> None:
+    rome = consumer_of_milan()
+    rome.endless.add(EVENTS)
+    rome.before_reading = lambda path: deny(rome) if path == EVENTS else None
+    ask_for_pool(rome, tmp_path / "rome.yaml")
+
+
+def test_who_cannot_look_does_not_ask_for_events(tmp_path: pathlib.Path) -> None:
+    rome = consumer_of_milan()
+    looked: list[float] = []
+
+    def break_for_a_while(path: str) -> None:
+        if path != SLICE or SLICE not in rome.objects:
+            return
+        looked.append(time.monotonic())
+        # Longer than it is waited with the first question.
+        rome.broken = {SLICE} if looked[-1] - looked[0] < 3 else set()
+        deny(rome)
+
+    rome.before_reading = break_for_a_while
+    ask_for_pool(rome, tmp_path / "rome.yaml")
+    assert len(looked) > 1
+    assert EVENTS not in rome.asked
