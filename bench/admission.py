@@ -162,11 +162,15 @@ class Stage:
 
 def go_before_others(pid: int) -> None:
     """Gives this process and all below it the highest weight among the sessions of the machine (sched(7), autogroups)."""
+    weigh(pid, "-20")
+
+
+def weigh(pid: int, nice: str) -> None:
     with suppress(OSError):
-        Path(f"/proc/{pid}/autogroup").write_text("-20")
+        Path(f"/proc/{pid}/autogroup").write_text(nice)
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in children.read_text().split():
-            go_before_others(int(child))
+            weigh(int(child), nice)
 
 
 def server_histogram(cluster: Cluster) -> dict[tuple[str, str], dict[float, float]]:
@@ -374,7 +378,11 @@ def main() -> int:
         if chosen.before_others:
             go_before_others(os.getpid())
         say(f"{chosen.rate:g} creations a second for {chosen.seconds:g} s")
-        figures = measure(on, chosen.rate, chosen.seconds, chosen.profile)
+        try:
+            figures = measure(on, chosen.rate, chosen.seconds, chosen.profile)
+        finally:
+            # The session is that of the shell, and outlives this.
+            weigh(os.getpid(), "0")
     if chosen.json:
         chosen.json.write_text(json.dumps(figures, indent=1) + "\n")
     found = rows(figures)
