@@ -190,6 +190,8 @@ def test_helm_does_not_remove_what_is_in_use(sides: Sides) -> None:
         "logs", "-n", "liqo", "job/liqo-pre-delete"
     )
     assert sides.ghent.api.get("deployments", "liqo", "liqod")["status"]["readyReplicas"] == 2
+    # Helm has noted that the release is about to go: it upgrades it again once it is told that it stays.
+    sides.release.helm(sides.ghent, "rollback", "liqo", "1", "--wait")
 
 
 def test_check_names_what_is_wrong_until_it_is_right(sides: Sides) -> None:
@@ -226,8 +228,9 @@ def test_check_names_what_is_wrong_until_it_is_right(sides: Sides) -> None:
 
     # liqod makes its certificate anew; of what is Helm's, Helm does.
     ghent.kubectl("scale", "deployment/liqod", "-n", "liqo", "--replicas=2")
-    ghent.kubectl("annotate", "foreigncluster/lyon", f"liqo.io/remote-pod-cidrs={lyon.pod_cidr}", "--overwrite")
     sides.helm("upgrade")
+    right = ("annotate", "foreigncluster/lyon", f"liqo.io/remote-pod-cidrs={lyon.pod_cidr}", "--overwrite")
+    wait_for(lambda: ghent.kubectl(*right), SOON, "the webhooks to let the range be corrected", interval=1)
     wait_for(lambda: not faults(), SOON, "everything to be well again", interval=1)
     # What a newer version has brought stays, whatever is put in its place.
     sides.release.helm(ghent, "rollback", "liqo", "1", "--wait")
