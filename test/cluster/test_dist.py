@@ -209,7 +209,7 @@ def test_check_names_what_is_wrong_until_it_is_right(sides: Sides) -> None:
     properties["later"] = {"type": "string"}
     ghent.api.request("PUT", f"/apis/apiextensions.k8s.io/v1/{name}", kind)
     ghent.kubectl("replace", "-f", GO_KINDS / "offloading.liqo.io_quotas.yaml")
-    ghent.kubectl("annotate", "foreigncluster/lyon", f"liqo.io/remote-pod-cidrs={ghent.options.service_cidr}", "--overwrite")
+    ghent.kubectl("annotate", "foreigncluster/lyon", f"liqo.io/remote-pod-cidrs={ghent.pod_cidr}", "--overwrite")
     ghent.kubectl("delete", "clusterrole", "liqo-remote-controlplane")
     ghent.kubectl("scale", "deployment/liqod", "-n", "liqo", "--replicas=0")
     wait_for(lambda: not ghent.pods("liqo", "app.kubernetes.io/name=liqod"), SOON, "the daemon to end")

@@ -23,6 +23,7 @@ namespace {
 namespace core = liqo::core;
 namespace json = kube::json;
 using kube::array_at;
+using kube::bool_at;
 using kube::string_at;
 
 constexpr std::size_t most_named = 3;
