@@ -188,8 +188,8 @@ def test_a_run_that_is_cut_short_leaves_nothing(run: Run, number: int) -> None:
     directory, run_id = Path(child.stdout.readline().strip()), child.stdout.readline().strip()
     assert run_id and processes_of(directory)
     os.kill(child.pid, number)
-    child.wait(30)
-    wait_for(lambda: not processes_of(directory), 10, "every process of the run to end")
+    child.wait(60)
+    wait_for(lambda: not processes_of(directory), 60, "every process of the run to end")
     if number == signal.SIGKILL:
         # Files wait for the next run, which begins by sweeping; processes, mounts and networks went at once.
         subprocess.run([sys.executable, "-c", "from harness.run import sweep; sweep()"], cwd=settings.SUITE, check=True)
