@@ -141,7 +141,7 @@ def test_its_programs_run_in_it(unpacked):
         (["/usr/bin/liqod", "--version"], f"liqod {version}"),
         (["/usr/bin/liqod", "--help"], ""),
         (["/usr/bin/liqoctl", "version", "--client"], f"Client version: {version}"),
-        (["/usr/bin/liqoctl", "install", "--print", "--cluster-id", "rome"], ""),
+        (["/usr/bin/liqoctl", "install", "--print", "--cluster-id", "rome", "--set", "image.repository=liqod"], ""),
     ):
         done = run(unpacked, *command)
         assert (done.returncode, done.stderr) == (0, ""), command
