@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,12 +16,11 @@ from harness.console import Console, as_shown
 from harness.deployed import daemon_of
 from harness.liqod import Liqod
 from harness.run import Run
-from harness.wait import patient, wait_for
+from harness.wait import wait_for
 
 PAGE = settings.TREE / "docs/sharing.md"
 SECTIONS = manual.read(PAGE)
 # How long what a command looks at may take to become what the page says.
-SOON = 40.0
 
 
 class Manual:
@@ -35,21 +33,7 @@ class Manual:
         self.failed = ""
 
     def try_step(self, step: manual.Step) -> None:
-        console = self.consoles[step.user]
-
-        until = time.monotonic() + (patient(SOON) if step.only_looks else 0)
-        while True:
-            shown = console.run(step.line, step.answers)
-            if step.matches(shown.text) and (shown.code != 0) == step.fails:
-                return
-            if time.monotonic() > until:
-                break
-            time.sleep(0.5)
-        pytest.fail(
-            f"{PAGE.name}:{step.number}: {step.user} $ {step.line}\nends with {shown.code} and shows\n{shown.text}\n"
-            f"and not\n" + "\n".join(step.shown),
-            pytrace=False,
-        )
+        manual.try_step(PAGE.name, self.consoles[step.user], step)
 
     def start_daemons(self) -> None:
         """What the Deployment would start, by the command line that stands in it."""

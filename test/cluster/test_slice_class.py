@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,11 +15,9 @@ from harness.components import Options
 from harness.console import Console
 from harness.peers import Peer
 from harness.run import Run
-from harness.wait import patient
 
 EXAMPLE = settings.TREE / "examples/slice-class"
 SECTIONS = manual.read(EXAMPLE / "README.md")
-SOON = 40.0
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +48,4 @@ def consoles(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory
 @pytest.mark.parametrize("section", SECTIONS, ids=[section.title for section in SECTIONS])
 def test_the_page(consoles: dict[str, Console], section: manual.Section) -> None:
     for step in section.steps:
-        until = time.monotonic() + (patient(SOON) if step.only_looks else 0)
-        while True:
-            shown = consoles[step.user].run(step.line, step.answers)
-            if step.matches(shown.text) and (shown.code != 0) == step.fails:
-                break
-            if time.monotonic() > until:
-                pytest.fail(f"README.md:{step.number}: `{step.line}` ends with {shown.code} and shows\n{shown.text}")
-            time.sleep(0.5)
+        manual.try_step("README.md", consoles[step.user], step)

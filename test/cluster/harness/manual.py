@@ -9,9 +9,17 @@ command fails where the last line that it shows says so.
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
+from .console import Console
+from .wait import patient
+
+# How long what only looks may show something else.
+SOON = 40.0
 _PROMPT = re.compile(r"^(\w+) \$ (.*)$")
 _ANSWER = re.compile(r"(Go on\? \[y/N\]) (\w+)$")
 _FAILURE = re.compile(r"^(✖|Error|error:)")
@@ -80,3 +88,20 @@ def read(page: Path) -> list[Section]:
             if line.strip():
                 steps[-1].shown.append(line)
     return [section for section in sections if section.steps]
+
+
+def try_step(page: str, console: Console, step: Step) -> None:
+    """Types a step, once more and again where it only looks, until it shows what the page says."""
+    until = time.monotonic() + (patient(SOON) if step.only_looks else 0)
+    while True:
+        shown = console.run(step.line, step.answers)
+        if step.matches(shown.text) and (shown.code != 0) == step.fails:
+            return
+        if time.monotonic() > until:
+            break
+        time.sleep(0.5)
+    pytest.fail(
+        f"{page}:{step.number}: {step.user} $ {step.line}\nends with {shown.code} and shows\n{shown.text}\n"
+        f"and not\n" + "\n".join(step.shown),
+        pytrace=False,
+    )
