@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from builddir import CACHE, ROOT
@@ -21,6 +21,9 @@ from builddir import CACHE, ROOT
 SUITE = ROOT / "test/cluster"
 # Each waits longer than alone, because the others use the machine, too (harness/wait.py).
 PATIENCE = {"LIQO_TEST_PATIENCE": "2"}
+BESIDE_OTHERS = "not go_peer and not skew and not alone"
+# So many files that failed are told again at most: more is no accident of a busy machine.
+TOLD_AGAIN = 2
 # How long each file took when it last ran here: the longest begin first, so that none is left over at the end.
 DURATIONS = CACHE / "story-seconds.json"
 
@@ -33,6 +36,8 @@ class Told:
     code: int
     output: str
     seconds: float
+    # What it is the second telling of, with the machine to itself.
+    first: Told | None = None
 
 
 def _remembered() -> dict[str, float]:
@@ -61,7 +66,7 @@ class Teller:
         self._lock = threading.Lock()
         self._stopped = False
 
-    def tell(self, file: Path, chosen: str = "not go_peer and not skew and not alone") -> Told:
+    def tell(self, file: Path, chosen: str = BESIDE_OTHERS) -> Told:
         """Tells what of a file, or of a directory of them, has the marks that are chosen."""
         started = time.monotonic()
         with self._lock:
@@ -85,8 +90,13 @@ class Teller:
 
 
 def tell_all() -> Iterator[Told]:
-    """Tells every file, and yields what came of each as it ends."""
+    """Tells every file, and yields what came of each as it ends.
+
+    Where no more than TOLD_AGAIN of them failed, those are told once more at the end, each with the machine to itself: `first`
+    is then what came of the first time.
+    """
     files = _longest_first(sorted(SUITE.glob("test_*.py")))
+    failed: list[Told] = []
     seconds = _remembered()
     teller = Teller()
     with ThreadPoolExecutor(jobs()) as pool:
@@ -96,6 +106,8 @@ def tell_all() -> Iterator[Told]:
                 told = future.result()
                 if told.code == 0:
                     seconds[told.file.name] = round(told.seconds, 1)
+                elif failed_stories(told.output):
+                    failed.append(told)
                 yield told
         except BaseException:
             teller.stop()
@@ -105,7 +117,14 @@ def tell_all() -> Iterator[Told]:
                 future.cancel()
     # What measures time, when it has the machine to itself.
     yield teller.tell(SUITE, "alone")
+    for first in failed if len(failed) <= TOLD_AGAIN else []:
+        yield replace(teller.tell(first.file), first=first)
     DURATIONS.write_text(json.dumps(seconds, indent=1, sort_keys=True))
+
+
+def failed_stories(output: str) -> list[str]:
+    """The stories that pytest names as failed, or whose set-up or end did."""
+    return list(dict.fromkeys(re.findall(r"^(?:FAILED|ERROR) (\S+::.*?)(?: - .*)?$", output, re.MULTILINE)))
 
 
 def slowest_stories(output: str) -> list[tuple[float, str]]:

@@ -1,0 +1,60 @@
+"""What tools/test makes of stories that fail beside others."""
+
+import pathlib
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import stories  # noqa: E402
+
+PASSES = "def test_it():\n    pass\n"
+FAILS = "def test_it():\n    assert False\n"
+FAILS_ONCE = """
+import pathlib
+
+def test_it():
+    told = pathlib.Path(__file__).with_suffix(".told")
+    if not told.exists():
+        told.touch()
+        raise AssertionError("the machine was busy")
+"""
+
+
+@pytest.fixture
+def suite(tmp_path, monkeypatch):
+    monkeypatch.setattr(stories, "SUITE", tmp_path)
+    monkeypatch.setattr(stories, "DURATIONS", tmp_path / "seconds.json")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    alone\n    go_peer\n    skew\n")
+
+    def write(**files):
+        for name, text in files.items():
+            (tmp_path / f"test_{name}.py").write_text(text)
+
+    return write
+
+
+def again():
+    return {told.file.name: told.code for told in stories.tell_all() if told.first}
+
+
+def test_what_failed_beside_others_is_told_once_more(suite):
+    suite(good=PASSES, hasty=FAILS_ONCE, bad=FAILS)
+    assert again() == {"test_hasty.py": 0, "test_bad.py": 1}
+
+
+def test_many_failures_are_no_accident(suite):
+    suite(one=FAILS_ONCE, two=FAILS_ONCE, three=FAILS_ONCE)
+    assert again() == {}
+
+
+def test_what_could_not_be_begun_is_not_told_again(suite):
+    suite(broken="import no_such_module\n", good=PASSES)
+    assert again() == {}
+
+
+def test_stories_that_failed_are_named():
+    output = "FAILED a.py::test_x[two words] - AssertionError: x - y\nERROR a.py::test_y - KeyError\nERROR a.py::test_y\nERROR a.py\n"
+    assert stories.failed_stories(output) == ["a.py::test_x[two words]", "a.py::test_y"]
