@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 from .namespace import Namespace
 from .pki import Pair
+from .wait import patient
 
 # Where each resource that stories touch is served.
 GROUPS = {
@@ -107,7 +108,7 @@ class Api:
             **(headers or {}),
             **({"Content-Type": kind} if body is not None else {}),
         }
-        fresh = getattr(self._connections, "kept", None) is None
+        fresh, timeout = getattr(self._connections, "kept", None) is None, patient(timeout)
         while True:
             try:
                 connection = self._connection(timeout)

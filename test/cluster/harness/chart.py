@@ -38,7 +38,7 @@ def install(cluster: Cluster) -> Path:
     rights.bind(cluster, None, OWN_ROLE, _SUBJECT, OWN_ROLE)
     for role, namespace in _BINDINGS:
         bind(cluster, namespace, "Role", role)
-    wait_for(lambda: _established(cluster), 20, f"the kinds of Liqo to be served in {cluster.name}")
+    wait_for(lambda: _established(cluster), 60, f"the kinds of Liqo to be served in {cluster.name}")
     # Its garbage collector looks for new kinds every 30 s only: until then pods would outlive their shadow pods.
     cluster.restart("kube-controller-manager")
     return cluster.service_account(NAMESPACE, SERVICE_ACCOUNT)

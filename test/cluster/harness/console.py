@@ -78,7 +78,7 @@ class Console:
                     os.write(ours, waiting.pop(0)[1].encode() + b"\n")
             else:
                 raise TimedOut(f"`{line}` took more than {timeout:g} s; it shows {as_shown(seen)[-1500:]!r}")
-            return Shown(process.wait(10), as_shown(seen))
+            return Shown(process.wait(patient(30)), as_shown(seen))
         finally:
             if process.poll() is None:
                 process.kill()

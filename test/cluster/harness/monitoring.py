@@ -90,7 +90,7 @@ class Prometheus:
 
     def _get(self, where: str) -> Any:
         connection = http.client.HTTPConnection(self.cluster.address, self.port)
-        connection.sock = self.cluster.space.connect(self.cluster.address, self.port, 10)
+        connection.sock = self.cluster.space.connect(self.cluster.address, self.port)
         try:
             connection.request("GET", where)
             answer = json.loads(connection.getresponse().read())

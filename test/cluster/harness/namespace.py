@@ -12,8 +12,11 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from .wait import patient, wait_for
+
+T = TypeVar("T")
 
 _CLONE_NEWNET = 0x40000000
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -39,7 +42,7 @@ class Process:
     def kill(self) -> None:
         """Kills at once (SIGKILL) and waits until it is gone."""
         self.send(signal.SIGKILL)
-        self.wait(10)
+        self.wait(30)
 
     def stop(self, timeout: float = 20) -> int:
         """Asks to end (SIGTERM) and returns the exit code."""
@@ -135,20 +138,24 @@ class Namespace:
             )
         return done.stdout.decode(errors="replace")
 
-    def connect(self, address: str, port: int, timeout: float = 10) -> socket.socket:
+    def connect(self, address: str, port: int, timeout: float = 30) -> socket.socket:
         """A TCP connection made from inside this network."""
         return self._inside(lambda: socket.create_connection((address, port), timeout))
+
+    def connect_often(self, address: str, port: int, count: int, timeout: float = 30) -> list[socket.socket]:
+        """So many TCP connections, as fast as they can be made."""
+        return self._inside(lambda: [socket.create_connection((address, port), timeout) for _ in range(count)])
 
     def listen(self, address: str) -> socket.socket:
         """A TCP server inside this network, on a port that the kernel chooses."""
         return self._inside(lambda: socket.create_server((address, 0)))
 
-    def _inside(self, opened: Callable[[], socket.socket]) -> socket.socket:
-        """Opens a socket in this network: it stays there, whoever uses it from where.
+    def _inside(self, opened: Callable[[], T]) -> T:
+        """Opens sockets in this network: they stay there, whoever uses them from where.
 
         Namespaces belong to a thread: the one that moves here ends right after, so nothing else in the test ever moves.
         """
-        result: list[socket.socket | OSError] = []
+        result: list[T | OSError] = []
 
         def run() -> None:
             try:
@@ -171,10 +178,10 @@ class Namespace:
         if self._unshare.stdin:
             self._unshare.stdin.close()
         try:
-            self._unshare.wait(10)
+            self._unshare.wait(patient(10))
         except subprocess.TimeoutExpired:
             # unshare passes its own death on to process 1 (--kill-child).
             self._unshare.kill()
-            self._unshare.wait(10)
+            self._unshare.wait(patient(30))
         if self._unshare.stdout:
             self._unshare.stdout.close()

@@ -50,7 +50,7 @@ class Node:
 
     def start(self) -> None:
         """Imports the images, starts the kubelet and waits until the node is ready."""
-        wait_for(lambda: self._ctr("version"), 30, f"containerd of {self.cluster.name}")
+        wait_for(lambda: self._ctr("version"), 60, f"containerd of {self.cluster.name}")
         self.give(settings.images())
         self.start_kubelet()
         wait_for(self.ready, 60, f"node {self.name} to be ready")
@@ -102,4 +102,4 @@ def _remove(group: Path) -> None:
         return True
 
     # Busy for a moment after its last process was killed.
-    wait_for(gone, 5, f"cgroup {group} to be empty")
+    wait_for(gone, 30, f"cgroup {group} to be empty")

@@ -11,6 +11,7 @@ from pathlib import Path
 from . import settings
 from .cluster import Cluster
 from .liqoctl import Liqoctl
+from .wait import patient
 
 # What the image is called before the colon, as tools/image calls it.
 REPOSITORY = "localhost/liqo/liqod"
@@ -39,7 +40,7 @@ class Release:
         done = subprocess.run(
             cluster.space.entering([settings.tool("helm3"), *arguments, "--namespace", "liqo"]),
             env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
-            cwd=self.directory, capture_output=True, text=True, timeout=timeout, check=False,
+            cwd=self.directory, capture_output=True, text=True, timeout=patient(timeout), check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"`helm {' '.join(map(str, arguments))}` failed: {done.stderr}"
         return done.stdout

@@ -60,7 +60,7 @@ class Replicas:
         self.current = self._start()
         assert old.process
         old.process.send(signal.SIGTERM)
-        wait_for(lambda: old.get("/readyz")[0] == 503, 10, "the old replica to say that it stops", interval=0.02)
+        wait_for(lambda: old.get("/readyz")[0] == 503, 30, "the old replica to say that it stops", interval=0.02)
         self._show((old.metrics_port - 9090), False)
         return old
 

@@ -17,6 +17,7 @@ from .cluster import Cluster
 from .components import Options
 from .network import Network
 from .node import remove_cgroups
+from .wait import wait_for
 
 
 class Run:
@@ -27,7 +28,10 @@ class Run:
         self.id = secrets.token_hex(3)
         self.directory = settings.RUNS / f"{settings.RUN_PREFIX}{self.id}"
         self.directory.mkdir(mode=0o755)
-        (self.directory / "owner").write_text(_identity(os.getpid()))
+        # In one step: another run that begins now sweeps what nobody alive owns.
+        owner = self.directory / "owner.new"
+        owner.write_text(_identity(os.getpid()))
+        owner.rename(self.directory / "owner")
         self.network = Network(self.directory / "wan")
         self.clusters: dict[str, Cluster] = {}
         self._indices = itertools.count(1)
@@ -95,7 +99,11 @@ def sweep() -> list[Path]:
     swept = []
     for directory in settings.RUNS.glob(f"{settings.RUN_PREFIX}*"):
         owner = directory / "owner"
-        if owner.exists() and not _alive(owner.read_text()):
+        try:
+            alive = _alive(owner.read_text())
+        except OSError:  # it is just being made, or swept by somebody else
+            continue
+        if not alive:
             remove_cgroups(f"liqo-{directory.name.removeprefix(settings.RUN_PREFIX)}-")
             _remove(directory)
             swept.append(directory)
@@ -103,7 +111,9 @@ def sweep() -> list[Path]:
 
 
 def _remove(directory: Path) -> None:
-    shutil.rmtree(directory, ignore_errors=True)
-    if directory.exists():  # a process that is just dying may still have written a file
-        time.sleep(0.5)
-        shutil.rmtree(directory)
+    def gone() -> bool:
+        shutil.rmtree(directory, ignore_errors=True)
+        return not directory.exists()
+
+    # A process that is just dying may still write a file, and another run that begins now sweeps, too.
+    wait_for(gone, 30, f"{directory} to be removed", interval=0.5)
