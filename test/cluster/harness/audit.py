@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ _REVIEWS = {
     "tokenreviews",
     "selfsubjectreviews",
 }
+
+_BINDINGS = {"rolebindings", "clusterrolebindings"}
 
 _SYSTEM_GROUPS = ["system:masters", "system:nodes", "system:serviceaccounts:kube-system"]
 _SYSTEM_USERS = [
@@ -89,6 +91,25 @@ def resource(entry: Entry) -> str:
 
 def is_write(entry: Entry) -> bool:
     return entry["verb"] in WRITES and resource(entry) not in _REVIEWS
+
+
+def came_early(refused: Entry, entries: Sequence[Entry]) -> bool:
+    """Whether somebody asked right after being bound, and was let do the same thing later.
+
+    The API server learns of a new binding by a watch: liqod binds before it tells, and cannot know when it was noticed.
+    """
+    at = received(refused)
+    bound = any(
+        resource(entry) in _BINDINGS and is_write(entry) and 200 <= code(entry) < 300 and 0 <= at - received(entry) <= 5
+        for entry in entries
+    )
+    return bound and any(
+        _asked(entry) == _asked(refused) and 200 <= code(entry) < 300 and received(entry) > at for entry in entries
+    )
+
+
+def _asked(entry: Entry) -> tuple[str, str, str, str]:
+    return user(entry), entry["verb"], resource(entry), entry.get("objectRef", {}).get("namespace", "")
 
 
 def falls_back(entry: Entry) -> bool:

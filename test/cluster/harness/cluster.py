@@ -80,12 +80,13 @@ class Cluster:
         self._starts.append((began, time.time()))
 
     def refused(self, since: int = 0) -> list[audit.Entry]:
-        """Requests answered 403, but not to Kubernetes itself, and not before the API server knew its roles."""
+        """Requests answered 403, but not to Kubernetes itself, nor before the API server knew roles and bindings."""
         return [
             entry
             for entry in self.audit.refused(since)
             if not audit.is_system(entry)
             if not any(began <= audit.received(entry) <= ready for began, ready in self._starts)
+            if not audit.came_early(entry, self.audit.entries())
         ]
 
     def stop(self) -> None:
@@ -216,6 +217,16 @@ class Cluster:
         self.api.apply("namespaces", None, {"kind": "Namespace", "metadata": metadata})
         self._wait_defaults(name)
         return name
+
+    def cordon(self, node: str, unschedulable: bool = True) -> None:
+        """Cordons a node or opens it again, and waits until Kubernetes has taken notice."""
+        self.api.patch("nodes", None, node, {"spec": {"unschedulable": unschedulable}})
+
+        def is_noticed() -> bool:
+            taints = self.api.get("nodes", None, node)["spec"].get("taints", [])
+            return any(taint["key"] == "node.kubernetes.io/unschedulable" for taint in taints) == unschedulable
+
+        wait_for(is_noticed, 60, f"the taint of {node} to follow")
 
     def _wait_defaults(self, namespace: str) -> None:
         what = f"the default ServiceAccount of {self.name}/{namespace}"

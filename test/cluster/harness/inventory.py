@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .wait import wait_for
@@ -52,13 +53,14 @@ def beside_kinds(lines: list[str]) -> list[str]:
 
 def of_new_cluster(cluster: Cluster) -> Inventory:
     """Every object of a cluster that has just started, once Kubernetes has done all that it does by itself."""
-    seen: list[Inventory] = []
 
     def is_complete() -> bool:
         spaces = [space["metadata"]["name"] for space in cluster.api.list("namespaces")]
         nodes = cluster.api.list("nodes")
+        collected = [role for role in cluster.api.list("clusterroles") if role.get("aggregationRule")]
         return (
             len(spaces) >= 4
+            and all(role.get("rules") for role in collected)
             and not any(node["spec"].get("taints") for node in nodes)
             and len(cluster.api.list("csinodes")) == len(nodes)
             and all(
@@ -68,11 +70,19 @@ def of_new_cluster(cluster: Cluster) -> Inventory:
             )
         )
 
-    def is_at_rest() -> bool:
-        seen.append(take(cluster))
-        return len(seen) > 1 and seen[-1] == seen[-2] and is_complete()
+    wait_for(is_complete, 60, f"{cluster.name} to be complete")
+    return at_rest(cluster)
 
-    wait_for(is_at_rest, 60, f"{cluster.name} to be complete, and at rest for a moment", interval=1)
+
+def at_rest(cluster: Cluster, look: Callable[[Cluster], Inventory] = take) -> Inventory:
+    """What `look` sees once nothing has changed for two seconds: controllers may still write what was asked before."""
+    seen: list[Inventory] = []
+
+    def is_at_rest() -> bool:
+        seen.append(look(cluster))
+        return len(seen) > 2 and seen[-1] == seen[-2] == seen[-3]
+
+    wait_for(is_at_rest, 60, f"{cluster.name} to be at rest for a moment", interval=1)
     return seen[-1]
 
 

@@ -8,6 +8,7 @@ import signal
 from pathlib import Path
 
 from . import settings
+from .api import Refused, path
 from .callers import WEBHOOK_PORT
 from .cluster import Cluster
 from .namespace import Process
@@ -52,7 +53,7 @@ class Liqod:
         ]  # fmt: skip
         self.process: Process | None = None
 
-    def start(self, ready_within: float = 30) -> Liqod:
+    def start(self, ready_within: float = 60) -> Liqod:
         """Starts it and waits until it says that it is ready; 0 does not wait."""
         self.process = self.cluster.space.start(self.name, self.command)
         if ready_within:
@@ -65,11 +66,27 @@ class Liqod:
         """Starts it where an earlier story left it dead, and anew where it hangs."""
         if self.running:
             try:
-                wait_for(self.ready, 10, "it to be ready")
+                wait_for(self.ready, 30, "it to be ready")
                 return
             except TimedOut:
                 self.kill()
         self.start()
+
+    def wait_asked(self) -> None:
+        """Waits until the API server asks the webhooks, which it does a moment after their configuration is there: a
+        ShadowPod without an origin is refused, as nothing else would."""
+
+        def asked() -> bool:
+            pod = {"containers": [{"name": "main", "image": "busybox"}]}
+            shadow = {"kind": "ShadowPod", "metadata": {"name": "probe"}, "spec": {"pod": pod}}
+            body = {"apiVersion": "offloading.liqo.io/v1beta1", **shadow}
+            try:
+                self.cluster.api.request("POST", path("shadowpods", "default"), body, query={"dryRun": "All"})
+            except Refused as refusal:
+                return "offloading.liqo.io/origin" in str(refusal)
+            return False
+
+        wait_for(asked, 60, f"the API server of {self.cluster.name} to ask the webhooks")
 
     @property
     def running(self) -> bool:
@@ -102,7 +119,7 @@ class Liqod:
         assert self.process
         self.process.send(signal.SIGCONT)
 
-    def get(self, where: str, timeout: float = 5) -> tuple[int, str]:
+    def get(self, where: str, timeout: float = 30) -> tuple[int, str]:
         """A plain HTTP GET on the port for metrics and health."""
         connection = http.client.HTTPConnection(self.cluster.address, self.metrics_port)
         connection.sock = self.cluster.space.connect(self.cluster.address, self.metrics_port, timeout)
@@ -121,7 +138,7 @@ class Liqod:
             raise RuntimeError(
                 f"liqod of {self.cluster.name} ended with {self.process.exit_code()}: {self.log()[-1500:]}"
             )
-        return self.get("/readyz")[0] == 200
+        return self.get("/readyz", timeout=5)[0] == 200
 
     def metrics(self) -> dict[str, float]:
         """Every sample of /metrics by its name with labels, e.g. `workqueue_depth{controller="pod",name="pod"}`."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .cluster import Cluster
 
 # Of a replica that is there, where the machine is short of CPU: it is asked again.
-_TOO_SLOW = (
+TOO_SLOW = (
     "; ask again",
     "; try again",
     "context deadline exceeded",
@@ -29,7 +29,7 @@ def refused_shadow_pods(provider: Cluster, since: int) -> list[str]:
         for entry in provider.audit.entries(since)
         if audit.resource(entry) == "shadowpods" and entry["verb"] == "create" and audit.code(entry) not in (201, 409)
     )
-    return [answer for answer in answers if not answer.endswith(_TOO_SLOW)]
+    return [answer for answer in answers if not answer.endswith(TOO_SLOW)]
 
 
 class Load:

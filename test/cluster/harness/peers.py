@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from . import chart, pki
-from .api import Api, Refused
+from .api import Api
 from .cluster import Cluster
 from .handshake import decoded
 from .liqoctl import Liqoctl
@@ -33,16 +33,7 @@ class Peer:
         self.daemon = Liqod(cluster, chart.install(cluster), port, flags, webhooks=True).start()
         wait_for(lambda: self.api.find("secrets", "liqo", "authentication-keys"), SOON, f"the keys of {self.name}")
         wait_for(lambda: self.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), SOON, "the cluster's ID")
-        wait_for(self._asked, SOON, f"the API server of {self.name} to ask the webhooks")
-
-    def _asked(self) -> bool:
-        shadow = {"kind": "ShadowPod", "apiVersion": "offloading.liqo.io/v1beta1", "metadata": {"name": "probe"}}
-        try:
-            where = "/apis/offloading.liqo.io/v1beta1/namespaces/default/shadowpods"
-            self.api.request("POST", where, {**shadow, "spec": {"pod": _POD}}, query={"dryRun": "All"})
-        except Refused as refusal:
-            return "offloading.liqo.io/origin" in str(refusal)
-        return False
+        self.daemon.wait_asked()
 
     def home(self, provider: Peer) -> str:
         """The tenant namespace of a provider here."""
@@ -60,9 +51,6 @@ class Peer:
 
     def running(self, namespace: str) -> int:
         return sum(pod["status"].get("phase") == "Running" for pod in self.cluster.pods(namespace))
-
-
-_POD = {"containers": [{"name": "main", "image": "busybox"}]}
 
 
 def certificate_of(consumer: Peer, provider: Peer, identity: str) -> str:
