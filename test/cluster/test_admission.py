@@ -7,7 +7,7 @@ import contextlib
 import copy
 import hashlib
 import json
-import socket
+import re
 import ssl
 import subprocess
 import time
@@ -80,7 +80,7 @@ def configured(cluster: Cluster) -> None:
             return "offloading.liqo.io/origin" in str(refusal)
         return False
 
-    wait_for(asked, 30, "the API server to ask the webhooks")
+    wait_for(asked, 60, "the API server to ask the webhooks")
 
 
 @pytest.fixture(scope="module")
@@ -112,12 +112,16 @@ def create(
     return api.request("POST", path("shadowpods", namespace), shadow(name, origin, pod, **metadata), query=query)
 
 
-def refused(action: Any, *words: str, code: int = 403) -> None:
-    with pytest.raises(Refused) as raised:
+def refused(action: Any, *words: str, code: int = 403) -> bool:
+    """Fails, as an assertion does, where it is not refused with these words; may be waited for."""
+    try:
         action()
-    assert raised.value.code == code, raised.value
-    for word in words:
-        assert word in str(raised.value)
+    except Refused as refusal:
+        assert refusal.code == code, refusal
+        for word in words:
+            assert word in str(refusal)
+        return True
+    raise AssertionError("it was not refused")
 
 
 # -- the pod firewall -------------------------------------------------------------------------------------------------
@@ -198,17 +202,17 @@ def test_an_administrator_can_make_exceptions_for_one_tenant(oslo: Cluster, rome
 
     try:
         annotate(json.dumps({"hostPorts": True, "capabilities": ["NET_ADMIN"]}))
-        wait_for(lambda: let_in(HOSTILE["a port of the node"][0]), 10, "the exception to hold")
+        wait_for(lambda: let_in(HOSTILE["a port of the node"][0]), 60, "the exception to hold")
         let_in(container(securityContext={"capabilities": {"add": ["NET_ADMIN"]}}))
         refused(lambda: let_in(HOSTILE["a capability"][0]), "capabilities.add")
         annotate('{"hostPort": true}')
         wait_for(
-            lambda: refused(lambda: let_in(POD), "liqo.io/pod-policy", '"hostPort" is not a key') is None,
-            10, "a wrong policy to let nothing in",
+            lambda: refused(lambda: let_in(POD), "liqo.io/pod-policy", '"hostPort" is not a key'),
+            60, "a wrong policy to let nothing in",
         )  # fmt: skip
     finally:
         annotate(None)
-    wait_for(lambda: let_in(POD), 10, "the default to hold again")
+    wait_for(lambda: let_in(POD), 60, "the default to hold again")
 
 
 # -- ShadowPods -------------------------------------------------------------------------------------------------------
@@ -232,12 +236,12 @@ def test_without_a_quota_or_with_a_cordoned_one_nothing_comes_in(oslo: Cluster, 
     quota(oslo, USER, cordoned=True)
     try:
         wait_for(
-            lambda: refused(lambda: create(rome, "x", dry_run=True), f"{TENANT}/{USER}", "cordoned") is None,
-            10, "the cordon to hold",
+            lambda: refused(lambda: create(rome, "x", dry_run=True), f"{TENANT}/{USER}", "cordoned"),
+            60, "the cordon to hold",
         )  # fmt: skip
     finally:
         quota(oslo, USER, cordoned=False)
-    wait_for(lambda: create(rome, "x", dry_run=True), 10, "pods to come in again")
+    wait_for(lambda: create(rome, "x", dry_run=True), 60, "pods to come in again")
 
 
 def test_of_a_shadowpod_only_some_fields_change(oslo: Cluster, rome: Api) -> None:
@@ -278,7 +282,10 @@ def test_while_liqod_is_away_only_what_it_decides_about_is_refused(oslo: Cluster
         refused(lambda: create(rome, "x"), "failed calling webhook", code=500)
         rome.request("DELETE", path("shadowpods", TWIN, "left"))
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone"}, "spec": POD}
-        refused(lambda: oslo.api.create("pods", offloaded, pod), "failed calling webhook", code=500)
+        where = path("pods", offloaded)
+        ask = lambda: oslo.api.request("POST", where, pod, query={"dryRun": "All"})  # noqa: E731
+        # The API server learns of the labels by a watch.
+        wait_for(lambda: refused(ask, "failed calling webhook", code=500), 60, "pods to be asked about")
         for namespace in ("default", "kube-system", "liqo", TWIN):
             oslo.api.create("pods", namespace, pod)
             oslo.api.delete("pods", namespace, "alone", grace=0)
@@ -297,7 +304,9 @@ def test_kubectl_shows_the_reason(oslo: Cluster, rome: Api, tmp_path: Path) -> N
         [oslo.kube, "kubectl", "--kubeconfig", config, "-n", TWIN, "create", "--validate=false", "-f", "-"]
     )
     pod = {**POD, "hostPID": True, "nodeName": "x"}
-    done = subprocess.run(command, input=json.dumps(shadow("web", pod=pod)), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        command, input=json.dumps(shadow("web", pod=pod)), capture_output=True, text=True, timeout=patient(60)
+    )
     assert done.returncode != 0
     assert done.stderr.strip() == (
         'Error from server (Forbidden): error when creating "STDIN": admission webhook "shadowpod.validate.liqo.io" '
@@ -433,6 +442,7 @@ def test_a_tenant_writes_replicas_of_its_own_and_nothing_of_the_provider(oslo: C
 
 def test_a_peering_user_sets_no_policy(oslo: Cluster, liqod: Liqod) -> None:
     oslo.api.delete("tenants", TENANT, "rome")
+    wait_for(lambda: oslo.api.find("tenants", TENANT, "rome") is None, 60, "the Tenant of before to go")
     peer = oslo.as_user(oslo.authority.issue("peering-user", "liqo-peer-user-rome-0011", ["liqo.io"]))
     tenant = {"kind": "Tenant", "metadata": {"name": "rome"}, "spec": {"clusterID": "rome"}}
     loose = {**tenant, "spec": {"clusterID": "rome", "authzPolicy": "TolerateNoHandshake"}}
@@ -452,6 +462,8 @@ def test_a_peering_user_sets_no_policy(oslo: Cluster, liqod: Liqod) -> None:
         for value in ("100", None):
             change = {"metadata": {"annotations": {mark: value}}}
             refused(lambda body=change: peer.patch("tenants", TENANT, "rome", body), f"{mark} cannot be set")
+    held = lambda: oslo.api.get("tenants", TENANT, "rome")["metadata"]["finalizers"]  # noqa: E731
+    wait_for(held, 60, "the Tenant to be held")
     refused(lambda: peer.patch("tenants", TENANT, "rome", {"metadata": {"finalizers": None}}), "finalizer")
     peer.patch("tenants", TENANT, "rome", {"spec": {"proxyURL": "http://other"}})
 
@@ -465,25 +477,33 @@ def secret(cluster: Cluster) -> dict[str, str]:
     return {key: base64.b64decode(value).decode() for key, value in found["data"].items()}
 
 
+# Less than the time that the server gives a body (60 s): what it refuses it does not wait for.
+AT_ONCE = 45
+
+
 def dial(cluster: Cluster, authority: str, port: int = WEBHOOK_PORT) -> ssl.SSLSocket:
     tls = ssl.create_default_context(cadata=authority)
-    return tls.wrap_socket(cluster.space.connect(cluster.address, port, 10), server_hostname=cluster.address)
+    return tls.wrap_socket(cluster.space.connect(cluster.address, port, AT_ONCE), server_hostname=cluster.address)
 
 
 def post(cluster: Cluster, where: str, body: bytes, length: int | None = None, method: str = "POST") -> str:
     """What the port answers to a request of that many bytes, of which only `body` is sent."""
     head = f"{method} {where} HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body) if length is None else length}\r\n\r\n"
     with dial(cluster, secret(cluster)["ca"]) as connection:
-        connection.settimeout(10)
         with contextlib.suppress(OSError):
             connection.sendall(head.encode() + body)
         answer = b""
-        while b"\r\n\r\n" not in answer and (piece := connection.recv(65536)):
-            answer += piece
-        with contextlib.suppress(OSError, socket.timeout):
-            connection.settimeout(0.5)
-            answer += connection.recv(65536)
+        with contextlib.suppress(OSError):
+            while not is_whole(answer) and (piece := connection.recv(65536)):
+                answer += piece
     return answer.decode(errors="replace")
+
+
+def is_whole(answer: bytes) -> bool:
+    """Whether an answer is there with as much of a body as it announces."""
+    head, end, body = answer.partition(b"\r\n\r\n")
+    announced = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
+    return bool(end) and len(body) >= int(announced[1] if announced else 0)
 
 
 def review(**fields: Any) -> bytes:
@@ -512,7 +532,7 @@ def test_a_bad_review_is_refused_and_harms_nobody(
     began = time.monotonic()
     answer = post(oslo, "/validate/shadowpods", body, length)
     assert answer.startswith(f"HTTP/1.1 {status} ") and word in answer
-    assert time.monotonic() - began < patient(10)
+    assert time.monotonic() - began < AT_ONCE
     create(rome, "still", dry_run=True)
 
 
@@ -521,20 +541,31 @@ def test_other_paths_and_methods_are_refused(oslo: Cluster, liqod: Liqod) -> Non
     assert post(oslo, "/validate/shadowpods", b"", method="GET").startswith("HTTP/1.1 405 ")
 
 
-def fingerprint(cluster: Cluster, authority: str) -> str:
-    with dial(cluster, authority) as connection:
-        certificate = connection.getpeercert(binary_form=True)
-        assert certificate
-        return hashlib.sha256(certificate).hexdigest()
+def fingerprint(cluster: Cluster) -> str:
+    """That of the certificate which is shown, and which one of the authorities in the Secret has signed."""
+    authority = secret(cluster)["ca"]
+    try:
+        with dial(cluster, authority) as connection:
+            certificate = connection.getpeercert(binary_form=True)
+            assert certificate
+            return hashlib.sha256(certificate).hexdigest()
+    except ssl.SSLCertVerificationError:
+        # Whoever has stood still in between for longer than a new authority is trusted before it signs asks again.
+        if authority == secret(cluster)["ca"]:
+            raise
+        return fingerprint(cluster)
 
 
 @pytest.fixture
 def short_lived(oslo: Cluster, liqod: Liqod) -> Iterator[Liqod]:
-    """The same daemon with certificates for 24 seconds, under an authority for 96."""
+    """The same daemon with certificates for 36 seconds, under an authority for 144.
+
+    A third of that is what it may be late: a busy machine stands still for some seconds.
+    """
     command = list(liqod.command)
     liqod.stop()
     oslo.api.delete(*SECRET)
-    liqod.command = [*command, "--webhook-certificate-lifetime", "24s"]
+    liqod.command = [*command, "--webhook-certificate-lifetime", "36s"]
     liqod.start()
     yield liqod
     liqod.stop()
@@ -549,20 +580,22 @@ def test_certificates_and_authorities_change_and_no_request_notices(
 ) -> None:
     configured(oslo)
     served, authorities, asked = set[str](), set[str](), 0
-    until = time.monotonic() + 110
-    while time.monotonic() < until and not (len(served) >= 6 and len(authorities) >= 2):
+    until = time.monotonic() + patient(150)
+    while time.monotonic() < until and not (len(served) >= 4 and len(authorities) >= 2):
         create(rome, "asking", dry_run=True)
         asked += 1
-        bundle = secret(oslo)["ca"]
-        authorities.add(hashlib.sha256(bundle.encode()).hexdigest())
-        served.add(fingerprint(oslo, bundle))
+        authorities.add(hashlib.sha256(secret(oslo)["ca"].encode()).hexdigest())
+        served.add(fingerprint(oslo))
         time.sleep(0.2)
-    assert len(served) >= 6 and len(authorities) >= 2, (len(served), len(authorities), asked)
-    assert asked > 100
-    configuration = oslo.api.get("validatingwebhookconfigurations", None, "liqo-webhook")
-    assert {hook["clientConfig"]["caBundle"] for hook in configuration["webhooks"]} == {
-        base64.b64encode(secret(oslo)["ca"].encode()).decode()
-    }
+    assert len(served) >= 4 and len(authorities) >= 2, (len(served), len(authorities), asked)
+    assert asked > 20
+
+    def trusted() -> bool:
+        configuration = oslo.api.get("validatingwebhookconfigurations", None, "liqo-webhook")
+        bundle = base64.b64encode(secret(oslo)["ca"].encode()).decode()
+        return {hook["clientConfig"]["caBundle"] for hook in configuration["webhooks"]} == {bundle}
+
+    wait_for(trusted, 60, "the configuration to have the authorities of the Secret")
 
 
 def test_two_replicas_that_start_at_once_share_one_authority(oslo: Cluster, liqod: Liqod, rome: Api) -> None:
@@ -584,7 +617,7 @@ def test_two_replicas_that_start_at_once_share_one_authority(oslo: Cluster, liqo
                     pass
             return authority.count("BEGIN CERTIFICATE") == 1
 
-        wait_for(both, 30, "both replicas to serve under the one authority")
+        wait_for(both, 60, "both replicas to serve under the one authority")
         configured(oslo)
         create(rome, "two", dry_run=True)
     finally:
@@ -596,7 +629,7 @@ def test_two_replicas_that_start_at_once_share_one_authority(oslo: Cluster, liqo
 def test_a_changed_configuration_is_put_right(oslo: Cluster, liqod: Liqod) -> None:
     name = ("validatingwebhookconfigurations", None, "liqo-webhook")
     oslo.api.patch(*name, {"webhooks": []})
-    wait_for(lambda: oslo.api.get(*name).get("webhooks"), 10, "the webhooks to be back")
+    wait_for(lambda: oslo.api.get(*name).get("webhooks"), 60, "the webhooks to be back")
     oslo.api.delete(*name)
-    wait_for(lambda: oslo.api.find(*name), 10, "the configuration to be back")
+    wait_for(lambda: oslo.api.find(*name), 60, "the configuration to be back")
     configured(oslo)

@@ -34,7 +34,7 @@ def bergen(run: Run, daemons: object) -> Iterator[Cluster]:
         cluster.namespace("liqo-tenant-paris", {"liqo.io/remote-cluster-id": "paris"})
         cluster.namespace(TWIN, labels)
         daemon = Liqod(cluster, chart.install(cluster), webhooks=True).start()
-        wait_for(lambda: cluster.api.find("validatingwebhookconfigurations", None, "liqo-webhook"), 30, "the webhooks")
+        daemon.wait_asked()
         for resource, namespace, body in GOOD:
             make(cluster, path(resource, namespace), body)
         process = daemon.process
@@ -177,5 +177,5 @@ def test_a_slice_of_a_class_that_nobody_answers_says_so(bergen: Cluster) -> None
     def told() -> bool:
         return any("gold" in event["message"] for event in bergen.events(TENANT, "rare"))
 
-    wait_for(told, 20, "an Event that says who has to answer")
+    wait_for(told, 60, "an Event that says who has to answer")
     bergen.api.delete("resourceslices", TENANT, "rare")

@@ -19,7 +19,7 @@ from harness.cluster import Cluster
 from harness.components import Options
 from harness.liqod import Liqod
 from harness.run import Run
-from harness.wait import wait_for
+from harness.wait import patient, wait_for
 
 pytestmark = pytest.mark.refusals("the consumer finds out how much there is")
 
@@ -75,7 +75,7 @@ class Forger:
             "dryRun": dry_run,
         }
         review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
-        raw = self.home.space.connect(self.victim.address, WEBHOOK_PORT, 20)
+        raw = self.home.space.connect(self.victim.address, WEBHOOK_PORT, patient(30))
         connection = http.client.HTTPConnection(self.victim.address, WEBHOOK_PORT)
         connection.sock = self.tls.wrap_socket(raw)
         try:
@@ -148,7 +148,7 @@ def test_whoever_forges_reviews_holds_little_and_learns_no_figures(provider: Pro
     thread = threading.Thread(target=forges)
     thread.start()
     try:
-        wait_for(lambda: 503 in codes, 30, "the forger to hold all that it gets")
+        wait_for(lambda: 503 in codes, 60, "the forger to hold all that it gets")
         for number in range(36):
             provider.rome.create("shadowpods", TWIN, shadow(f"web-{number}", 100))
     finally:
@@ -160,7 +160,7 @@ def test_whoever_forges_reviews_holds_little_and_learns_no_figures(provider: Pro
     assert metrics["liqod_admission_proven_callers"] == 1
     assert metrics['liqod_admission_shadowpods_total{caller="unproven"}'] >= len(codes)
     # The consumer is told the figures, nobody else is, and a question that reserves nothing is not answered at all.
-    assert f"of {GRANTED // 1000}," in provider.refusal("more", 500)
+    wait_for(lambda: f"of {GRANTED // 1000}," in provider.refusal("more", 500), 60, "the consumer to be told")
     for cpu in (10, 300, 1000, GRANTED + 1):
         code, text = forger.asks("looks", cpu, dry_run=True)
         assert code == 503 and " of 4" not in text and "free" not in text, text

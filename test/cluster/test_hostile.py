@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from harness import audit, inventory, settings
+from harness import audit, chart, inventory, settings
 from harness.api import APPLY, MERGE, Api, path
-from harness.cluster import busybox
+from harness.cluster import Cluster, busybox
 from harness.components import Options
 from harness.handshake import Handshake, encoded
 from harness.peers import SOON, Peer, as_identity, as_kubeconfig
@@ -484,15 +484,15 @@ def hostile(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host
         yield Hostile(Peer(sparta), Peer(athens), tmp_path_factory.mktemp("identities"))
 
 
-def everything(hostile: Hostile) -> inventory.Inventory:
+def everything(cluster: Cluster) -> inventory.Inventory:
     """All that is in the provider but the ledger's notes: that of the pod that runs is struck out when it is seen."""
-    found = inventory.take(hostile.provider.cluster)
+    found = inventory.take(cluster)
     return {path: found[path] for path in found if "/configmaps/liqo-quota-" not in path}
 
 
 @pytest.fixture(scope="module")
 def before(hostile: Hostile) -> inventory.Inventory:
-    return everything(hostile)
+    return inventory.at_rest(hostile.provider.cluster, everything)
 
 
 def test_the_table_is_large_enough_and_says_each_thing_once() -> None:
@@ -516,7 +516,8 @@ def test_it_may(hostile: Hostile, before: inventory.Inventory, row: Row) -> None
 
 
 def test_nothing_of_it_left_a_trace(hostile: Hostile, before: inventory.Inventory) -> None:
-    assert inventory.differences(before, everything(hostile)) == []
+    after = inventory.at_rest(hostile.provider.cluster, everything)
+    assert inventory.differences(before, after) == []
 
 
 def test_a_shadowpod_bears_the_name_of_who_made_it_whatever_it_says(hostile: Hostile) -> None:
@@ -575,6 +576,8 @@ def test_a_namespace_that_is_there_becomes_nobodys_twin(hostile: Hostile, namesp
         assert code == 403
     finally:
         asks.patch("namespacemaps", SPARTA, "athens", {"spec": {"desiredMapping": {"more": None}}})
+    # Not to be taken for the answer about the next one.
+    wait_for(lambda: phase() == "", SOON, "the answer to be taken back")
     assert api.find("namespaces", None, namespace)
 
 
@@ -606,6 +609,7 @@ def test_a_slice_gets_no_certificate_for_more_than_itself(hostile: Hostile, subj
         assert not [
             entry for entry in hostile.provider.cluster.audit.entries(asked)
             if audit.is_write(entry) and audit.resource(entry) == "certificatesigningrequests"
+            if audit.user(entry) == chart.USER
         ]  # fmt: skip
     finally:
         asks.delete("resourceslices", SPARTA, "evil")

@@ -51,7 +51,7 @@ def oslo(run: Run, daemons: object) -> Iterator[Cluster]:
         cluster.api.apply("quotas", TENANT, {"kind": "Quota", "metadata": {"name": USER}, "spec": quota})
         grant_slice(cluster)
         daemon.start()
-        wait_for(lambda: asked(cluster.api), 30, "the API server to ask the webhooks")
+        wait_for(lambda: asked(cluster.api), 60, "the API server to ask the webhooks")
         yield cluster
 
 
@@ -221,7 +221,7 @@ def test_orders_to_the_provider_are_left_out_of_the_pod_and_stay_on_the_shadowpo
     stored = rome.request("POST", path("shadowpods", TWIN), made)
     assert stored["metadata"]["annotations"] == orders
     assert stored["spec"]["pod"]["tolerations"] == everywhere
-    pod = wait_for(lambda: oslo.pod(TWIN, "orders"), 20, "the pod")
+    pod = wait_for(lambda: oslo.pod(TWIN, "orders"), 60, "the pod")
     annotations = pod["metadata"]["annotations"]
     assert {*orders} & {*annotations} == {"note", LEFT_OUT}
     assert json.loads(annotations[LEFT_OUT]) == [
@@ -246,13 +246,13 @@ def test_the_policy_lets_more_through_and_has_images_pulled(oslo: Cluster, rome:
     policy |= {"alwaysPullImages": True, "storageClasses": ["gold"], "externalNameBackends": True}
     try:
         annotate(json.dumps(policy))
-        wait_for(lambda: let_in("shadowpods", HOSTILE["a runtime of the provider"][1]), 10, "the policy to hold")
+        wait_for(lambda: let_in("shadowpods", HOSTILE["a runtime of the provider"][1]), 60, "the policy to hold")
         let_in("persistentvolumeclaims", HOSTILE["a claim of a class that was not offered"][1])
         let_in("ingresses", HOSTILE["an Ingress to wherever a name leads"][1])
         pod = {**POD, "tolerations": [{"key": "pool", "operator": "Exists"}]}
         orders = {"v1.multus-cni.io/default-network": "lan"}
         rome.request("POST", path("shadowpods", TWIN), shadow("let-through", pod, annotations=orders))
-        made = wait_for(lambda: oslo.pod(TWIN, "let-through"), 20, "the pod")
+        made = wait_for(lambda: oslo.pod(TWIN, "let-through"), 60, "the pod")
         assert made["metadata"]["annotations"].items() >= orders.items()
         assert LEFT_OUT not in made["metadata"]["annotations"]
         assert "pool" in [entry.get("key") for entry in made["spec"]["tolerations"]]

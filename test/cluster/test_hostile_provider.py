@@ -14,7 +14,7 @@ import pytest
 from harness import settings
 from harness.cluster import busybox
 from harness.components import Options
-from harness.peers import SOON, Peer
+from harness.peers import Peer
 from harness.run import Run
 from harness.wait import stays, wait_for
 
@@ -45,7 +45,8 @@ class Three:
 
     def held(self, cluster: str) -> float:
         metrics = self.lodi.daemon.metrics()
-        return next(v for k, v in metrics.items() if k.startswith("kube_store_budget_bytes{") and f'"{cluster}"' in k)
+        held = [v for k, v in metrics.items() if k.startswith("kube_store_budget_bytes{") and f'"{cluster}"' in k]
+        return held[0]
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +83,18 @@ def test_a_provider_that_floods_stops_its_own_session_and_no_other(three: Three)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, range(120)))
 
-    told = lambda: "--provider-cache-mib" in three.session("pisa").get("message", "")  # noqa: E731
+    def told() -> bool:
+        condition = three.session("pisa")
+        assert condition["status"] == "Creating", condition
+        return "--provider-cache-mib" in condition["message"] and "configmaps of shop-lodi" in condition["message"]
+
     wait_for(told, 60, "the VirtualNode to say what to do")
-    assert three.session("pisa")["status"] == "Creating" and "configmaps of shop-lodi" in three.session("pisa")["message"]
-    wait_for(lambda: three.ready("pisa")["status"] == "False", SOON, "the Node of the flooding provider not to be Ready")
-    assert "shows more than is held of a provider" in three.ready("pisa")["message"]
+
+    def closed() -> bool:
+        condition = three.ready("pisa")
+        return condition["status"] == "False" and "shows more than is held of a provider" in condition["message"]
+
+    wait_for(closed, 60, "the Node of the flooding provider not to be Ready, and to say why")
     # What is taken from the network and parsed on the way comes on top of what is held.
     stays(lambda: process.private_bytes() - before < (2 * BUDGET + 64) * MIB, 5, "the memory of liqod")
     assert process is lodi.daemon.process and lodi.daemon.running
@@ -100,4 +108,4 @@ def test_a_provider_that_floods_stops_its_own_session_and_no_other(three: Three)
         list(pool.map(lambda number: pisa.api.delete("configmaps", "shop-lodi", f"flood-{number}"), range(120)))
     lodi.daemon.restart()
     wait_for(lambda: three.ready("pisa")["status"] == "True", 60, "the Node to be Ready when the flood is gone")
-    assert 0 < three.held("pisa") < MIB
+    wait_for(lambda: 0 < three.held("pisa") < MIB, 60, "little to be held of it")

@@ -78,23 +78,28 @@ def test_it_gets_no_name_that_somebody_else_may_be_about_to_use(hostile: Hostile
         return api.get("namespacemaps", AWAY, "argos").get("status", {}).get("currentMapping", {}).get("more", {})
 
     try:
-        wait_for(lambda: "(twinNames)" in answer().get("message", ""), SOON, "the provider to name the key")
-        assert answer()["phase"] == "CreationLoopBackOff"
+        seen = wait_for(lambda: "(twinNames)" in answer()["message"] and answer(), SOON, "the provider to name the key")
+        assert seen["phase"] == "CreationLoopBackOff"
         assert api.find("namespaces", None, name) is None
     finally:
         asks.patch("namespacemaps", AWAY, "argos", {"spec": {"desiredMapping": {"more": None}}})
+    # Not to be taken for the answer about the next one.
+    wait_for(lambda: not answer(), SOON, "the answer to be taken back")
 
 
 def test_a_user_reads_the_key_that_would_allow_the_name_and_the_provider_allows_it(hostile: Hostile) -> None:
     consumer, provider = hostile.consumer, hostile.provider
     consumer.cluster.namespace("chosen")
-    offload = ("offload", "namespace", "chosen", "--namespace-mapping-strategy", "EnforceSameName", "--timeout", "20s")
-    done = consumer.liqoctl.attempt(*offload)
+    offload = ("offload", "namespace", "chosen", "--namespace-mapping-strategy", "EnforceSameName")
+    consumer.liqoctl(*offload, "--wait=false")
+    status = lambda: consumer.api.get("namespaceoffloadings", "chosen", "offloading")["status"]  # noqa: E731
+    wait_for(lambda: "(twinNames)" in json.dumps(status()), SOON, "the refusal to come home")
+    done = consumer.liqoctl.attempt(*offload, "--timeout", "5s")
     assert done.code == 1 and "(twinNames)" in done.err, done.err
     consumer.peer_with(provider, "--allow-twin-names", "chosen", "--allow-twin-names", "team-*")
     policy = provider.api.get("namespaces", None, AWAY)["metadata"]["annotations"]["liqo.io/pod-policy"]
     assert json.loads(policy) == {"twinNames": ["*-corinth", "chosen", "team-*"]}
-    consumer.liqoctl("offload", "namespace", "chosen", "--namespace-mapping-strategy", "EnforceSameName")
+    consumer.liqoctl(*offload)
     assert provider.api.find("namespaces", None, "chosen")
     consumer.liqoctl("unoffload", "namespace", "chosen", "--skip-confirm")
 
@@ -137,9 +142,10 @@ def shadow(name: str, **container: Any) -> dict[str, Any]:
 
 def test_its_twins_hold_so_many_objects_and_no_more(hostile: Hostile) -> None:
     api, bounds = hostile.provider.api, ("resourcequotas", TWIN, "liqo-twin")
-    quota = api.get(*bounds)
-    assert quota["spec"]["hard"]["count/secrets"] == "2k", "what 110 granted pods, in thousands, and 1,000 make"
-    assert set(quota["status"]["used"]) >= {"count/secrets", "count/services", "services.nodeports"}
+    # What 110 granted pods, in thousands, and 1,000 make.
+    wait_for(lambda: api.get(*bounds)["spec"]["hard"]["count/secrets"] == "2k", SOON, "the usual bound")
+    counted = {"count/secrets", "count/services", "services.nodeports"}
+    wait_for(lambda: set(api.get(*bounds)["status"]["used"]) >= counted, SOON, "Kubernetes to count")
     hostile.set_policy(twinQuota={"count/secrets": "3", "services.nodeports": "1"})
     wait_for(lambda: api.get(*bounds)["spec"]["hard"]["count/secrets"] == "3", SOON, "the policy to be followed")
     for number in range(3):
@@ -156,12 +162,18 @@ def test_its_twins_hold_so_many_objects_and_no_more(hostile: Hostile) -> None:
 
 def test_what_all_its_twins_hold_together_is_bounded(hostile: Hostile) -> None:
     api = hostile.provider.api
-    used = api.get("resourcequotas", TWIN, "liqo-twin")["status"]["used"]["count/secrets"]
-    hostile.set_policy(tenantQuota={"count/secrets": str(int(used) + 4)})
+
+    def counted() -> bool:
+        used = api.get("resourcequotas", TWIN, "liqo-twin")["status"]["used"]["count/secrets"]
+        return int(used) == len(api.list("secrets", TWIN))
+
+    wait_for(counted, 60, "Kubernetes to have counted what has gone")
+    used = len(api.list("secrets", TWIN))
+    hostile.set_policy(tenantQuota={"count/secrets": str(used + 4)})
     for number in range(4):
         hostile.slice.create("secrets", TWIN, secret(f"t{number}"))
     hard = lambda: api.get("resourcequotas", TWIN, "liqo-twin")["spec"]["hard"]["count/secrets"]  # noqa: E731
-    wait_for(lambda: hard() == str(int(used) + 4), SOON, "the twin to get no more")
+    wait_for(lambda: hard() == str(used + 4), SOON, "the twin to get no more")
     hostile.refused("secrets", secret("more"), "exceeded quota: liqo-twin")
     for number in range(4):
         hostile.slice.delete("secrets", TWIN, f"t{number}")

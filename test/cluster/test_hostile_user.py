@@ -94,14 +94,14 @@ def test_a_pod_says_nothing_in_liqos_name(story: Story, user: Api) -> None:
         events = story.consumer.api.list("events", story.namespace)
         return [event for event in events if event["reason"] == "OffloadingLeftOut"]
 
-    (event,) = wait_for(told, 20, "the Event of what was left out")
+    (event,) = wait_for(told, 60, "the Event of what was left out")
     assert event["involvedObject"]["name"] == "liar"
     for word in ("milan", "annotation k8s.v1.cni.cncf.io/networks", "toleration of pool-of-paris"):
         assert word in event["message"]
     assert story.home.stop() == 0
     story.home.start()
     user.request("DELETE", path("pods", story.namespace, "liar"))
-    wait_for(lambda: story.shadow("liar") is None, 30, "the ShadowPod to go")
+    wait_for(lambda: story.shadow("liar") is None, 60, "the ShadowPod to go")
     (same,) = told()
     assert same.get("count", 1) == event.get("count", 1)
 
@@ -119,6 +119,6 @@ def test_a_pod_gets_no_other_account_and_no_other_runtime_of_the_provider(story:
             conditions = story.local(name)["status"].get("conditions", [])
             return any(word in condition.get("message", "") for condition in conditions)
 
-        wait_for(refused, 30, f"the refusal of {word} to be told")
+        wait_for(refused, 60, f"the refusal of {word} to be told")
         assert story.shadow(name) is None
         user.request("DELETE", path("pods", story.namespace, name))
