@@ -55,8 +55,9 @@ class Pair:
 
     def told(self) -> tuple[str, str, str]:
         """Status, reason and message of the one condition."""
-        (one,) = self.peer()["status"]["modules"]["networking"]["conditions"]
-        assert one["type"] == "NetworkConfigurationStatus"
+        conditions = self.peer()["status"]["modules"]["networking"].get("conditions") or []
+        assert [one["type"] for one in conditions] == ["NetworkConfigurationStatus"]
+        (one,) = conditions
         return one["status"], one["reason"], one["message"]
 
     def events(self, reason: str) -> list[dict[str, Any]]:
@@ -95,7 +96,7 @@ def _peer(pair: Pair, kubeconfig: Path) -> None:
 @pytest.mark.refusals("a peering user is refused what it need not see, and liqoctl goes on without")
 def test_ranges_that_the_provider_publishes_are_declared_and_addresses_shown(pair: Pair) -> None:
     assert pair.peer()["metadata"]["annotations"][KEY] == pair.away.cluster.pod_cidr
-    assert pair.told()[:2] == ("Ready", "PodAddressesDeclared")
+    wait_for(lambda: pair.told()[:2] == ("Ready", "PodAddressesDeclared"), SOON, "the condition")
     wait_for(lambda: pair.shown() == [pair.real()], SOON, "the address of the pod to be shown at home")
     wait_for(lambda: pair.endpoints() == [pair.real()], SOON, "the Service of home to lead to the pod")
     wide = pair.home.cluster.kubectl("get", "pods", "-n", "shop", "-o", "wide")
@@ -164,7 +165,7 @@ def test_what_the_network_maps_is_shown_as_it_is_reached_from_here(pair: Pair) -
     mapped = "10.62." + real.split(".", 2)[2]
     wait_for(lambda: pair.shown() == [mapped], SOON, "the address as the network maps it")
     wait_for(lambda: pair.endpoints() == [mapped], SOON, "the Service to lead there")
-    assert pair.told()[:2] == ("Ready", "NetworkConfigurationPresence")
+    wait_for(lambda: pair.told()[:2] == ("Ready", "NetworkConfigurationPresence"), SOON, "the condition to say so")
     # One address that the network has given another one.
     api.create("ips", pair.tenant, {"kind": "IP", "metadata": {"name": "one"}, "spec": {"ip": "192.0.2.9"}})
     pair.report("192.0.2.9")

@@ -16,15 +16,16 @@ from harness.cluster import Cluster, busybox
 from harness.node import is_ready
 from harness.peering import Peering
 from harness.story import Story
-from harness.wait import wait_for
+from harness.wait import patient, wait_for
 
 pytestmark = pytest.mark.usefixtures("daemons")
 
 
-def ends_with(rome: Cluster, *flags: object, timeout: float = 30) -> tuple[int, str]:
+def ends_with(rome: Cluster, *flags: object, timeout: float = 60) -> tuple[int, str]:
     """Runs liqod in rome until it ends by itself; its exit code and what it printed."""
     command = rome.space.entering([settings.liqod(), *flags])
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, text=True)
+    output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(command, **output, timeout=patient(timeout), text=True)
     return done.returncode, done.stdout
 
 
@@ -101,7 +102,7 @@ def changed_user(kubeconfig: str, user: dict[str, Any]) -> str:
 def test_a_virtualnode_without_its_secret_says_so_and_recovers(rome_to_milan: Peering) -> None:
     peering = broken_node(rome_to_milan, "no-secret", None)
     try:
-        wait_for(lambda: peering.secret in told(peering), 20, "the VirtualNode to name the missing Secret")
+        wait_for(lambda: peering.secret in told(peering), 60, "the VirtualNode to name the missing Secret")
         assert not peering.node_ready()
         assert rome_to_milan.node_ready(), "the other virtual node is not concerned"
         peering.write_secret(peering.kubeconfig())
@@ -128,7 +129,7 @@ def test_a_secret_with_a_bad_kubeconfig_is_refused_and_says_why(rome_to_milan: P
     kubeconfig = "garbage: [" if user is None else changed_user(rome_to_milan.kubeconfig(), user)
     peering = broken_node(rome_to_milan, name, kubeconfig)
     try:
-        wait_for(lambda: word in told(peering) and "kubeconfig" in told(peering), 20, "the VirtualNode to say why")
+        wait_for(lambda: word in told(peering) and "kubeconfig" in told(peering), 60, "the VirtualNode to say why")
         assert not is_ready(peering.node_object())
         assert not Path("/tmp/liqo-test-pwned").exists()
         assert rome_to_milan.node_ready(), "the other virtual node is not concerned"
@@ -160,7 +161,7 @@ def talking_garbage(peering: Peering, answer: bytes) -> tuple[int, threading.Eve
                         continue
 
     threading.Thread(target=serve, daemon=True).start()
-    assert started.wait(10)
+    assert started.wait(patient(30))
     return ports[0], done
 
 
@@ -195,7 +196,7 @@ def test_a_kubeconfig_of_a_stranger_is_refused_by_the_provider_and_says_so(rome_
     kubeconfig = pki.kubeconfig(provider.server, provider.authority.pair.certificate, user)
     peering = broken_node(rome_to_milan, "stranger", kubeconfig)
     try:
-        wait_for(lambda: "401" in told(peering) or "nauthorized" in told(peering), 30, "the VirtualNode to say why")
+        wait_for(lambda: "401" in told(peering) or "nauthorized" in told(peering), 60, "the VirtualNode to say why")
         assert not peering.node_ready()
     finally:
         peering.dissolve()

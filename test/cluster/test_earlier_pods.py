@@ -32,11 +32,11 @@ def full(siena_to_massa: Peering, namespace: str) -> Iterator[tuple[Peering, str
     home.namespace(namespace)
     (worker,) = [n["metadata"]["name"] for n in home.api.list("nodes") if n["metadata"]["name"] != siena_to_massa.node]
     home.api.create("pods", namespace, busybox("placed"))
-    wait_for(lambda: (home.pod(namespace, "placed") or {})["spec"].get("nodeName"), 20, "a pod to be placed")
-    home.api.patch("nodes", None, worker, {"spec": {"unschedulable": True}})
+    wait_for(lambda: (home.pod(namespace, "placed") or {})["spec"].get("nodeName"), 60, "a pod to be placed")
+    home.cordon(worker)
     yield siena_to_massa, namespace
     home.api.delete("namespaceoffloadings", namespace, "offloading")
-    home.api.patch("nodes", None, worker, {"spec": {"unschedulable": False}})
+    home.cordon(worker, False)
     home.api.delete_all("pods", namespace, grace=0)
 
     def gone() -> bool:
@@ -57,7 +57,7 @@ def extend(peering: Peering, namespace: str, strategy: str) -> None:
         found = peering.consumer.api.find("namespaceoffloadings", namespace, "offloading") or {}
         return found.get("status", {}).get("offloadingPhase", "")
 
-    wait_for(lambda: phase() == "Ready", 30, "the namespace to be extended")
+    wait_for(lambda: phase() == "Ready", 60, "the namespace to be extended")
 
 
 def told(peering: Peering, namespace: str) -> list[dict[str, Any]]:
@@ -83,7 +83,7 @@ def test_a_gated_pod_follows_and_the_others_are_told(full: tuple[Peering, str]) 
     home.api.create("pods", namespace, busybox("waits"))
     home.api.create("pods", namespace, busybox("gated", schedulingGates=[{"name": "example.com/later"}]))
     extend(peering, namespace, "Remote")
-    (event,) = wait_for(lambda: told(peering, namespace), 20, "an event that tells of the earlier pods")
+    (event,) = wait_for(lambda: told(peering, namespace), 60, "an event that tells of the earlier pods")
     assert "extended: 1 have a node already, where they stay; 1 wait for a node" in event["message"]
     home.api.patch("pods", namespace, "gated", {"spec": {"schedulingGates": []}})
     wait_for(lambda: is_ready(home.pod(namespace, "gated") or {}), 60, "the gated pod to run")

@@ -80,11 +80,11 @@ def test_one_quota_bounds_the_pods_of_several_namespaces_together(grant: Grant) 
 
 @pytest.mark.refusals("the consumer tries on, and its quota is cordoned while it is drained")
 def test_uncordon_puts_a_drained_tenant_back_to_work(grant: Grant) -> None:
-    drained = grant.running()
-    assert drained == 2
+    wait_for(lambda: grant.running() == 2, SOON, "what has ended at home to be gone at the provider, too")
     grant.provider.liqoctl("drain", "tenant", "kyme", "--skip-confirm")
     wait_for(lambda: grant.running() == 0, 60, "the pods to end at the provider")
-    assert grant.condition() == "Drained" and grant.quota()["spec"]["cordoned"] is True
+    assert grant.condition() == "Drained"
+    wait_for(lambda: grant.quota()["spec"]["cordoned"] is True, SOON, "the quota to be cordoned")
     grant.provider.liqoctl("uncordon", "tenant", "kyme")
     wait_for(lambda: not grant.quota()["spec"].get("cordoned"), SOON, "the quota to be open")
     assert grant.condition() == "Active"
