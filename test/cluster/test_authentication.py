@@ -14,7 +14,7 @@ from harness import audit, chart
 from harness.api import MERGE, path
 from harness.cluster import Cluster
 from harness.handshake import SOON, Handshake
-from harness.wait import wait_for
+from harness.wait import patient, stays, wait_for
 
 # rome signs for two minutes only, so it is the provider here: what lasts longer than 80 s lives through a renewal.
 
@@ -64,18 +64,20 @@ def test_manifests_carried_by_hand_give_a_kubeconfig_that_works(handshake: Hands
     )  # fmt: skip
     assert subject.stdout.strip() == "subject=CN=milan,O=liqo.io"
     as_milan = rome.as_user(handshake.user())
-    assert as_milan.list("resourceslices", away) == []
+    wait_for(lambda: as_milan.list("resourceslices", away) == [], SOON, "the API server to know of milan's rights")
     assert not rome.api.list("certificatesigningrequests", selector="liqo.io/remote-tenant-csr=true")
 
     # Applied again, with the nonce gone and an operator's cordon: nothing is done, nothing is undone.
     rome.api.delete("secrets", away, "liqo-nonce")
     rome.api.patch("tenants", away, "milan", {"spec": {"tenantCondition": "Cordoned"}})
+    # The last that is written of an admission.
+    wide = "liqo.io/remote-cluster-id=milan"
+    wait_for(lambda: rome.api.list("clusterrolebindings", selector=wide), SOON, "the rights in the whole cluster")
     since = rome.audit.mark()
     handshake.apply_tenant(tenant)
-    time.sleep(2)
-    assert not writes_of_liqod(rome, since)
+    stays(lambda: not writes_of_liqod(rome, since), 2, "liqod at rest")
     assert handshake.live_tenant()["spec"]["tenantCondition"] == "Cordoned"
-    assert took < 15, f"the handshake took {took:.1f} s"
+    assert took < patient(20), f"the handshake took {took:.1f} s"
 
 
 def test_a_renewed_certificate_reaches_the_tenant_and_old_rights_come_back(handshake: Handshake) -> None:
@@ -112,8 +114,7 @@ def test_a_request_for_more_than_the_consumer_may_be_is_refused(
     handshake.apply_tenant(handshake.tenant(handshake.sign(handshake.nonce()), request))
     wait_for(lambda: word in reasons(rome, away, "milan").get("InvalidCSR", ""), SOON, "an Event about the request")
     assert not handshake.live_tenant().get("status", {}).get("authParams")
-    asked = [entry for entry in rome.audit.entries(since) if audit.resource(entry) == "certificatesigningrequests"]
-    assert not [entry for entry in asked if audit.user(entry) == chart.USER and audit.is_write(entry)]
+    assert not [line for line in writes_of_liqod(rome, since) if "certificatesigningrequests" in line]
 
 
 def test_a_signature_of_another_nonce_is_refused(handshake: Handshake) -> None:
@@ -157,6 +158,7 @@ TRIES = [
 def test_the_consumer_may_ask_and_nothing_else(handshake: Handshake) -> None:
     handshake.complete()
     as_milan = handshake.provider.as_user(handshake.user())
+    wait_for(lambda: as_milan.list("renews", handshake.away) is not None, SOON, "the API server to know of its rights")
     answered = {}
     for verb, where, body, _ in TRIES:
         kind = MERGE if verb == "PATCH" else "application/json"
@@ -173,12 +175,13 @@ def test_a_tenant_namespace_is_deleted_with_credentials_in_it(handshake: Handsha
     wait_for(
         lambda: guard in milan.get("secrets", home, name)["metadata"].get("finalizers", []), SOON, "the guarded Secret"
     )
-    held = milan.get("rolebindings", home, "liqo-liqod-tenant")["metadata"]["finalizers"]
-    assert held == ["tenantnamespace-controller.liqo.io/finalizer"]
+    held = lambda: milan.get("rolebindings", home, "liqo-liqod-tenant")["metadata"]["finalizers"]  # noqa: E731
+    finalizer = "tenantnamespace-controller.liqo.io/finalizer"
+    wait_for(lambda: held() == [finalizer], SOON, "the rights to be held")
     # The worst order: the rights before what they are needed for.
     milan.delete("rolebindings", home, "liqo-liqod-tenant")
     milan.delete("namespaces", None, home)
-    wait_for(lambda: milan.find("namespaces", None, home) is None, 60, "the tenant namespace to go")
+    wait_for(lambda: milan.find("namespaces", None, home) is None, 90, "the tenant namespace to go")
     handshake.open_namespaces()
 
 
