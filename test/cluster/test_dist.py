@@ -89,9 +89,14 @@ def sides(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -
 
 def processes(cluster: Cluster) -> dict[str, Path]:
     """Those of liqod, by the names of their pods: what /proc has of each."""
-    found = [comm.parent for comm in cluster.space.proc.glob("[0-9]*/comm") if comm.read_text().strip() == "liqod"]
-    said = {process: (process / "environ").read_text().split("\0") for process in found}
-    return {word.partition("=")[2]: one for one in found for word in said[one] if word.startswith("POD_NAME=")}
+    found: dict[str, Path] = {}
+    for comm in cluster.space.proc.glob("[0-9]*/comm"):
+        try:
+            words = (comm.parent / "environ").read_text().split("\0") if comm.read_text().strip() == "liqod" else []
+        except OSError:  # it has ended: those of the container runtime come and go
+            continue
+        found |= {word.partition("=")[2]: comm.parent for word in words if word.startswith("POD_NAME=")}
+    return found
 
 
 def ready_pods(cluster: Cluster) -> set[str]:
@@ -107,8 +112,10 @@ def ready_pods(cluster: Cluster) -> set[str]:
 def test_it_runs_with_no_more_than_the_deployment_gives_it(sides: Sides) -> None:
     for cluster in sides:
         wanted = cluster.api.get("deployments", "liqo", "liqod")["spec"]["replicas"]
+        # A busy machine answers a probe too late; it does so again.
+        wait_for(lambda c=cluster, n=wanted: len(ready_pods(c)) == n, SOON, f"liqod of {cluster.name} to be ready")
         containers = [container for pod in cluster.pods("liqo") for container in pod["status"]["containerStatuses"]]
-        assert [(one["ready"], one["restartCount"]) for one in containers] == [(True, 0)] * wanted
+        assert [one["restartCount"] for one in containers] == [0] * wanted
         running = processes(cluster)
         assert len(running) == wanted
         for process in running.values():
@@ -153,9 +160,25 @@ def test_an_application_runs_in_the_other_cluster(sides: Sides) -> None:
     sides.user("offload", "namespace", "demo", "--pod-offloading-strategy", "Remote", timeout=SOON)
     ghent.kubectl("create", "deployment", "web", "-n", "demo", "--image", HELLO_IMAGE, "--replicas", 2)
     ghent.kubectl("rollout", "status", "deployment/web", "-n", "demo", WAITED, timeout=SOON + 10)
-    assert "hello from web-" in ghent.kubectl("logs", "-n", "demo", "deployment/web")
+    log = lambda: ghent.kubectl("logs", "-n", "demo", "deployment/web")  # noqa: E731
+    wait_for(lambda: "hello from web-" in log(), SOON, "the log of the application")
     assert ghent.kubectl("exec", "-n", "demo", "deployment/web", "--", "hostname").startswith("web-")
     assert [pod["spec"]["nodeName"] for pod in lyon.pods("demo-ghent")] == ["lyon-1"] * 2
+
+
+def replaced(cluster: Cluster, before: set[str]) -> set[str]:
+    """Waits until none of these replicas is there and all of the new ones are, which it returns.
+
+    Who updates may end while the last of the old ones are only about to be told to.
+    """
+    wanted = cluster.api.get("deployments", "liqo", "liqod")["spec"]["replicas"]
+
+    def seen() -> set[str]:
+        now = ready_pods(cluster)
+        assert before.isdisjoint(now) and len(now) == wanted, now
+        return now
+
+    return wait_for(seen, SOON, f"every replica of {cluster.name} to be a new one")
 
 
 def updated(sides: Sides, load: Load) -> None:
@@ -166,12 +189,11 @@ def updated(sides: Sides, load: Load) -> None:
     sides.liqoctl("upgrade", "--set", "podAnnotations.update=one,nodeSelector.kubernetes\\.io/hostname=lyon-1")
     load.wait_for_more(10)
     for cluster in sides:
-        assert before[cluster.name].isdisjoint(ready_pods(cluster))
-        before[cluster.name] |= ready_pods(cluster)
+        before[cluster.name] |= replaced(cluster, before[cluster.name])
         cluster.kubectl("rollout", "restart", "deployment/liqod", "-n", "liqo")
     for cluster in sides:
         cluster.kubectl("rollout", "status", "deployment/liqod", "-n", "liqo", WAITED, timeout=SOON + 10)
-        assert before[cluster.name].isdisjoint(ready_pods(cluster))
+        replaced(cluster, before[cluster.name])
     load.wait_for_more(10)
 
 
@@ -200,7 +222,8 @@ def kill(cluster: Cluster, pod: str) -> None:
     """kill -9 of a pod's liqod. The pod goes first: its node would start the container again at once."""
     process = processes(cluster)[pod]
     cluster.kubectl("delete", "pod", pod, "-n", "liqo", "--grace-period=0", "--force", "--wait=false")
-    subprocess.run(["nsenter", f"--target={cluster.space.pid}", "--pid", "kill", "-9", process.name], check=True)
+    # Where the machine is slower than its five seconds of grace it is gone already.
+    subprocess.run(["nsenter", f"--target={cluster.space.pid}", "--pid", "kill", "-9", process.name], check=False)
 
 
 def running(cluster: Cluster, namespace: str) -> int:
@@ -238,7 +261,7 @@ def test_one_of_two_replicas_is_killed_on_both_sides(sides: Sides) -> None:
         wait_for(lambda c=cluster: leader(c), SOON, f"another replica of {cluster.name} to lead")
         assert leader(cluster) != leaders[cluster.name]
         cluster.kubectl("rollout", "status", "deployment/liqod", "-n", "liqo", WAITED, timeout=SOON + 10)
-    assert running(ghent, "load") == before + 20
+    wait_for(lambda: running(ghent, "load") == before + 20, SOON, "every pod to run on")
     assert not doubled(sides, since)
 
 
