@@ -87,7 +87,7 @@ def pair(run: Run) -> Iterator[Pair]:
     with run.borrow(ulm=Options(), jena=Options()) as (ulm, jena):
         ulm.add_kwok_nodes(1)
         jena.add_kwok_nodes(2)
-        consumer = Peer(ulm, ("--node-ping-interval", "1s", "--node-ping-timeout", "1s"))
+        consumer = Peer(ulm, ("--node-ping-interval", "1s", "--node-ping-timeout", "3s"))
         provider = Peer(jena)
         consumer.peer_with(provider)
         yield Pair(run, consumer, provider)
@@ -185,11 +185,11 @@ def test_pods_of_a_drained_tenant_end_at_home_and_run_elsewhere(pair: Pair, name
     pair.provider.liqoctl("drain", "tenant", "ulm", "--skip-confirm")
 
     wait_for(lambda: len(pair.on(namespace, local)) == 3, 60, "three pods to run at home")
-    assert pair.taint() == "denied"
+    wait_for(lambda: pair.taint() == "denied", SOON, "the node to be closed")
     ended = pair.on(namespace, "jena", "Failed")
     assert len(ended) == 3 and {pod["status"]["reason"] for pod in ended} == {"OffloadingAborted"}
     assert not pair.on(namespace, "jena") and not pair.on(namespace, "jena", "Pending"), "the node attracts none"
-    assert not pair.provider.cluster.pods(f"{namespace}-ulm")
+    wait_for(lambda: not pair.provider.cluster.pods(f"{namespace}-ulm"), SOON, "the pods in jena to be gone")
 
     pair.provider.liqoctl("activate", "tenant", "ulm")
     wait_for(lambda: pair.taint() == "", SOON, "the node to take pods again")
@@ -226,7 +226,7 @@ def test_a_node_that_is_not_wanted_is_drained_and_comes_back_when_it_is(pair: Pa
     want(True)
     wait_for(lambda: pair.consumer.node_ready("jena"), SOON, "the Node to be Ready again")
     wait_for(lambda: len(pair.on(namespace, "jena")) == 1, 60, "the pod to run in jena again")
-    assert pair.virtual_node("Node")[0] == "Running"
+    wait_for(lambda: pair.virtual_node("Node")[0] == "Running", SOON, "the VirtualNode to say so")
     pair.close(namespace)
 
 
@@ -235,8 +235,8 @@ def test_a_machine_that_takes_the_name_of_a_virtual_node_ends_its_session(pair: 
     pair.consumer.api.patch("nodes", None, "jena", machine, "status")
     told = lambda: "a machine has registered" in pair.virtual_node("VirtualKubelet")[1]  # noqa: E731
     wait_for(told, SOON, "the VirtualNode to say that a machine has its Node")
-    events = pair.consumer.cluster.events(pair.home, "jena")
-    assert any(event.get("reason") == "NodeNameTaken" for event in events)
+    events = lambda: pair.consumer.cluster.events(pair.home, "jena")  # noqa: E731
+    wait_for(lambda: any(event.get("reason") == "NodeNameTaken" for event in events()), SOON, "an Event about it")
     pair.consumer.api.delete("nodes", None, "jena")
     wait_for(lambda: pair.consumer.node_ready("jena"), 60, "the Node to be made anew")
 
