@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from harness.cluster import busybox
+from harness.cluster import UNTIL_TOLD, busybox
 from harness.components import Options
 from harness.daemons import Daemons
 from harness.peering import Peering
 from harness.run import Run
 from harness.story import is_ready
-from harness.wait import wait_for
+from harness.wait import stays, wait_for
 
-SLOW = "trap 'sleep 10; exit 0' TERM; while true; do sleep 0.2; done"
+# How long a pod that ends is watched.
+WATCHED = 6.0
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def pisa_to_parma(run: Run, daemons: Daemons) -> Iterator[Peering]:
 
 def stateful_set(node: str) -> dict[str, Any]:
     """One pod, which is to be on that virtual node as long as it may."""
-    pod = busybox("web", SLOW, terminationGracePeriodSeconds=60)
+    pod = busybox("web", UNTIL_TOLD, terminationGracePeriodSeconds=60)
     term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}
     preferred = [{"weight": 100, "preference": term}]
     pod["spec"]["affinity"] = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
@@ -72,8 +73,9 @@ def test_a_pod_that_ends_slowly_is_replaced_after_its_end(
 
     wait_for(is_ending, 30, "the remote pod to be told to end")
     if restarted:
-        daemons.of(home).kill()
-        daemons.of(home).start()
+        liqod = daemons.of(home)
+        liqod.kill()
+        liqod.start()
 
     seen: list[tuple[bool, bool]] = []
 
@@ -84,9 +86,10 @@ def test_a_pod_that_ends_slowly_is_replaced_after_its_end(
         seen.append((another, remote() is not None))
         return another
 
+    stays(lambda: not replaced() and remote(), WATCHED, "web-0, which ends but has not ended,", interval=0.05)
+    away.kubectl("-n", twin, "exec", "web-0", "--", "touch", "/tmp/end")
     wait_for(replaced, 90, "web-0 to be replaced")
     assert (True, True) not in seen, "web-0 was replaced while the old one was still ending"
-    assert seen.count((False, True)) >= 10, "this story needs a pod that takes its time"
     wait_for(lambda: is_ready(pod()), 60, "the new web-0 to run")
     assert pod()["spec"]["nodeName"] != peering.node
     gone = lambda: phase() == "" and away.api.find("namespaces", None, twin) is None  # noqa: E731

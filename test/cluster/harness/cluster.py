@@ -273,6 +273,10 @@ class Cluster:
             (self.directory / "proxy.yaml").write_text(yaml.safe_dump(config))
 
 
+# Runs on, whatever it is sent, until somebody touches /tmp/end in its container.
+UNTIL_TOLD = "until [ -e /tmp/end ]; do sleep 0.2; done"
+
+
 def busybox(name: str, script: str = "sleep 1000000", **spec: Any) -> dict[str, Any]:
     """A pod of one busybox container that runs a shell script; `spec` adds to the pod's spec.
 
