@@ -1,4 +1,4 @@
-"""Three clusters that share in both directions at once, with certificates that last 80 seconds, and what remains of it.
+"""Three clusters that share in both directions at once, with certificates of two minutes, and what remains of it.
 
 vienna consumes from graz and from linz, and graz consumes from vienna at the same time. The stories follow each other:
 peer, run, kill, renew, unpeer one, unpeer all.
@@ -59,7 +59,7 @@ class Three:
 def three(run: Run) -> Iterator[Three]:
     if settings.liqod() is None or settings.liqoctl() is None:
         pytest.skip("liqod and liqoctl are not built")
-    short = Options(kubelet=True, signing_duration="80s")
+    short = Options(kubelet=True, signing_duration="2m")
     with run.borrow(vienna=Options(), graz=short, linz=Options()) as started:
         for cluster in started:
             if not cluster.options.kubelet:
@@ -68,7 +68,8 @@ def three(run: Run) -> Iterator[Three]:
             vienna, graz, linz = pool.map(Peer, started)
         vienna.cluster.namespace("shop")
         graz.cluster.namespace("lab")
-        yield Three(vienna, graz, linz, {peer.name: inventory.take(peer.cluster) for peer in (vienna, graz, linz)})
+        before = {peer.name: inventory.of_new_cluster(peer.cluster) for peer in (vienna, graz, linz)}
+        yield Three(vienna, graz, linz, before)
 
 
 def quotas(provider: Peer, consumer: Peer) -> dict[str, dict[str, Any]]:
@@ -103,7 +104,8 @@ def test_one_peers_with_two_and_one_of_them_with_it(three: Three) -> None:
     assert quotas(graz, vienna).keys() == {"graz"} and not quotas(graz, linz) and not quotas(vienna, linz)
     wait_for(lambda: role_of(vienna, graz) == "ConsumerAndProvider", SOON, "vienna to know both roles of graz")
     wait_for(lambda: role_of(graz, vienna) == "ConsumerAndProvider", SOON, "graz to know both roles of vienna")
-    assert role_of(vienna, linz) == "Provider" and role_of(linz, vienna) == "Consumer"
+    wait_for(lambda: role_of(vienna, linz) == "Provider", SOON, "vienna to know the role of linz")
+    wait_for(lambda: role_of(linz, vienna) == "Consumer", SOON, "linz to know the role of vienna")
 
 
 def test_pods_run_in_both_directions_and_never_bounce(three: Three) -> None:
@@ -141,8 +143,17 @@ def test_each_quota_holds_for_its_own_slice(three: Three) -> None:
     # An administrator's ShadowPod counts for nobody: asked as the consumer's liqod does, by the label of its user.
     user = next(quota["spec"]["user"] for quota in graz.api.list("quotas", "liqo-tenant-vienna"))
     as_vienna = graz.cluster.as_user(graz.cluster.authority.issue("vienna-slice", user, ["vienna"]))
-    with pytest.raises(Refused, match="has not enough cpu: asked 1, used 1600m of 2"):
-        as_vienna.create("shadowpods", "shop-vienna", shadow)
+
+    def told() -> bool:
+        """A busy API server says that it is to be asked again."""
+        try:
+            as_vienna.create("shadowpods", "shop-vienna", shadow)
+        except Refused as refusal:
+            assert "has not enough cpu: asked 1, used 1600m of 2" in str(refusal)
+            return True
+        pytest.fail("what does not fit was let in")
+
+    wait_for(told, 60, "graz to say that there is no room")
     vienna.api.delete("pods", "shop", "half")
     vienna.api.delete("pods", "shop", "large")
 
@@ -170,7 +181,7 @@ def test_slices_quotas_and_pods_survive_daemons_that_are_killed_meanwhile(three:
             try:
                 action(*arguments)
             except Refused as refusal:
-                assert refusal.code in (409, 500, 503), refusal
+                assert refusal.code in (409, 429, 500, 503, 504), refusal
                 return refusal.code == 409
             return True
 
@@ -222,16 +233,22 @@ def untouched(three: Three, name: str) -> bool:
     return container(now).get("containerID") == container(was).get("containerID")
 
 
+def lasting(peer: Peer) -> set[str]:
+    """The paths of what is there; certificates are renewed all the while, and the ledger strikes out its notes."""
+    found = inventory.take(peer.cluster)
+    return {path for path in found if "/renews/" not in path and "/configmaps/liqo-quota-" not in path}
+
+
 def test_a_provider_that_is_unpeered_leaves_the_other_alone(three: Three) -> None:
     vienna, graz, linz = three.peers
     there = graz.cluster.pod("shop-vienna", "one")
-    kept = {path for path in inventory.take(graz.cluster)}
+    kept = lasting(graz)
     vienna.unpeer_from(linz)
     three.wait_as_before(linz)
     assert not vienna.api.find("nodes", None, "linz") and not vienna.api.find("foreignclusters", None, "linz")
     stays(lambda: untouched(three, "one") and vienna.node_ready("graz"), 2, "the pod in graz")
     assert (graz.cluster.pod("shop-vienna", "one") or {})["metadata"]["uid"] == (there or {})["metadata"]["uid"]
-    assert kept == {path for path in inventory.take(graz.cluster)}
+    assert kept == lasting(graz)
     assert pod_is("Running", graz, "lab", "three")
 
 
@@ -256,11 +273,11 @@ def test_certificates_are_renewed_while_pods_run(three: Three) -> None:
         now = {name: certificate_of(vienna, graz, name) for name in three.certificates}
         return all(now[name] != was and time.time() > ends(was) for name, was in three.certificates.items())
 
-    wait_for(renewed, 120, "both certificates to be new ones, and the old ones to have ended", interval=0.5)
+    wait_for(renewed, 150, "both certificates to be new ones, and the old ones to have ended", interval=0.5)
     assert untouched(three, "one")
     seconds = printed(vienna)
     gaps = [later - earlier for earlier, later in zip(seconds, seconds[1:], strict=False)]
-    assert max(gaps) <= patient(5), "the pod ran on all the while"
+    assert max(gaps) <= patient(15), "the pod ran on all the while"
     vienna.api.create("pods", "shop", pinned("late", "graz"))
     wait_for(lambda: pod_is("Running", vienna, "shop", "late"), 60, "a new pod to run with the new certificate")
     vienna.api.delete("pods", "shop", "late")
@@ -275,10 +292,12 @@ def test_one_direction_ends_and_the_other_goes_on(three: Three) -> None:
     vienna.api.delete_all("pods", "shop")
     vienna.liqoctl("unoffload", "namespace", "shop", "--skip-confirm")
     vienna.unpeer_from(graz)
-    assert not vienna.api.find("nodes", None, "graz") and graz.node_ready("vienna")
+    assert not vienna.api.find("nodes", None, "graz")
+    wait_for(lambda: graz.node_ready("vienna"), SOON, "the node of the other direction to be Ready")
     stays(lambda: pod_is("Running", graz, "lab", "three"), 2, "the pod of the other direction")
     assert (graz.cluster.pod("lab", "three") or {})["metadata"]["uid"] == (there or {})["metadata"]["uid"]
-    assert not quotas(graz, vienna) and quotas(vienna, graz).keys() == {"vienna"}
+    wait_for(lambda: not quotas(graz, vienna), SOON, "the Quota of graz to be gone")
+    assert quotas(vienna, graz).keys() == {"vienna"}
 
 
 def test_nothing_is_left_in_any_of_them(three: Three) -> None:

@@ -52,17 +52,19 @@ def beside_kinds(lines: list[str]) -> list[str]:
 
 
 def of_new_cluster(cluster: Cluster) -> Inventory:
-    """Every object of a cluster that has just started, once Kubernetes has done all that it does by itself."""
+    """Every object of a cluster that has just started, once Kubernetes has done all that it does by itself, and liqod
+    where it runs there."""
 
     def is_complete() -> bool:
         spaces = [space["metadata"]["name"] for space in cluster.api.list("namespaces")]
         nodes = cluster.api.list("nodes")
         collected = [role for role in cluster.api.list("clusterroles") if role.get("aggregationRule")]
+        kubelets = [node for node in nodes if node["metadata"].get("labels", {}).get("type") != "kwok"]
         return (
             len(spaces) >= 4
             and all(role.get("rules") for role in collected)
             and not any(node["spec"].get("taints") for node in nodes)
-            and len(cluster.api.list("csinodes")) == len(nodes)
+            and len(cluster.api.list("csinodes")) == len(kubelets)
             and all(
                 cluster.api.find("configmaps", space, "kube-root-ca.crt")
                 and cluster.api.find("serviceaccounts", space, "default")
