@@ -7,18 +7,17 @@ import os
 import socket
 import ssl
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from harness import audit
 from harness.api import Api
-from harness.cluster import busybox
+from harness.cluster import UNTIL_TOLD, busybox
 from harness.pki import Authority, Pair
 from harness.story import Story
 from harness.terminal import terminal
-from harness.wait import wait_for
+from harness.wait import patient, wait_for
 
 
 def logs(story: Story, *arguments: object) -> str:
@@ -32,14 +31,14 @@ def executing(story: Story, *command: object, options: tuple[str, ...] = ()) -> 
 
 
 def run(command: list[str], stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(command, input=stdin, capture_output=True, timeout=120)
+    return subprocess.run(command, input=stdin, capture_output=True, timeout=patient(120))
 
 
 def test_logs_of_a_remote_pod(story: Story) -> None:
     story.create(busybox("one", "seq 1 100; sleep 1000000"))
     story.wait_ready("one")
     every = "".join(f"{number}\n" for number in range(1, 101))
-    wait_for(lambda: logs(story) == every, 10, "the whole log")
+    wait_for(lambda: logs(story) == every, 60, "the whole log")
     assert logs(story, "--tail=3") == "98\n99\n100\n"
     assert logs(story, "--tail=0") == ""
     assert logs(story, "--limit-bytes=5") == every[:5]
@@ -58,13 +57,15 @@ def test_logs_of_a_container_that_ended_before(story: Story) -> None:
 
 
 def test_logs_are_followed_until_the_container_ends(story: Story) -> None:
-    story.create(busybox("one", "for n in $(seq 1 8); do echo line $n; sleep 1; done", restartPolicy="Never"))
+    more = "for n in $(seq 2 8); do echo line $n; done"
+    story.create(busybox("one", f"echo line 1; {UNTIL_TOLD}; {more}", restartPolicy="Never"))
     story.wait_phase("one", "Running")
     followed = story.consumer.kubectl_started("-n", story.namespace, "logs", "-f", "one")
     assert followed.stdout
     assert followed.stdout.readline() == b"line 1\n"
     assert story.remote("one")["status"]["phase"] == "Running", "lines come as they are written, not at the end"
-    rest, errors = followed.communicate(timeout=30)
+    story.provider.kubectl("-n", story.twin, "exec", "one", "--", "touch", "/tmp/end")
+    rest, errors = followed.communicate(timeout=patient(60))
     assert rest.splitlines()[-1] == b"line 8" and followed.returncode == 0, errors
 
 
@@ -101,7 +102,7 @@ def test_exec_takes_spdy_where_the_provider_grants_only_create(story: Story) -> 
     story.wait_ready("one")
     since = story.provider.audit.mark()
     assert run(executing(story, "sh", "-c", "exit 7")).returncode == 7
-    wait_for(lambda: ("create", 101) in exec_requests(story, since), 10, "the exec in milan's audit log")
+    wait_for(lambda: ("create", 101) in exec_requests(story, since), 60, "the exec in milan's audit log")
     assert ("get", 403) in exec_requests(story, since)
 
 
@@ -129,10 +130,10 @@ def test_exec_takes_websocket_where_the_provider_grants_get(story: Story) -> Non
     def by_websocket() -> bool:
         since = story.provider.audit.mark()
         assert run(executing(story, "sh", "-c", "exit 7")).returncode == 7
-        wait_for(lambda: exec_requests(story, since), 10, "the exec in milan's audit log")
+        wait_for(lambda: exec_requests(story, since), 60, "the exec in milan's audit log")
         return all(verb == "get" for verb, _ in exec_requests(story, since))
 
-    wait_for(by_websocket, 20, "milan's authorizer to know the role")
+    wait_for(by_websocket, 60, "milan's authorizer to know the role")
     data = os.urandom(3 << 20)
     done = run(executing(story, "cat", options=("-i",)), data)
     assert done.returncode == 0 and done.stdout == data
@@ -165,8 +166,8 @@ def test_exec_in_a_terminal_can_be_typed_into_and_resized(story: Story) -> None:
         shell.read_until("/dev/")
         shell.read_until("30 100")
         shell.resize(45, 150)
-        time.sleep(0.2)
-        shell.type("stty size\n")
+        # It is told on its own way, beside what is typed.
+        shell.type("until stty size | grep -q ^45; do sleep 0.2; done; stty size\n")
         shell.read_until("45 150")
         shell.type("exit 7\n")
         assert shell.wait() == 7
@@ -177,7 +178,7 @@ def test_exec_ends_when_its_caller_goes_away(story: Story) -> None:
     story.wait_ready("one")
     caller = subprocess.Popen(executing(story, "cat", options=("-i",)), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     running = lambda: run(executing(story, "ps")).stdout.count(b" cat")  # noqa: E731
-    wait_for(lambda: running() == 1, 20, "the program to run")
+    wait_for(lambda: running() == 1, 60, "the program to run")
     caller.kill()
     caller.wait()
     wait_for(lambda: running() == 0, 30, "the program to end", interval=0.5)
@@ -191,7 +192,7 @@ def test_twenty_execs_at_once(story: Story) -> None:
         for number in range(20)
     ]
     for number, process in enumerate(started):
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=patient(60))
         assert (process.returncode, out) == (number, f"{number}\n".encode())
 
 
@@ -235,7 +236,7 @@ def test_logs_work_across_a_renewal_of_the_serving_certificate(story: Story) -> 
         assert followed.stdout and followed.poll() is None, "who follows is not disturbed"
         os.set_blocking(followed.stdout.fileno(), False)
         followed.stdout.read()
-        wait_for(lambda: followed.stdout.read() or b"", 10, "a line after the renewal")  # type: ignore[union-attr]
+        wait_for(lambda: followed.stdout.read() or b"", 60, "a line after the renewal")  # type: ignore[union-attr]
         assert logs(story, "--tail=1") == "tick\n"
     finally:
         followed.kill()
@@ -247,7 +248,7 @@ def test_the_api_servers_client_is_let_in(story: Story) -> None:
     story.wait_ready("one")
     pki = story.consumer.directory / "pki"
     client = kubelet_port(story, Pair(pki / "kubelet-client.crt", pki / "kubelet-client.key"))
-    wait_for(lambda: client.raw("GET", log_of(story)) == (200, b"here\n"), 10, "the log")
+    wait_for(lambda: client.raw("GET", log_of(story)) == (200, b"here\n"), 60, "the log")
 
 
 def test_a_log_that_breaks_does_not_end_like_a_whole_one(story: Story) -> None:
@@ -315,13 +316,13 @@ def test_plain_text_on_the_port_does_no_harm(story: Story) -> None:
     with story.consumer.space.connect(story.consumer.address, story.home.listen_port) as plain:
         plain.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
         plain.shutdown(socket.SHUT_WR)
-        plain.settimeout(20)
+        plain.settimeout(patient(60))
         try:
             while plain.recv(1000):
                 pass
         except ConnectionError:
             pass
-    assert story.home.ready()
+    wait_for(story.home.ready, 60, "liqod to be ready as before")
 
 
 @pytest.mark.parametrize("connections", [200])
