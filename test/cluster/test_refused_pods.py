@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from harness import audit
+from harness.api import Refused, path
 from harness.cluster import busybox
 from harness.story import Story, condition
 from harness.wait import stays, wait_for
@@ -16,18 +17,26 @@ RESTRICTED = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "res
 UNRESTRICTED = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": None}}}
 
 
-def forbid(story: Story, rule: str) -> None:
+def forbid(story: Story, rule: str, words: str) -> None:
+    """Once it returns, the API server of the provider holds everybody to the rule."""
     api, twin = story.provider.api, story.twin
     if rule == "pod security":
         api.patch("namespaces", None, twin, RESTRICTED)
     elif rule == "resource quota":
         spec: dict[str, Any] = {"hard": {"pods": "0"}}
         api.create("resourcequotas", twin, {"kind": "ResourceQuota", "metadata": {"name": "none"}, "spec": spec})
-        used = lambda: api.get("resourcequotas", twin, "none").get("status", {}).get("hard")  # noqa: E731
-        wait_for(used, 30, "the ResourceQuota to hold")
     else:
         spec = {"limits": [{"type": "Container", "max": {"cpu": "100m"}}]}
         api.create("limitranges", twin, {"kind": "LimitRange", "metadata": {"name": "small"}, "spec": spec})
+
+    def holds() -> bool:
+        try:
+            api.request("POST", path("pods", twin), asking("probe"), query={"dryRun": "All"})
+        except Refused as refusal:
+            return words in str(refusal)
+        return False
+
+    wait_for(holds, 60, "the rule to hold")
 
 
 def allow(story: Story, rule: str) -> None:
@@ -38,6 +47,12 @@ def allow(story: Story, rule: str) -> None:
         api.delete("resourcequotas", twin, "none")
     else:
         api.delete("limitranges", twin, "small")
+
+
+def asking(name: str) -> dict[str, Any]:
+    pod = busybox(name)
+    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "200m"}, "limits": {"cpu": "200m"}}
+    return pod
 
 
 @pytest.mark.refusals("that is what it is about")
@@ -51,17 +66,15 @@ def allow(story: Story, rule: str) -> None:
     ids=["pod-security", "resource-quota", "limit-range"],
 )
 def test_a_refusal_of_the_provider_is_told_at_home(story: Story, rule: str, words: str) -> None:
-    forbid(story, rule)
-    pod = busybox("one")
-    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "200m"}, "limits": {"cpu": "200m"}}
-    story.create(pod)
+    forbid(story, rule, words)
+    story.create(asking("one"))
 
     def told() -> dict[str, Any]:
         found = condition(story.local("one"), "offloading.liqo.io/Offloaded")
         assert found.get("reason") == "OffloadingRefused" and words in found["message"], f"condition {found}"
         return found
 
-    message = wait_for(told, 30, "the refusal to be told at home")["message"]
+    message = wait_for(told, 60, "the refusal to be told at home")["message"]
     assert message.startswith("Cluster milan refuses the pod: ")
     assert words in (story.shadow("one") or {})["metadata"]["annotations"][REFUSED]
     assert story.phase("one") == "Pending"
@@ -73,7 +86,7 @@ def test_a_refusal_of_the_provider_is_told_at_home(story: Story, rule: str, word
             if event["reason"] == "FailedReflection" and words in event["message"]
         ]
 
-    wait_for(lambda: len(events()) == 1, 30, "one Event at home")
+    wait_for(lambda: len(events()) == 1, 60, "one Event at home")
     writes = story.provider.audit.mark()
     stays(lambda: len(events()) == 1, 6, "the one Event")
     told_again = [
@@ -85,6 +98,7 @@ def test_a_refusal_of_the_provider_is_told_at_home(story: Story, rule: str, word
 
     allow(story, rule)
     story.wait_ready("one", 90)
-    wait_for(lambda: REFUSED not in story.shadow("one")["metadata"]["annotations"], 30, "the ShadowPod to forget it")
-    assert not condition(story.local("one"), "offloading.liqo.io/Offloaded")
-    assert REFUSED not in story.remote("one")["metadata"]["annotations"]
+    wait_for(lambda: REFUSED not in story.shadow("one")["metadata"]["annotations"], 60, "the ShadowPod to forget it")
+    forgotten = lambda pod: not condition(pod, "offloading.liqo.io/Offloaded")  # noqa: E731
+    story.wait_local("one", forgotten, "not to say so any more")
+    assert REFUSED not in story.remote("one")["metadata"].get("annotations", {})
