@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from harness import rights
@@ -11,6 +13,10 @@ from harness.story import Story
 from harness.wait import wait_for
 
 LIMITED = "liqod_kubelet_tokens_refused_total"
+# How many unknown tokens one address may bring at once, and after how many seconds one more.
+BURST, REFILL = 10, 6
+# How long an answer about a token that is good is believed.
+BELIEVED = 10
 
 
 def kubelet_port(story: Story, token: str) -> Api:
@@ -48,7 +54,7 @@ def told(story: Story) -> Story:
 def test_the_right_to_read_runs_nothing(told: Story) -> None:
     client = kubelet_port(told, reader(told))
     log = f"/containerLogs/{told.namespace}/one/main"
-    wait_for(lambda: client.raw("GET", log) == (200, b"here\n"), 20, "the log, once the role is known")
+    wait_for(lambda: client.raw("GET", log) == (200, b"here\n"), 60, "the log, once the role is known")
     command = "command=touch&command=/tmp/pwned&output=1"
     for method, headers in (("GET", WEBSOCKET), ("GET", {}), ("POST", {})):
         code, words = client.raw(method, f"/exec/{told.namespace}/one/main?{command}", headers=headers)
@@ -60,11 +66,13 @@ def test_the_right_to_read_runs_nothing(told: Story) -> None:
 def test_strangers_are_looked_at_only_so_often(told: Story) -> None:
     token = reader(told)
     honest, log = kubelet_port(told, token), f"/containerLogs/{told.namespace}/one/main"
-    wait_for(lambda: honest.raw("GET", log)[0] == 200, 20, "the log, once the role is known")
+    wait_for(lambda: honest.raw("GET", log)[0] == 200, 60, "the log, once the role is known")
     since = told.consumer.audit.mark()
     before = told.home.metrics().get(LIMITED, 0)
+    began = time.monotonic()
     answers = [kubelet_port(told, f"stranger-{number}").raw("GET", log)[0] for number in range(60)]
-    assert set(answers) == {401, 429} and answers[-1] == 429, answers
+    took = time.monotonic() - began
+    assert set(answers) == {401, 429} and answers.count(401) <= BURST + 1 + took / REFILL, (took, answers)
     assert told.home.metrics()[LIMITED] - before == answers.count(429)
     # Whoever was let in before is not held up by who shares its address.
     assert honest.raw("GET", log) == (200, b"here\n")
@@ -72,4 +80,4 @@ def test_strangers_are_looked_at_only_so_often(told: Story) -> None:
         entry for entry in told.consumer.audit.entries(since)
         if entry.get("objectRef", {}).get("resource") == "tokenreviews" and entry["verb"] == "create"
     ]  # fmt: skip
-    assert len(reviews) <= answers.count(401) + 2
+    assert len(reviews) <= answers.count(401) + 2 + (time.monotonic() - began) / BELIEVED
