@@ -39,7 +39,8 @@ def with_tokens(story: Story) -> Iterator[Story]:
         yield story
         story.consumer.api.delete_all("pods", story.namespace)
         story.wait_nothing_left()
-        assert not story.provider.api.find("secrets", story.twin, "one-token"), "the tokens go with their pod"
+        secret = lambda: story.provider.api.find("secrets", story.twin, "one-token")  # noqa: E731
+        wait_for(lambda: secret() is None, 60, "the tokens to go with their pod")
     finally:
         story.home = usual
         daemon.stop()
@@ -79,7 +80,8 @@ def test_a_pod_in_milan_has_what_it_needs_to_ask_the_api_server_of_rome(with_tok
     def seen_with(token: str) -> dict:
         return story.consumer.as_user(token).get("pods", story.namespace, "one")
 
-    assert in_milan("sh", "-c", TRY).strip() == f"{story.consumer.address} answers"
+    answers = f"{story.consumer.address} answers"
+    wait_for(lambda: in_milan("sh", "-c", TRY).strip() == answers, 60, "the API server of rome to answer in milan")
     assert in_milan("cat", TOKEN) == token
     assert seen_with(in_milan("cat", TOKEN))["metadata"]["uid"] == local["metadata"]["uid"]
 
@@ -88,7 +90,7 @@ def test_a_pod_in_milan_has_what_it_needs_to_ask_the_api_server_of_rome(with_tok
     story.home.stop()
     story.provider.api.patch("secrets", story.twin, "one-token", past)
     story.home.start()
-    wait_for(lambda: token_of(story)[0] != token, 30, "the token to be renewed")
+    wait_for(lambda: token_of(story)[0] != token, 60, "the token to be renewed")
     renewed = token_of(story)[0]
     wait_for(lambda: in_milan("cat", TOKEN) == renewed, 120, "the kubelet to bring the new token into the pod")
     assert seen_with(renewed)["metadata"]["uid"] == local["metadata"]["uid"]
@@ -122,15 +124,16 @@ def test_the_operators_labels_and_annotations_are_on_the_virtual_node_while_the_
     def metadata() -> dict:
         return (story.peering.node_object() or {})["metadata"]
 
-    wait_for(lambda: metadata()["labels"].get("tier") == "gold", 20, "the label of the operator")
-    assert metadata()["labels"]["example.com/zone"] == "south"
-    assert metadata()["annotations"]["example.com/owner"] == "team=a"
+    wait_for(lambda: metadata()["labels"].get("tier") == "gold", 60, "the label of the operator")
+    wait_for(lambda: metadata()["labels"]["example.com/zone"] == "south", 60, "the other label")
+    wait_for(lambda: metadata()["annotations"]["example.com/owner"] == "team=a", 60, "the annotation of the operator")
     assert metadata()["labels"]["liqo.io/type"] == "virtual-node"
     story.home.stop()
     plain = Liqod(story.consumer, story.home.command[2], story.home.listen_port, name="liqod-plain").start()
     try:
-        wait_for(lambda: "tier" not in metadata()["labels"], 20, "the label to be gone")
-        assert "example.com/owner" not in metadata()["annotations"]
+        wait_for(lambda: "tier" not in metadata()["labels"], 60, "the label to be gone")
+        gone = lambda: "example.com/owner" not in metadata().get("annotations", {})  # noqa: E731
+        wait_for(gone, 60, "the annotation to be gone")
     finally:
         plain.stop()
         story.home.start()
