@@ -151,7 +151,7 @@ def test_a_deleted_slice_is_drained_before_its_quota_goes(slices: Slices, namesp
     away.request("POST", path("pods", twin, "slow", "binding"), binding)
     home.delete("resourceslices", slices.home, "pool")
     wait_for(lambda: home.get("nodes", None, "pool")["spec"].get("unschedulable"), SOON, "the node to be cordoned")
-    wait_for(lambda: "deletionTimestamp" in remote()["metadata"], SOON, "the pod to be evicted")
+    wait_for(lambda: "deletionTimestamp" in (remote() or {})["metadata"], SOON, "the pod to be evicted")
 
     def held() -> bool:
         replica = away.find("resourceslices", slices.away, "pool")
@@ -289,7 +289,7 @@ def test_a_share_follows_the_nodes_and_pods_of_the_provider(slices: Slices, name
 @pytest.mark.refusals("the provider's own answer, tried by hand")
 def test_nobody_but_the_provider_answers(slices: Slices, handshake: Handshake) -> None:
     slices.create("pool", {"cpu": "8"})
-    slices.wait_accepted("pool")
+    slices.wait_size("pool", {"cpu": "8", "memory": "8Gi", "pods": "110", "ephemeral-storage": "20Gi"})
     as_consumer = slices.provider.as_user(handshake.user())
     before = slices.granted("pool")
     for what, body, code in (

@@ -130,9 +130,9 @@ def test_a_client_certificate_of_another_time_is_named(
     authority = milan.authority.pair.certificate
     kubeconfig = pki.kubeconfig(milan.server, authority, pki.certificate_user(pair), milan.name)
     with second_node(rome_to_milan, name, kubeconfig) as peering:
-        wait_for(lambda: words in told(peering) and "certificate" in told(peering), 30, "the VirtualNode to say why")
+        wait_for(lambda: words in told(peering) and "certificate" in told(peering), 60, "the VirtualNode to say why")
         assert not is_ready(peering.node_object())
-        assert rome_to_milan.node_ready(), "the other virtual node is not concerned"
+        wait_for(rome_to_milan.node_ready, 60, "the other virtual node, which is not concerned, to be ready")
         peering.write_quota()
         peering.write_secret(peering.kubeconfig())
         peering.wait_ready(60)
@@ -153,9 +153,9 @@ def test_a_server_certificate_of_another_time_is_named(
         config["clusters"][0]["cluster"]["server"] = f"https://{milan.address}:{port}"
         name = "server-" + ("old" if begin < 0 else "young")
         with second_node(rome_to_milan, name, yaml.safe_dump(config)) as peering:
-            wait_for(lambda: words in told(peering), 30, "the VirtualNode to say why")
+            wait_for(lambda: words in told(peering), 60, "the VirtualNode to say why")
             assert not is_ready(peering.node_object())
-            assert rome_to_milan.node_ready(), "the other virtual node is not concerned"
+            wait_for(rome_to_milan.node_ready, 60, "the other virtual node, which is not concerned, to be ready")
             peering.write_quota()
             peering.write_secret(peering.kubeconfig())
             peering.wait_ready(60)
