@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from harness import chart, settings
-from harness.api import Api, Refused
+from harness import chart, rights, settings
+from harness.api import Api, Refused, path
 from harness.cluster import Cluster
 from harness.components import Options
 from harness.liqod import Liqod
@@ -45,13 +45,7 @@ def siena(run: Run) -> Iterator[Cluster]:
         ]
         cluster.api.apply("clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": "much"}, "rules": rules})
         for namespace, group in ((TENANT, "liqo.io"), (TWIN, "rome")):
-            binding = {
-                "kind": "RoleBinding",
-                "metadata": {"name": "much"},
-                "subjects": [{"kind": "Group", "name": group, "apiGroup": "rbac.authorization.k8s.io"}],
-                "roleRef": {"kind": "ClusterRole", "name": "much", "apiGroup": "rbac.authorization.k8s.io"},
-            }
-            cluster.api.apply("rolebindings", namespace, binding)
+            rights.bind(cluster, namespace, "much", rights.group(group), "much")
         yield cluster
 
 
@@ -68,17 +62,17 @@ def test_what_is_being_deleted_goes_without_liqod_but_not_by_a_consumer(siena: C
     slice_user = siena.as_user(siena.authority.issue("slice-of-rome", USER, ["rome"]))
     slice_of_rome = {"kind": "ResourceSlice", "metadata": {"name": "pool", "labels": REPLICA}, "spec": {}}
     # Refused once the API server asks.
-    unlabelled = {**slice_of_rome, "metadata": {"name": "pool"}}
+    version = "authentication.liqo.io/v1beta1"
+    unlabelled = {**slice_of_rome, "apiVersion": version, "metadata": {"name": "pool"}}
 
     def asked() -> bool:
         try:
-            control_plane.create("resourceslices", TENANT, unlabelled)
+            control_plane.request("POST", path("resourceslices", TENANT), unlabelled, query={"dryRun": "All"})
         except Refused as failure:
             return "liqo.io/replicated must be" in str(failure)
-        control_plane.delete("resourceslices", TENANT, "pool")
         return False
 
-    wait_for(asked, 30, "the API server to ask the webhooks")
+    wait_for(asked, 60, "the API server to ask the webhooks")
     control_plane.create("resourceslices", TENANT, slice_of_rome)
     service = {"kind": "Service", "metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}]}}
     slice_user.create("services", TWIN, service)

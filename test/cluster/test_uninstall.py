@@ -28,7 +28,7 @@ def pisa(run: Run) -> Iterator[Cluster]:
 @pytest.fixture
 def daemon(pisa: Cluster) -> Iterator[Liqod]:
     started = Liqod(pisa, chart.install(pisa), webhooks=True).start()
-    wait_for(lambda: configurations(pisa) == 2, 20, "the webhook configurations to be written")
+    wait_for(lambda: configurations(pisa) == 2, 60, "the webhook configurations to be written")
     yield started
     started.stop()
 
@@ -37,27 +37,32 @@ def configurations(cluster: Cluster) -> int:
     return sum(len(cluster.api.list(kind)) for kind in CONFIGURATIONS)
 
 
-def offload(cluster: Cluster, name: str) -> str:
-    """Writes what the webhooks are asked about, and takes it away again."""
+def wait_open(cluster: Cluster, name: str) -> None:
+    """Waits until what the webhooks were asked about can be written, and taken away again. (The API server hears by a
+    watch that they are gone.)"""
     cluster.namespace(name)
     offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
-    cluster.api.apply("namespaceoffloadings", name, offloading)
-    cluster.kubectl("delete", "namespaceoffloading", "offloading", "-n", name, "--wait=false")
-    return name
+
+    def is_open() -> bool:
+        cluster.api.apply("namespaceoffloadings", name, offloading)
+        cluster.kubectl("delete", "namespaceoffloading", "offloading", "-n", name, "--wait=false")
+        return True
+
+    wait_for(is_open, 60, "the API server to ask nobody any more")
 
 
 def test_the_webhooks_go_with_the_roles_of_the_chart_while_liqod_still_runs(pisa: Cluster, daemon: Liqod) -> None:
     # In which order an installer deletes things is its own affair: this is the last that it could leave to do.
     pisa.kubectl("delete", "clusterrole", "liqo-installation")
-    wait_for(lambda: configurations(pisa) == 0, 30, "the webhook configurations to go")
+    wait_for(lambda: configurations(pisa) == 0, 60, "the webhook configurations to go")
     stays(lambda: configurations(pisa) == 0, 5, "nothing makes them again")
     daemon.stop()
-    offload(pisa, "after-roles")
+    wait_open(pisa, "after-roles")
 
 
 def test_the_webhooks_go_with_the_namespace(pisa: Cluster, daemon: Liqod) -> None:
     daemon.kill()
     pisa.kubectl("delete", "namespace", "liqo", "--wait=false")
     wait_for(lambda: configurations(pisa) == 0, 60, "the webhook configurations to go")
-    wait_for(lambda: not pisa.api.find("clusterroles", None, "liqo-installation"), 30, "the role that owned them to go")
-    offload(pisa, "after-namespace")
+    wait_for(lambda: not pisa.api.find("clusterroles", None, "liqo-installation"), 60, "the role that owned them to go")
+    wait_open(pisa, "after-namespace")
