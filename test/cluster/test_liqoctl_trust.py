@@ -45,9 +45,9 @@ def two(run: Run) -> Iterator[Two]:
         for cluster in (pisa, lucca):
             cluster.add_kwok_nodes(1)
             daemons.append(Liqod(cluster, chart.install(cluster), 10250).start())
-            wait_for(lambda: cluster.api.find(*ID_MAP), 20, "the cluster ID")
-            wait_for(lambda: cluster.api.find("secrets", "liqo", "authentication-keys"), 20, "the keys")
-        yield Two(run, pisa, lucca, {cluster.name: inventory.take(cluster) for cluster in (pisa, lucca)})
+            wait_for(lambda: cluster.api.find(*ID_MAP), 60, "the cluster ID")
+            wait_for(lambda: cluster.api.find("secrets", "liqo", "authentication-keys"), 60, "the keys")
+        yield Two(run, pisa, lucca, {cluster.name: inventory.of_new_cluster(cluster) for cluster in (pisa, lucca)})
         for daemon in daemons:
             daemon.stop()
 
