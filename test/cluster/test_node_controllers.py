@@ -37,7 +37,8 @@ class Pair:
 def pair(run: Run) -> Iterator[Pair]:
     if settings.liqod() is None or settings.liqoctl() is None:
         pytest.skip("liqod and liqoctl are not built")
-    options = Options(extra_manager=IPAM, node_grace_seconds=15)
+    # liqod renews the lease of a node every ten seconds, and may be late by as much.
+    options = Options(extra_manager=IPAM, node_grace_seconds=25)
     with run.borrow(graz=options, linz=Options()) as (graz, linz):
         graz.add_kwok_nodes(1), linz.add_kwok_nodes(1)
         made = Pair(run, Peer(graz), Peer(linz))
