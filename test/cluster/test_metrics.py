@@ -85,8 +85,9 @@ def test_pods_are_counted_on_both_sides(watched: Watched) -> None:
     }.items():
         wait_for(lambda e=expression, w=wanted: watched.value(e) == w, IN_TIME, f"{expression} to be {wanted}")
     brought = 'liqo_virtual_kubelet_reflection_item_counter{namespace="shop", reflector_resource="%s", node_name="argos"}'
-    assert (watched.value(brought % "Pod") or 0) >= 5
-    assert (watched.value(brought % "ConfigMap") or 0) >= 1
+    for kind, least in (("Pod", 5), ("ConfigMap", 1)):
+        enough = lambda e=brought % kind, least=least: (watched.value(e) or 0) >= least  # noqa: E731
+        wait_for(enough, IN_TIME, f"{kind} to be counted")
 
 
 def test_what_is_served_is_what_is_documented(watched: Watched) -> None:
@@ -123,14 +124,15 @@ def test_a_full_quota_is_told_on_both_sides(watched: Watched) -> None:
     watched.sparta.api.create("pods", "shop", more)
     wait_for(lambda: watched.firing("LiqoPodsWithoutRoom") == {"argos,argos"}, IN_TIME, "the alert of sparta")
     refused = 'liqo_quota_refusals_total{cluster_id="sparta", reason="no_room"}'
-    assert (watched.value(refused) or 0) >= 1
+    # Each side is scraped for itself.
+    wait_for(lambda: (watched.value(refused) or 0) >= 1, IN_TIME, "the refusal to be counted by argos")
     for name in ("more", "rest"):
         watched.sparta.api.delete("pods", "shop", name)
     wait_for(lambda: not watched.firing("LiqoQuotaFull"), IN_TIME, "the alert to end")
 
 
 def test_a_peer_that_is_cut_off_is_told_until_it_is_back(watched: Watched, run: Run) -> None:
-    assert not watched.firing("LiqoPeerUnreachable")
+    wait_for(lambda: not watched.firing("LiqoPeerUnreachable"), IN_TIME, "no alert to be left")
     run.network.cut("argos")
     try:
         wait_for(lambda: watched.firing("LiqoPeerUnreachable") == {"argos"}, IN_TIME, "the alert")
