@@ -235,7 +235,7 @@ def test_the_cluster_selector_chooses_among_providers_and_follows_their_labels(e
         {"kind": "VirtualNode", "metadata": {"name": "turin-far"}, "spec": {**turin, "resourceQuota": {"hard": {}}}},
     )
     try:
-        wait_for(lambda: home.find("namespacemaps", "liqo-tenant-turin", "turin"), 20, "turin's NamespaceMap")
+        wait_for(lambda: home.find("namespacemaps", "liqo-tenant-turin", "turin"), 60, "turin's NamespaceMap")
         peering.write_virtual_node(labels={"region": "europe"})
         extension.offload(clusterSelector=by_region("europe"))
         extension.wait_phase("Ready")
@@ -268,7 +268,7 @@ def test_an_invalid_selector_is_told_once_and_takes_nothing_away(extension: Exte
         events = extension.peering.consumer.events(extension.namespace, "offloading")
         return [event for event in events if "Exists takes no values" in event.get("message", "")]
 
-    wait_for(told, 20, "an event that says what is wrong")
+    wait_for(told, 60, "an event that says what is wrong")
     extension.wait_phase("NoClusterSelected")
     assert "liqo.io/scheduling-enabled" not in extension.labels()
     assert extension.namespace not in extension.desired()
@@ -303,16 +303,16 @@ def test_a_twin_is_made_again_and_its_binding_mended(extension: Extension) -> No
         found = extension.away.find("rolebindings", extension.twin, "liqo-tenant-siena") or {}
         return [subject["name"] for subject in found.get("subjects", [])]
 
-    wait_for(lambda: subjects() == ["siena"], 20, "the subject to be the consumer again")
+    wait_for(lambda: subjects() == ["siena"], 60, "the subject to be the consumer again")
     extension.away.delete("rolebindings", extension.twin, "liqo-tenant-siena")
-    wait_for(lambda: subjects() == ["siena"], 20, "the RoleBinding to be there again")
+    wait_for(lambda: subjects() == ["siena"], 60, "the RoleBinding to be there again")
     extension.away.delete("namespaces", None, extension.twin)
     wait_for(
         lambda: (extension.away.find("namespaces", None, extension.twin) or {})["metadata"]["uid"] != uid,
         60,
         "the twin to be made again",
     )
-    wait_for(lambda: subjects() == ["siena"], 20, "the new twin to have its RoleBinding")
+    wait_for(lambda: subjects() == ["siena"], 60, "the new twin to have its RoleBinding")
 
 
 def test_the_provider_sets_the_pod_security_level_of_each_tenant(extension: Extension) -> None:
@@ -331,9 +331,9 @@ def test_the_provider_sets_the_pod_security_level_of_each_tenant(extension: Exte
     assert twin_level() == "baseline"
     try:
         set_level("privileged")
-        wait_for(lambda: twin_level() == "privileged", 20, "the twin to follow")
+        wait_for(lambda: twin_level() == "privileged", 60, "the twin to follow")
         set_level("no such level")
-        wait_for(lambda: twin_level() == "baseline", 20, "the default for what is no level")
+        wait_for(lambda: twin_level() == "baseline", 60, "the default for what is no level")
     finally:
         set_level(None)
 
@@ -347,7 +347,7 @@ def test_a_map_that_claims_to_be_of_another_cluster_is_not_followed(siena_to_par
         "namespacemaps", siena_to_parma.away, {**body, "spec": {"desiredMapping": {"shop": "shop-of-turin"}}}
     )
     try:
-        wait_for(lambda: provider.events(siena_to_parma.away, "forged"), 20, "an event that says why")
+        wait_for(lambda: provider.events(siena_to_parma.away, "forged"), 60, "an event that says why")
         assert "tenant namespace of siena" in provider.events(siena_to_parma.away, "forged")[0]["message"]
         assert provider.api.find("namespaces", None, "shop-of-turin") is None
     finally:

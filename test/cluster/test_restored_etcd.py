@@ -90,4 +90,4 @@ def test_a_restored_database_is_believed(fake_story: Story, side: str, passed: b
     # One side still knows that it ended: it is not run again.
     story.wait_phase("ended", "Succeeded")
     stays(lambda: story.times_run("ended") == 1 and story.phase("ended") == "Succeeded", 5, "the pod ended, run once,")
-    assert agree(story)
+    wait_for(lambda: agree(story), MENDED, "both sides to agree still")

@@ -67,5 +67,5 @@ def test_the_lease_is_let_go_when_the_webhooks_are_served_no_more(sides: tuple[R
     assert home.leader() == before
     wait_for(lambda: home.leader() != before, 40, "the lease to be let go", interval=0.02)
     assert not home.serves_webhooks(old)
-    assert old.process and old.process.wait(30) == 0, old.log()[-2000:]
+    assert old.process and old.process.wait(60) == 0, old.log()[-2000:]
     wait_for(lambda: home.leader() not in ("", before), 30, "the new replica to lead")
