@@ -20,7 +20,6 @@ from harness.wait import wait_for
 
 PAGE = settings.TREE / "docs/sharing.md"
 SECTIONS = manual.read(PAGE)
-# How long what a command looks at may take to become what the page says.
 
 
 class Manual:
@@ -88,7 +87,7 @@ def test_nothing_is_left_of_it(reader: Manual) -> None:
     assert not reader.failed
     for cluster in reader.clusters.values():
         for kind in ("foreignclusters", "tenants", "identities", "resourceslices", "quotas", "virtualnodes"):
-            wait_for(lambda kind=kind: not cluster.api.list(kind), 30, f"the {kind} of {cluster.name} to go")  # noqa: B023
+            wait_for(lambda kind=kind: not cluster.api.list(kind), 60, f"the {kind} of {cluster.name} to go")  # noqa: B023
 
 
 def test_what_the_page_shows_is_compared_with_what_is_shown(tmp_path: Path) -> None:

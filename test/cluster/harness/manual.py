@@ -24,7 +24,7 @@ _PROMPT = re.compile(r"^(\w+) \$ (.*)$")
 _ANSWER = re.compile(r"(Go on\? \[y/N\]) (\w+)$")
 _FAILURE = re.compile(r"^(✖|Error|error:)")
 # What only looks shows in a moment what it does not show yet.
-_LOOKS = re.compile(r"^(kubectl|liqoctl) (get|describe|logs|events|info)\b")
+_LOOKS = re.compile(r"^(kubectl|liqoctl) (get|describe|logs|events|info|rollout status)\b")
 
 
 @dataclass
