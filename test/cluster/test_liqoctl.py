@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 import pytest
 import yaml
 
-from harness import chart, settings
+from harness import chart, rights, settings
 from harness.cluster import Cluster
 from harness.liqoctl import Liqoctl
-from harness.wait import wait_for
+from harness.wait import patient, wait_for
 
 
 def run(*arguments: str, name: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -26,7 +26,12 @@ def run(*arguments: str, name: str | None = None, **environment: str) -> subproc
     assert binary and binary.exists(), "there is no liqoctl: build it, or name one by $LIQOCTL"
     env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environment}
     return subprocess.run(
-        [name or binary, *arguments], capture_output=True, text=True, env=env, stdin=subprocess.DEVNULL, timeout=30
+        [name or binary, *arguments],
+        capture_output=True,
+        text=True,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        timeout=patient(60),
     )
 
 
@@ -153,11 +158,7 @@ def test_info_says_what_this_user_may_not_see(fresh: Liqoctl) -> None:
     rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}
     meta = {"name": "sees-the-id", "namespace": "liqo"}
     rome.api.apply("roles", "liqo", {"kind": "Role", "metadata": meta, "rules": [rule]})
-    subject = {"kind": "ServiceAccount", "namespace": "liqo", "name": "narrow"}
-    role = {"kind": "Role", "name": "sees-the-id", "apiGroup": "rbac.authorization.k8s.io"}
-    rome.api.apply(
-        "rolebindings", "liqo", {"kind": "RoleBinding", "metadata": meta, "subjects": [subject], "roleRef": role}
-    )
+    rights.bind(rome, "liqo", "sees-the-id", rights.service_account("liqo", "narrow"), "sees-the-id", "Role")
     done = Liqoctl(rome, rome.service_account("liqo", "narrow")).attempt("info")
     assert done.code == 1 and done.out.count("unknown (forbidden)") >= 2 and "None" not in done.out, done.out
     assert "not everything could be read" in done.err and done.err.count("\n") == 1
@@ -209,16 +210,7 @@ def test_a_program_that_the_kubeconfig_names_makes_the_credentials(fresh: Liqoct
     """As the kubeconfigs of cloud providers have it; the server refuses the first token that it gives."""
     rome = fresh.cluster
     token = yaml.safe_load(rome.service_account("liqo", "plugged").read_text())["users"][0]["user"]["token"]
-    rome.api.apply(
-        "clusterrolebindings",
-        None,
-        {
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": "plugged"},
-            "subjects": [{"kind": "ServiceAccount", "namespace": "liqo", "name": "plugged"}],
-            "roleRef": {"kind": "ClusterRole", "name": "cluster-admin", "apiGroup": "rbac.authorization.k8s.io"},
-        },
-    )
+    rights.bind(rome, None, "plugged", rights.service_account("liqo", "plugged"), "cluster-admin")
     version = "client.authentication.k8s.io/v1"
     plugin = {
         "apiVersion": version,
@@ -260,13 +252,13 @@ def test_a_terminal_gets_colours_and_no_color_takes_them_away(fresh: Liqoctl) ->
         started = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env)
         os.close(theirs)
         seen = b""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + patient(60)
         while time.monotonic() < deadline:
             try:
                 seen += os.read(ours, 4096)
             except OSError:
                 break
-        started.wait(5)
+        started.wait(patient(60))
         os.close(ours)
         return seen.decode()
 
