@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from harness.cluster import busybox
+from harness.api import Refused, path
+from harness.cluster import UNTIL_TOLD, busybox
 from harness.images import BUSYBOX_IMAGE
 from harness.peering import RESOURCES, TAINT, Peering
 from harness.story import Story, condition, container
@@ -21,7 +22,7 @@ def test_the_virtual_node_is_what_its_virtualnode_says(rome_to_milan: Peering) -
     assert node["metadata"]["labels"]["liqo.io/remote-cluster-id"] == "milan"
     assert {"key": TAINT, "value": "true", "effect": "NoExecute"} in node["spec"]["taints"]
     assert node["status"]["addresses"] == [{"type": "InternalIP", "address": rome_to_milan.consumer.address}]
-    lease = rome_to_milan.consumer.api.get("leases", "kube-node-lease", "milan")
+    lease = wait_for(lambda: rome_to_milan.consumer.api.find("leases", "kube-node-lease", "milan"), 60, "its lease")
     assert lease["spec"]["holderIdentity"] == "milan"
 
 
@@ -34,16 +35,16 @@ def test_the_virtual_node_follows_its_virtualnode(rome_to_milan: Peering) -> Non
     more = {**RESOURCES, "nvidia.com/gpu": "4"}
     taint = {"key": "reserved", "value": "yes", "effect": "PreferNoSchedule"}
     rome_to_milan.write_virtual_node(more, labels={"tier": "gold"}, annotations={"note": "here"}, taints=[taint])
-    wait_for(lambda: seen()["status"]["capacity"].get("nvidia.com/gpu") == "4", 20, "the node to offer GPUs")
-    wait_for(lambda: seen()["metadata"]["labels"].get("tier") == "gold", 20, "the node to have the label")
-    wait_for(lambda: seen()["metadata"]["annotations"].get("note") == "here", 20, "the node to have the annotation")
-    wait_for(lambda: taint in seen()["spec"]["taints"], 20, "the node to have the taint")
+    wait_for(lambda: seen()["status"]["capacity"].get("nvidia.com/gpu") == "4", 60, "the node to offer GPUs")
+    wait_for(lambda: seen()["metadata"]["labels"].get("tier") == "gold", 60, "the node to have the label")
+    wait_for(lambda: seen()["metadata"]["annotations"].get("note") == "here", 60, "the node to have the annotation")
+    wait_for(lambda: taint in seen()["spec"]["taints"], 60, "the node to have the taint")
     rome_to_milan.write_virtual_node()
-    wait_for(lambda: seen()["status"]["capacity"] == RESOURCES, 20, "the GPUs to be gone")
-    wait_for(lambda: seen()["status"]["allocatable"] == RESOURCES, 20, "the GPUs to be gone")
-    wait_for(lambda: "tier" not in seen()["metadata"]["labels"], 20, "the label to be gone")
-    wait_for(lambda: "note" not in seen()["metadata"]["annotations"], 20, "the annotation to be gone")
-    wait_for(lambda: taint not in seen()["spec"]["taints"], 20, "the taint to be gone")
+    wait_for(lambda: seen()["status"]["capacity"] == RESOURCES, 60, "the GPUs to be gone")
+    wait_for(lambda: seen()["status"]["allocatable"] == RESOURCES, 60, "the GPUs to be gone")
+    wait_for(lambda: "tier" not in seen()["metadata"]["labels"], 60, "the label to be gone")
+    wait_for(lambda: "note" not in seen()["metadata"]["annotations"], 60, "the annotation to be gone")
+    wait_for(lambda: taint not in seen()["spec"]["taints"], 60, "the taint to be gone")
     assert {"key": TAINT, "value": "true", "effect": "NoExecute"} in seen()["spec"]["taints"]
 
 
@@ -59,7 +60,7 @@ def test_a_pod_runs_remotely_and_its_status_comes_back(story: Story) -> None:
     assert container(local)["state"] == container(remote)["state"]
     assert container(local)["image"] == container(remote)["image"]
     address = local["status"]["podIP"]
-    wait_for(lambda: story.consumer.space.connect(address, 8080).recv(9) == b"pong\n", 10, "the pod to answer in rome")
+    wait_for(lambda: story.consumer.space.connect(address, 8080).recv(9) == b"pong\n", 60, "the pod to answer in rome")
 
 
 def test_a_remote_pod_tells_where_it_comes_from(story: Story) -> None:
@@ -71,7 +72,8 @@ def test_a_remote_pod_tells_where_it_comes_from(story: Story) -> None:
     assert labels["app"] == "one" and labels["liqo.io/managed-by"] == "shadowpod"
     assert labels["offloading.liqo.io/origin"] == "rome" and labels["offloading.liqo.io/destination"] == "milan"
     assert story.remote("one")["metadata"]["annotations"]["note"] == "kept"
-    assert story.local("one")["metadata"]["labels"]["liqo.io/shadowPod"] == "true"
+    marked = lambda pod: pod["metadata"].get("labels", {}).get("liqo.io/shadowPod") == "true"  # noqa: E731
+    story.wait_local("one", marked, "to have the label of an offloaded pod")
 
 
 def test_a_restarted_container_is_counted_at_home(story: Story) -> None:
@@ -112,8 +114,12 @@ def test_a_pod_keeps_the_volume_of_its_service_account(story: Story) -> None:
         )
     )
     story.wait_ready("one")
-    log = wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one"), 10, "the pod to print")
-    assert "BEGIN CERTIFICATE" in log and story.namespace in log
+
+    def printed() -> bool:
+        log = story.provider.kubectl("-n", story.twin, "logs", "one")
+        return "BEGIN CERTIFICATE" in log and story.namespace in log
+
+    wait_for(printed, 60, "the pod to print its namespace and the authority")
 
 
 def test_a_configmap_of_home_is_there_for_the_pod(story: Story) -> None:
@@ -128,7 +134,7 @@ def test_a_configmap_of_home_is_there_for_the_pod(story: Story) -> None:
     pod["spec"]["containers"][0]["volumeMounts"] = [{"name": "words", "mountPath": "/words"}]
     story.create(pod)
     story.wait_ready("one")
-    wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "ciao\n", 10, "the pod to greet")
+    wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "ciao\n", 60, "the pod to greet")
 
 
 def test_a_deployment_of_20_is_scaled_up_and_down(story: Story) -> None:
@@ -154,13 +160,12 @@ def test_a_pod_deleted_at_home_is_gone_on_both_sides(story: Story) -> None:
 
 
 def test_a_pod_that_ends_slowly_is_at_home_until_it_has_ended(story: Story) -> None:
-    story.create(
-        busybox("one", "trap 'sleep 4; exit 0' TERM; while true; do sleep 0.1; done", terminationGracePeriodSeconds=20)
-    )
+    story.create(busybox("one", UNTIL_TOLD, terminationGracePeriodSeconds=120))
     story.wait_ready("one")
     story.consumer.api.delete("pods", story.namespace, "one")
-    wait_for(lambda: story.remote("one")["metadata"].get("deletionTimestamp"), 10, "the remote pod to be told to end")
+    wait_for(lambda: story.remote("one")["metadata"].get("deletionTimestamp"), 60, "the remote pod to be told to end")
     stays(lambda: story.local("one"), 2.5, "the pod at home")
+    story.provider.kubectl("-n", story.twin, "exec", "one", "--", "touch", "/tmp/end")
     story.wait_nothing_left()
 
 
@@ -172,7 +177,7 @@ def test_a_pod_of_the_same_name_created_anew_is_another_pod(story: Story) -> Non
     second = story.wait_ready("one", 60)
     assert first["metadata"]["uid"] != second["metadata"]["uid"]
     assert container(second)["restartCount"] == 0
-    wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "second\n", 10, "the second to run")
+    wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "second\n", 60, "the second to run")
 
 
 @pytest.mark.parametrize("grace", [0, None], ids=["at once", "gracefully"])
@@ -234,24 +239,28 @@ def test_a_pod_that_may_not_restart_fails_when_it_is_lost(story: Story) -> None:
 
 @pytest.mark.refusals("the provider refuses the pod")
 def test_what_the_provider_refuses_stands_in_its_words_at_home(story: Story) -> None:
-    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "none"}}
-    story.provider.apply(
-        {
-            **quota,
-            "metadata": {"name": "none", "namespace": story.twin},
-            "spec": {"hard": {"count/shadowpods.offloading.liqo.io": "0"}},
-        }
-    )
-    wait_for(
-        lambda: (
-            "hard"
-            in story.provider.kubectl("-n", story.twin, "get", "resourcequota", "none", "-o", "jsonpath={.status}")
-        ),
-        20,
-        "the quota to count",
-    )
+    words, api = "exceeded quota", story.provider.api
+    spec = {"hard": {"count/shadowpods.offloading.liqo.io": "0"}}
+    api.create("resourcequotas", story.twin, {"kind": "ResourceQuota", "metadata": {"name": "none"}, "spec": spec})
+    probe = {
+        "apiVersion": "offloading.liqo.io/v1beta1",
+        "kind": "ShadowPod",
+        "metadata": {"name": "probe", "labels": {"offloading.liqo.io/origin": "rome"}},
+        "spec": {"pod": {"containers": [{"name": "main", "image": "busybox"}]}},
+    }
+
+    pair = story.provider.authority.issue("probe", story.peering.user, [story.consumer.name])
+    as_consumer = story.provider.as_user(pair)
+
+    def counts() -> bool:
+        try:
+            as_consumer.request("POST", path("shadowpods", story.twin), probe, query={"dryRun": "All"})
+        except Refused as refusal:
+            return words in str(refusal)
+        return False
+
+    wait_for(counts, 60, "the quota to count")
     story.create(busybox("one"))
-    words = "exceeded quota"
 
     def told() -> list[dict[str, Any]]:
         return [
@@ -260,7 +269,7 @@ def test_what_the_provider_refuses_stands_in_its_words_at_home(story: Story) -> 
             if words in event.get("message", event.get("note", ""))
         ]
 
-    wait_for(told, 20, "an event with the provider's words")
+    wait_for(told, 60, "an event with the provider's words")
     story.wait_local(
         "one",
         lambda pod: any(words in c.get("message", "") for c in pod["status"].get("conditions", [])),
