@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from harness import chart, inventory, settings
+from harness import audit, chart, inventory, settings
 from harness.cluster import Cluster, busybox
 from harness.components import Options
 from harness.liqoctl import Liqoctl
 from harness.liqod import Liqod
 from harness.node import is_ready
 from harness.run import Run
-from harness.wait import stays, wait_for
+from harness.wait import patient, stays, wait_for
 
 GRANTED = {"cpu": "8", "memory": "16Gi", "pods": "200", "ephemeral-storage": "20Gi"}
 
@@ -27,7 +27,7 @@ class Pair:
         self.consumer, self.provider = consumer, provider
         self.daemons = daemons
         self.at_home, self.away = Liqoctl(consumer), Liqoctl(provider)
-        self.before = {cluster.name: inventory.take(cluster) for cluster in (consumer, provider)}
+        self.before = {cluster.name: inventory.of_new_cluster(cluster) for cluster in (consumer, provider)}
 
     def both(self, command: str, *arguments: object, remote: Path | None = None) -> str:
         """A command on two clusters, by the consumer's user."""
@@ -59,8 +59,8 @@ def pair(run: Run) -> Iterator[Pair]:
             Liqod(cluster, chart.install(cluster), port).start() for cluster, port in ((genoa, 10250), (bonn, 10260))
         )
         for cluster in (genoa, bonn):
-            wait_for(lambda: cluster.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), 20, "the cluster ID")
-            wait_for(lambda: cluster.api.find("secrets", "liqo", "authentication-keys"), 20, "the keys")
+            wait_for(lambda: cluster.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), 60, "the cluster ID")
+            wait_for(lambda: cluster.api.find("secrets", "liqo", "authentication-keys"), 60, "the keys")
         yield Pair(genoa, bonn, started)
         for daemon in started:
             daemon.stop()
@@ -98,11 +98,11 @@ def test_peering_again_changes_nothing(pair: Pair) -> None:
 
 
 def test_info_peer_shows_slice_and_node(pair: Pair) -> None:
-    wait_for(lambda: pair.at_home("info", "peer", "bonn", "--get", "info.role") == "Provider\n", 20, "the role")
+    wait_for(lambda: pair.at_home("info", "peer", "bonn", "--get", "info.role") == "Provider\n", 60, "the role")
     shown = pair.at_home("info", "peer", "bonn", "--get", "authentication.resourceslices")
     assert shown.splitlines()[0].startswith("─ Resource slices ─")
     assert "  ✔  Resource slice accepted" in shown and "      memory:               16Gi" in shown
-    assert pair.away("info", "peer", "genoa", "--get", "info.role") == "Consumer\n"
+    wait_for(lambda: pair.away("info", "peer", "genoa", "--get", "info.role") == "Consumer\n", 60, "the other role")
     assert json.loads(pair.away("info", "peer", "-o", "json"))["genoa"]["authentication"]["tenantCondition"] == "Active"
 
 
@@ -128,7 +128,7 @@ def test_a_deployment_runs_in_the_provider(pair: Pair) -> None:
 
 def test_a_second_slice_is_a_second_node(pair: Pair) -> None:
     pair.at_home("create", "resourceslice", "pool", "--remote-cluster-id", "bonn", "--cpu", "2")
-    wait_for(lambda: is_ready(pair.node("pool")), 30, "node pool to be Ready")
+    wait_for(lambda: is_ready(pair.node("pool")), 60, "node pool to be Ready")
     assert pair.quotas()["pool"]["resources"]["cpu"] == "2"
     listed = pair.at_home("get", "resourceslice").splitlines()
     assert [line.split()[1] for line in listed[1:]] == ["bonn", "pool"]
@@ -200,10 +200,10 @@ def test_slices_are_cordoned_and_uncordoned_by_the_provider(pair: Pair) -> None:
     refused = pair.away.attempt("cordon", "resourceslice", "pool", "--remote-cluster-id", "genoa")
     assert refused.code == 1 and "--skip-confirm" in refused.err
     pair.away("cordon", "resourceslice", "pool", "--remote-cluster-id", "genoa", "--skip-confirm")
-    wait_for(lambda: pair.quotas()["pool"].get("cordoned") is True, 10, "the quota to be cordoned")
+    wait_for(lambda: pair.quotas()["pool"].get("cordoned") is True, 60, "the quota to be cordoned")
     assert not pair.quotas()["bonn"].get("cordoned")
     pair.away("uncordon", "resourceslice", "pool", "--remote-cluster-id", "genoa", "--skip-confirm")
-    wait_for(lambda: not pair.quotas()["pool"].get("cordoned"), 10, "the quota to be open again")
+    wait_for(lambda: not pair.quotas()["pool"].get("cordoned"), 60, "the quota to be open again")
 
 
 @pytest.mark.refusals("the consumer tries on while its slices are drained")
@@ -216,7 +216,7 @@ def test_a_drained_slice_loses_its_pods_and_gets_back_to_work(pair: Pair) -> Non
     for name in ("bonn", "pool"):
         pair.away("drain", "resourceslice", name, "--remote-cluster-id", "genoa", "--skip-confirm")
     wait_for(lambda: not before & running(), 60, "the pods of the slices to go")
-    wait_for(lambda: "has drained this slice" in json.dumps(pair.slices()["bonn"]["status"]), 20, "home to hear of it")
+    wait_for(lambda: "has drained this slice" in json.dumps(pair.slices()["bonn"]["status"]), 60, "home to hear of it")
     for name in ("bonn", "pool"):
         pair.away("uncordon", "resourceslice", name, "--remote-cluster-id", "genoa", "--skip-confirm")
     wait_for(lambda: len(running()) == len(before), 90, "as many pods to be back")
@@ -224,13 +224,13 @@ def test_a_drained_slice_loses_its_pods_and_gets_back_to_work(pair: Pair) -> Non
 
 def test_a_cordoned_tenant_gets_nothing_new_and_peering_again_leaves_it_so(pair: Pair) -> None:
     pair.away("cordon", "tenant", "genoa", "--skip-confirm")
-    wait_for(lambda: all(quota.get("cordoned") for quota in pair.quotas().values()), 10, "all quotas to be cordoned")
+    wait_for(lambda: all(quota.get("cordoned") for quota in pair.quotas().values()), 60, "all quotas to be cordoned")
     done = pair.at_home.attempt("create", "resourceslice", "more", "--remote-cluster-id", "bonn", "--timeout", "20s")
     assert done.code == 1 and "denied" in done.err, done.err
     pair.both("peer")
     assert pair.provider.api.get("tenants", "liqo-tenant-genoa", "genoa")["spec"]["tenantCondition"] == "Cordoned"
     pair.away("uncordon", "tenant", "genoa")
-    wait_for(lambda: not any(quota.get("cordoned") for quota in pair.quotas().values()), 10, "all quotas to be open")
+    wait_for(lambda: not any(quota.get("cordoned") for quota in pair.quotas().values()), 60, "all quotas to be open")
     pair.at_home("create", "resourceslice", "another", "--remote-cluster-id", "bonn", "--wait=false")
     gone = pair.at_home.attempt("delete", "resourceslice", "more", "another", "--skip-confirm").err
     assert "ResourceSlice more deleted" in gone and "ResourceSlice another deleted" in gone, gone
@@ -244,10 +244,10 @@ def test_a_drained_tenant_loses_its_pods_and_gets_back_to_work(pair: Pair) -> No
         conditions = pair.slices()[name]["status"].get("conditions", [])
         return next((c["status"] for c in conditions if c["type"] == "Resources"), "")
 
-    wait_for(lambda: resources_of("bonn") == "Denied", 20, "the slice to be denied")
+    wait_for(lambda: resources_of("bonn") == "Denied", 60, "the slice to be denied")
     wait_for(lambda: not pair.provider.pods("demo-genoa"), 60, "the pods to go")
     pair.away("activate", "tenant", "genoa")
-    wait_for(lambda: resources_of("bonn") == "Accepted", 20, "the slice to be accepted again")
+    wait_for(lambda: resources_of("bonn") == "Accepted", 60, "the slice to be accepted again")
     wait_for(lambda: len(pair.provider.pods("demo-genoa")) == 2, 60, "the pods to be back")
 
 
@@ -257,8 +257,8 @@ def test_unpeer_leaves_both_clusters_as_they_were(pair: Pair) -> None:
     pair.at_home("unoffload", "namespace", "demo", "--skip-confirm")
     pair.both("unpeer")
     pair.consumer.api.delete("namespaces", None, "demo")
-    wait_for(lambda: not pair.new(pair.consumer), 30, "nothing to be left in the consumer")
-    wait_for(lambda: not pair.new(pair.provider), 30, "nothing to be left in the provider")
+    wait_for(lambda: not pair.new(pair.consumer), 60, "nothing to be left in the consumer")
+    wait_for(lambda: not pair.new(pair.provider), 60, "nothing to be left in the provider")
     stays(lambda: not pair.new(pair.consumer) and not pair.new(pair.provider), 2, "both as they were")
     pair.both("unpeer")
 
@@ -270,7 +270,10 @@ def test_a_peering_user_is_enough_to_peer(pair: Pair, tmp_path: Path) -> None:
     # What an interrupted run leaves: a binding, and no kubeconfig that anybody has.
     pair.away(*generate)
     pair.provider.api.delete("rolebindings", "liqo", "liqo-peer-user-genoa-liqo-ns-reader")
+    since = pair.provider.audit.mark()
     kubeconfig.write_text(pair.away(*generate))
+    asked = [e for e in pair.provider.audit.entries(since) if audit.resource(e) == "subjectaccessreviews"]
+    assert asked, "it is shown once its rights are in force, so that it can be used at once"
     done = pair.away.attempt(*generate)
     assert done.code == 1 and "there is a peering user for genoa already" in done.err
     pair.both("peer", remote=kubeconfig)
@@ -288,8 +291,8 @@ def test_a_peering_user_is_enough_to_peer(pair: Pair, tmp_path: Path) -> None:
     # Its namespace is gone by now, so another can be made at once.
     pair.away(*generate)
     pair.away(*forget)
-    wait_for(lambda: not pair.new(pair.consumer), 30, "nothing to be left in the consumer")
-    wait_for(lambda: not pair.new(pair.provider), 30, "nothing to be left in the provider")
+    wait_for(lambda: not pair.new(pair.consumer), 60, "nothing to be left in the consumer")
+    wait_for(lambda: not pair.new(pair.provider), 60, "nothing to be left in the provider")
 
 
 def test_the_handshake_by_hand(pair: Pair, tmp_path: Path) -> None:
@@ -304,9 +307,9 @@ def test_the_handshake_by_hand(pair: Pair, tmp_path: Path) -> None:
     assert declared["liqo.io/remote-pod-cidrs"] == pair.provider.pod_cidr
     assert "client-certificate-data" in pair.at_home("get", "kubeconfig", "controlplane-bonn")
     pair.at_home("create", "resourceslice", "bonn", "--remote-cluster-id", "bonn")
-    wait_for(lambda: is_ready(pair.node("bonn")), 30, "node bonn to be Ready")
+    wait_for(lambda: is_ready(pair.node("bonn")), 60, "node bonn to be Ready")
     pair.both("unpeer")
-    wait_for(lambda: not pair.new(pair.consumer) and not pair.new(pair.provider), 30, "both to be as they were")
+    wait_for(lambda: not pair.new(pair.consumer) and not pair.new(pair.provider), 60, "both to be as they were")
 
 
 @pytest.mark.refusals("the consumer tries on after its Tenant was deleted")
@@ -322,10 +325,15 @@ def test_a_tenant_that_is_deleted_is_told_at_home_and_nothing_waits_for_it(pair:
 
     wait_for(said, 120, "the Node to say that rights were withdrawn")
     assert not is_ready(pair.node("bonn"))
-    assert pair.at_home("info", "peer", "bonn", "--get", "authentication.status") == "Unhealthy\n"
-    told = [e for e in pair.consumer.api.list("events", "default") if e["reason"] == "RightsWithdrawn"]
-    assert told and "liqoctl unpeer" in told[0]["message"]
-    pair.both("unpeer", "--timeout", "60s")
+    status = ("info", "peer", "bonn", "--get", "authentication.status")
+    wait_for(lambda: pair.at_home(*status) == "Unhealthy\n", 60, "liqoctl to say so, too")
+
+    def told() -> list[str]:
+        events = pair.consumer.api.list("events", "default")
+        return [event["message"] for event in events if event["reason"] == "RightsWithdrawn"]
+
+    assert "liqoctl unpeer" in wait_for(told, 60, "an Event about it")[0]
+    pair.both("unpeer", "--timeout", f"{patient(60):.0f}s")
     wait_for(lambda: not pair.new(pair.consumer) and not pair.new(pair.provider), 60, "both to be as they were")
     assert pair.daemons[0].log()[logged_before:].count("withdrawn our rights") == 1
 

@@ -28,6 +28,7 @@ using kube::Errc;
 constexpr std::string_view user_label = "liqo.io/peering-user-name";
 constexpr std::string_view reader_suffix = "-liqo-ns-reader", writer_suffix = "-tenant-ns-writer";
 constexpr std::string_view tenant_role = "liqo-peering-user-tenant-ns", liqo_role = "liqo-peering-user-liqo-ns";
+constexpr kube::Duration rights_patience = std::chrono::seconds(10);
 
 struct Flags {
   std::string consumer;
@@ -110,6 +111,27 @@ Result<std::string> authority(const kube::wire::ClusterConfig& config) {
   return text.str();
 }
 
+/// The API server learns of a binding by a watch, and refuses its user until then: also one who peers at once. Whoever
+/// may not ask about it does not wait.
+asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::string user, std::string ns) {
+  const kube::Resource& resource = kube::resources::subject_access_reviews;
+  const json::object attributes{
+      {"group", kinds::tenants.group}, {"resource", kinds::tenants.plural}, {"verb", "get"}, {"namespace", ns}};
+  const json::object review{{"apiVersion", resource.api_version()},
+                            {"kind", resource.kind},
+                            {"spec", json::object{{"user", user}, {"resourceAttributes", attributes}}}};
+  // Lives in this frame until the last probe has ended.
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+  const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
+    auto answer = co_await cluster.api().post(resource, {}, {}, json::object(review));
+    if (!answer) co_return std::unexpected(std::move(answer.error()));
+    co_return Look{.done = kube::bool_at(*answer, {"status", "allowed"}), .seen = "they are not known yet"};
+  };
+  const kube::Deadline deadline{std::min(session.deadline().at, cluster.clock().now() + rights_patience)};
+  // The kubeconfig is good in any case, a moment later.
+  [[maybe_unused]] auto known = co_await wait_for(cluster, deadline, "the rights of the new user", probe);
+}
+
 Answer generate(Session& session, const Flags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
@@ -148,6 +170,7 @@ Answer generate(Session& session, const Flags& flags) {
     if (!made) co_return std::unexpected(std::move(made.error()));
   }
   if (session.flags().dry_run) co_return Result<void>();
+  co_await wait_in_force(session, cluster, user, *ns);
   const auto& server = cluster.config().server;
   session.output().print(
       core::forge_kubeconfig({.cluster = *id,
