@@ -22,7 +22,7 @@ from harness.peering import Peering
 from harness.run import Run
 from harness.slow_exec import SlowExec
 from harness.story import Story
-from harness.wait import wait_for
+from harness.wait import patient, wait_for
 
 # It is slower by far than what users run.
 SLOW = 60.0
@@ -76,7 +76,7 @@ def executing(story: Story, *command: str) -> list[str]:
 
 
 def run_command(story: Story, *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(executing(story, *command), capture_output=True, text=True, timeout=120)
+    return subprocess.run(executing(story, *command), capture_output=True, text=True, timeout=patient(120))
 
 
 def sessions(story: Story) -> int:
@@ -101,8 +101,12 @@ def change_back(story: Story) -> None:
 def test_the_figures_name_no_peer(told: Story) -> None:
     told.create(busybox("one"))
     told.wait_ready("one", SLOW)
-    code, text = told.home.get("/metrics", SLOW)
-    assert code == 200 and 'cluster_id="peer-' in text
+
+    def figures() -> str:
+        code, text = told.home.get("/metrics", SLOW)
+        return text if code == 200 and 'cluster_id="peer-' in text else ""
+
+    text = wait_for(figures, SLOW, "the figures of the peer")
     for name in ("jena", "ulm", told.provider.address):
         assert f'"{name}' not in text
 
@@ -132,7 +136,7 @@ def test_a_provider_that_replaces_the_session_between_attempts_at_exec(told: Sto
             wait_for(lambda: slow.asked > asked, SLOW, "the provider to be asked for exec")
             change_session(told, number)
             slow.answer()
-            _, errors = running.communicate(timeout=120)
+            _, errors = running.communicate(timeout=patient(120))
             assert running.returncode != 0 and errors
             alive(told)
         change_back(told)
@@ -158,12 +162,12 @@ def test_execs_over_restarts_of_the_provider_and_new_sessions(told: Story) -> No
             change_session(told, number)
             for each in open_ones:
                 each.terminate()
-                each.communicate(timeout=60)
+                each.communicate(timeout=patient(60))
             wait_for(lambda: run_command(told, "true").returncode == 0, SLOW, "exec to go on", interval=1)
             alive(told)
         change_back(told)
     finally:
         followed.terminate()
-        followed.wait(30)
+        followed.wait(patient(60))
     wait_for(lambda: run_command(told, "true").returncode == 0, SLOW, "exec to go on", interval=1)
     alive(told)
