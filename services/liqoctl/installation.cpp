@@ -6,9 +6,9 @@
 #include <set>
 
 #include "model/install.hpp"
+#include "model/kinds.hpp"
 #include "shared.hpp"
 #include "text/width.hpp"
-#include "wait.hpp"
 
 namespace liqoctl {
 namespace {
@@ -98,8 +98,11 @@ asio::awaitable<Result<void>> check_version(Cluster& cluster) {
   co_return Result<void>();
 }
 
-asio::awaitable<Result<void>> check_right(Cluster& cluster, kube::Resource kind, std::string ns, std::string verb) {
+asio::awaitable<Result<void>> check_right(Cluster& cluster, kube::Resource kind, std::string ns, std::string verb,
+                                          std::string name) {
   json::object attributes{{"group", kind.group}, {"resource", kind.plural}, {"verb", verb}};
+  // The right to change may be confined to names; that to make cannot be.
+  if (verb != "create") attributes["name"] = name;
   if (!ns.empty()) attributes["namespace"] = ns;
   json::object review{{"apiVersion", access_reviews.api_version()},
                       {"kind", access_reviews.kind},
@@ -118,6 +121,20 @@ bool is_established(const Object& definition) {
   for (const json::value& condition : kube::array_at(definition.tree(), {"status", "conditions"}))
     if (kube::string_at(condition, {"type"}) == "Established") return kube::string_at(condition, {"status"}) == "True";
   return false;
+}
+
+/// Whether the kind that is there takes more than this one, which then is not put in its place: objects would lose what
+/// a newer version has written into them.
+asio::awaitable<Result<bool>> would_narrow(Cluster& cluster, const Object& definition) {
+  auto there = co_await cluster.find(definitions, definition.key());
+  if (!there) co_return std::unexpected(std::move(there.error()));
+  if (!*there) co_return false;
+  const auto lost = model::lost_between((*there)->tree(), definition.tree());
+  if (lost.empty()) co_return false;
+  cluster.output().info(cluster.scope(), "kind " + definition.key().name +
+                                             " stays as it is: it takes more than that of " + "this version (" +
+                                             text::printable(lost.front()) + ")");
+  co_return true;
 }
 
 /// Why a pod does not run: what its containers wait for, or why it has no node.
@@ -199,24 +216,29 @@ asio::awaitable<Result<void>> check_cluster(Cluster& cluster, const std::vector<
     const std::string ns(kube::string_at(manifest, {"metadata", "namespace"}));
     if (!asked.emplace(kind->kind, ns).second) continue;
     for (const char* verb : {"create", "patch"})
-      if (good = co_await check_right(cluster, *kind, ns, verb); !good) co_return good;
+      if (good = co_await check_right(cluster, *kind, ns, verb,
+                                      std::string(kube::string_at(manifest, {"metadata", "name"})));
+          !good)
+        co_return good;
   }
   co_return good;
 }
 
-asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& cluster,
-                                                 const std::vector<json::value>& manifests) {
-  std::set<Place> kept;
+asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster, const std::vector<json::value>& manifests) {
   std::vector<kube::ObjectKey> served;
   for (const json::value& manifest : manifests) {
     const auto kind = resource_of(manifest);
     if (!kind) co_return std::unexpected(kind.error());
     Object object(manifest.as_object());
-    kept.emplace(kind->kind, object.key());
     cluster.output().doing(cluster.scope(), "applying " + std::string(kind->kind) + " " + object.key().text());
+    if (*kind == definitions) {
+      served.push_back(object.key());
+      auto narrows = co_await would_narrow(cluster, object);
+      if (!narrows) co_return std::unexpected(std::move(narrows.error()));
+      if (*narrows) continue;
+    }
     auto applied = co_await cluster.api().apply(*kind, object, field_manager);
     if (!applied) co_return std::unexpected(std::move(applied.error()));
-    if (*kind == definitions) served.push_back(object.key());
   }
   for (const kube::ObjectKey& key : served) {
     auto done = co_await wait_for_object(
@@ -224,19 +246,28 @@ asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& clus
         [](const Object* definition) { return Look{.done = definition && is_established(*definition)}; });
     if (!done) co_return done;
   }
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& cluster,
+                                                 const std::vector<json::value>& manifests) {
+  std::set<Place> kept;
+  for (const json::value& manifest : manifests)
+    kept.emplace(kube::string_at(manifest, {"kind"}), Object(manifest.as_object()).key());
+  if (auto applied = co_await apply_all(session, cluster, manifests); !applied) co_return applied;
   co_return co_await remove_all_but(cluster, std::move(kept));
 }
 
+asio::awaitable<Result<Look>> look_at_daemon(Cluster& cluster) {
+  auto found = co_await cluster.find(deployments, {cluster.liqo_namespace(), "liqod"});
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  if (!*found) co_return Look{.seen = "there is no Deployment liqod"};
+  if (is_rolled_out(**found)) co_return Look{.done = true};
+  co_return Look{.seen = co_await trouble_of_daemon(cluster, **found)};
+}
+
 asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster) {
-  // Lives in this frame until the last look has ended.
-  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
-  const std::function<asio::awaitable<Result<Look>>()> look = [&]() -> asio::awaitable<Result<Look>> {
-    auto found = co_await cluster.find(deployments, {cluster.liqo_namespace(), "liqod"});
-    if (!found) co_return std::unexpected(std::move(found.error()));
-    if (!*found) co_return Look{.seen = "there is no Deployment liqod"};
-    if (is_rolled_out(**found)) co_return Look{.done = true};
-    co_return Look{.seen = co_await trouble_of_daemon(cluster, **found)};
-  };
+  const std::function<asio::awaitable<Result<Look>>()> look = [&cluster] { return look_at_daemon(cluster); };
   co_return co_await wait_for(cluster, session.deadline(), "liqod to run", look);
 }
 

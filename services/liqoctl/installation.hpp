@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "session.hpp"
+#include "wait.hpp"
 
 namespace liqoctl {
 
@@ -22,11 +23,17 @@ Result<void> check_installers(const Installed& there, const std::string& ns, std
 /// Refuses a cluster that is too old, and a user who may not write one of the kinds. Nothing is written.
 asio::awaitable<Result<void>> check_cluster(Cluster& cluster, const std::vector<kube::json::value>& manifests);
 
-/// Server-side applies all in their order, waiting for new kinds to be served, and removes what an earlier version or
+/// Server-side applies all in their order, and waits for kinds to be served. A kind that takes more than the one that
+/// is to be applied stays as it is.
+asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster,
+                                        const std::vector<kube::json::value>& manifests);
+/// As apply_all, and removes what an earlier version or
 /// other values have put there and these do not.
 asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& cluster,
                                                  const std::vector<kube::json::value>& manifests);
 
+/// Looks whether every replica is there and answers, and if not, what holds it up.
+asio::awaitable<Result<Look>> look_at_daemon(Cluster& cluster);
 /// Waits until every replica is there and answers, saying what holds it up.
 asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster);
 

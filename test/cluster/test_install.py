@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -139,6 +140,30 @@ def test_it_is_removed_without_a_trace(lodi: Cluster, liqoctl: Liqoctl, before: 
     wait_until_as(before, lodi)
 
 
+def test_kinds_of_the_go_version_with_objects_are_taken_over(
+    lodi: Cluster, liqoctl: Liqoctl, before: inventory.Inventory
+) -> None:
+    lodi.kubectl("create", "-f", settings.TREE / "test/fixtures/liqo-crds")
+    wait_for(lambda: "liqo.io/v1beta1" in lodi.kubectl("api-resources"), 30, "the kinds to be served")
+    lodi.namespace("liqo-tenant-asti")
+    spec = {"clusterID": "asti", "authzPolicy": "TolerateNoHandshake"}
+    lodi.api.create("tenants", "liqo-tenant-asti", {"kind": "Tenant", "metadata": {"name": "asti"}, "spec": spec})
+    liqoctl("install", "--wait=false", "--cluster-id", "lodi", "--set", IMAGE)
+    (quotas,) = [
+        one["spec"]
+        for one in lodi.api.list("customresourcedefinitions")
+        if one["metadata"]["name"] == "quotas.offloading.liqo.io"
+    ]
+    assert "used" in json.dumps(quotas), "what this version adds"
+    assert lodi.api.get("tenants", "liqo-tenant-asti", "asti")["spec"].items() >= spec.items()
+    refused(liqoctl.attempt("uninstall", "--skip-confirm"), "in use: Tenant liqo-tenant-asti/asti")
+    refused(liqoctl.attempt("uninstall", "--check"), "in use: Tenant liqo-tenant-asti/asti")
+    lodi.kubectl("delete", "namespace", "liqo-tenant-asti")
+    liqoctl("uninstall", "--check")
+    liqoctl("uninstall", "--purge", "--skip-confirm")
+    wait_until_as(before, lodi)
+
+
 def test_two_at_once_and_one_that_is_interrupted_harm_nothing(
     lodi: Cluster, liqoctl: Liqoctl, before: inventory.Inventory
 ) -> None:
@@ -189,15 +214,15 @@ def helm(cluster: Cluster, name: str, *arguments: object) -> str:
 def test_helm_does_the_same(lodi: Cluster, liqoctl: Liqoctl, before: inventory.Inventory, name: str) -> None:
     if not settings.tool(name).exists():
         pytest.skip("test/cluster/build-tools builds Helm")
-    said = helm(
-        lodi, name, "install", "liqo", CHART, "--create-namespace", "--set", f"clusterID=lodi,telemetry.enabled=true,{IMAGE}"
-    )
+    # There is no node here, and so no hook could run; test_dist.py has some.
+    values = f"clusterID=lodi,telemetry.enabled=true,{IMAGE}"
+    said = helm(lodi, name, "install", "liqo", CHART, "--create-namespace", "--no-hooks", "--set", values)
     assert "Liqo runs as cluster lodi" in said and "have no effect here" in said and "telemetry" in said
     refused(liqoctl.attempt("install", "--cluster-id", "lodi"), "helm upgrade liqo -n liqo")
     refused(liqoctl.attempt("uninstall", "--skip-confirm"), "helm uninstall liqo -n liqo")
     daemon = daemon_of(lodi).start()
     wait_for(lambda: lodi.api.list("validatingwebhookconfigurations"), 60, "the webhooks")
-    helm(lodi, name, "upgrade", "liqo", CHART, "--set", f"clusterID=lodi,replicas=1,{IMAGE}")
+    helm(lodi, name, "upgrade", "liqo", CHART, "--no-hooks", "--set", f"clusterID=lodi,replicas=1,{IMAGE}")
     assert lodi.api.get("deployments", "liqo", "liqod")["spec"]["replicas"] == 1
     assert lodi.api.list("validatingwebhookconfigurations")
     daemon.stop()

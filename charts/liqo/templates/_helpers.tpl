@@ -234,3 +234,97 @@ ipam.{{ $key }}
 offloading.disableNetworkCheck
 {{- end -}}
 {{- end }}
+
+{{/* Metadata of what Helm makes for a hook. Takes (list $ "name" "hooks" "weight" "more policies of deletion"). */}}
+{{- define "liqo.hook" -}}
+{{- $top := index . 0 -}}
+name: {{ index . 1 }}
+labels:
+  {{- include "liqo.hookLabels" $top | nindent 2 }}
+annotations:
+  helm.sh/hook: {{ index . 2 }}
+  helm.sh/hook-weight: {{ index . 3 | quote }}
+  helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded{{ index . 4 }}
+  helm.sh/hook-output-log-policy: hook-failed
+  {{- with $top.Values.common.globalAnnotations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+
+{{/* Not those that select the daemon's pods, or its Services would lead to these, too. */}}
+{{- define "liqo.hookLabels" -}}
+app.kubernetes.io/name: liqoctl
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/part-of: liqo
+{{- with .Values.common.globalLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* A Job that runs liqoctl once. Takes (list $ "service account" retries (list "argument" ...)). */}}
+{{- define "liqo.hookJob" -}}
+{{- $top := index . 0 -}}
+backoffLimit: {{ index . 2 }}
+activeDeadlineSeconds: 300
+# One that has failed stays for its log, and not for ever.
+ttlSecondsAfterFinished: 3600
+template:
+  metadata:
+    labels:
+      {{- include "liqo.hookLabels" $top | nindent 6 }}
+  spec:
+    restartPolicy: Never
+    serviceAccountName: {{ index . 1 }}
+    {{- include "liqo.where" $top | nindent 4 }}
+    containers:
+      - name: liqoctl
+        image: {{ include "liqo.image" $top | quote }}
+        imagePullPolicy: {{ $top.Values.pullPolicy }}
+        command: [/usr/bin/liqoctl]
+        args:
+          {{- range index . 3 }}
+          - {{ . }}
+          {{- end }}
+          - --namespace={{ $top.Release.Namespace }}
+        {{- include "liqo.confined" $top | nindent 8 }}
+        resources:
+          requests:
+            cpu: 10m
+            memory: 32Mi
+          limits:
+            memory: 256Mi
+{{- end }}
+
+{{/* Who the pods run as, and on which nodes. */}}
+{{- define "liqo.where" -}}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  {{- if not .Values.openshiftConfig.enabled }}
+  runAsUser: 65532
+  runAsGroup: 65532
+  {{- end }}
+  seccompProfile:
+    type: RuntimeDefault
+affinity:
+  {{- include "liqo.affinity" . | nindent 2 }}
+{{- with .Values.nodeSelector | default .Values.common.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations | default .Values.common.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "liqo.confined" -}}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: [ALL]
+{{- end }}

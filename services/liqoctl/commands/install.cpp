@@ -19,7 +19,7 @@ namespace json = kube::json;
 using kube::Errc;
 
 struct Flags {
-  bool print = false, deployment = true, wait = true;
+  bool print = false, deployment = true, wait = true, kinds = false;
   std::string cluster_id, api_server;
   std::vector<std::string> values, set, set_string, cluster_labels, pod_cidrs;
 };
@@ -101,7 +101,25 @@ asio::awaitable<Result<void>> mark_namespace(Cluster& cluster, json::value& mani
   co_return Result<void>();
 }
 
+/// Also where Helm has installed the rest: its hook is who asks.
+Answer install_kinds(Session& session) {
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  // Any values do: the kinds are the same.
+  auto made = model::installation(chart_files(), {{"deployment", false}}, session.flags().liqo());
+  if (!made) co_return std::unexpected(std::move(made.error()));
+  std::erase_if(made->manifests, [](const json::value& manifest) {
+    return kube::string_at(manifest, {"kind"}) != "CustomResourceDefinition";
+  });
+  if (auto good = co_await check_cluster(**opened, made->manifests); !good) co_return good;
+  if (auto done = co_await apply_all(session, **opened, made->manifests); !done) co_return done;
+  session.output().success("",
+                           "the kinds are up to date: all " + std::to_string(made->manifests.size()) + " are served");
+  co_return Result<void>();
+}
+
 Answer install(Session& session, const Flags& flags) {
+  if (flags.kinds) co_return co_await install_kinds(session);
   auto values = read_values(flags);
   if (!values) co_return std::unexpected(std::move(values.error()));
   if (flags.print) co_return co_await print(session, *values);
@@ -161,6 +179,7 @@ void add_install(CommandLine& line) {
   app.list("--set", flags->set, "A value, e.g. controllerManager.config.defaultLimitsEnforcement=Hard")
       .type_name("KEY=VALUE");
   app.list("--set-string", flags->set_string, "Likewise, and always a string").type_name("KEY=VALUE");
+  app.flag("--kinds", flags->kinds, "Only bring the kinds (CustomResourceDefinitions) up to date");
   app.flag("--deployment", flags->deployment, "Install the daemon, too (default true)");
 }
 

@@ -16,7 +16,7 @@ namespace kinds = liqo::api::kinds;
 using kube::Errc;
 
 struct Flags {
-  bool purge = false;
+  bool purge = false, check = false;
 };
 
 /// Names what stands in the way of an uninstallation: peerings, offloaded namespaces.
@@ -47,6 +47,12 @@ Answer uninstall(Session& session, const Flags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
+  if (flags.check) {
+    // Also where Helm has installed it: its hook is who asks.
+    if (auto unused = co_await check_unused(cluster); !unused) co_return unused;
+    session.output().success("", "Liqo can be removed: there are no peers and no offloaded namespaces");
+    co_return Result<void>();
+  }
   auto there = co_await look_for_installation(cluster);
   if (!there) co_return std::unexpected(std::move(there.error()));
   const std::string ns = session.flags().liqo();
@@ -81,6 +87,7 @@ void add_uninstall(CommandLine& line) {
                                 "Refused while there are peers or offloaded namespaces, which are named.\n"
                                 "It can be run again, and goes on where it was."},
                    [flags](Session& session) { return uninstall(session, *flags); });
+  app.flag("--check", flags->check, "Only look whether something stands in the way; nothing is removed");
   app.flag("--purge", flags->purge, "Remove the kinds (CustomResourceDefinitions), too");
 }
 

@@ -92,7 +92,10 @@ kube::Result<Installation> installation(std::span<const chart::File> files, cons
   const auto add = [&made](std::string_view path, std::string_view text) -> kube::Result<void> {
     auto documents = kube::wire::read_yaml(text);
     if (!documents) return kube::fail(std::move(documents.error()), path);
-    made.manifests.insert(made.manifests.end(), documents->begin(), documents->end());
+    // What Helm runs as hooks is for what it does not do by itself.
+    for (json::value& document : *documents)
+      if (kube::string_at(document, {"metadata", "annotations", "helm.sh/hook"}).empty())
+        made.manifests.push_back(std::move(document));
     return {};
   };
   for (const chart::File& file : files)

@@ -177,8 +177,8 @@ def run(*command):
 
 
 def helm(program, *arguments):
-    """No cluster is asked; of the kinds, too, are told."""
-    fixed = ("--namespace", "liqo", "--kube-version", "1.35", "--include-crds")
+    """No cluster is asked; the kinds are among what is told, and hooks are not."""
+    fixed = ("--namespace", "liqo", "--kube-version", "1.35", "--include-crds", "--no-hooks")
     return run(program, "template", "liqo", CHART, *fixed, *arguments)
 
 
@@ -408,6 +408,52 @@ def test_a_network_policy_lets_only_those_in_that_are_named(tmp_path):
     by_port = {rule["ports"][0]["port"]: rule.get("from") for rule in policy["ingress"]}
     callers = [{"ipBlock": {"cidr": cidr}} for cidr in ("10.0.0.1/32", "fd00::/64")]
     assert by_port == {9443: callers, 10250: PEERS, 8082: None}
+
+
+def hooks_of(program, *arguments):
+    """What Helm runs as hooks, by kind and name."""
+    done = run(program, "template", "liqo", CHART, "--namespace", "liqo", "--kube-version", "1.35", *arguments)
+    assert done.returncode == 0, done.stderr
+    found = [one for one in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader) if one]
+    return {
+        (one["kind"], one["metadata"]["name"]): one
+        for one in found
+        if "helm.sh/hook" in one["metadata"].get("annotations", {})
+    }
+
+
+def test_helm_brings_kinds_up_to_date_and_asks_before_it_removes(helms, tmp_path):
+    values = {"tag": "v9", "imagePullSecrets": [{"name": "one"}], "common": {"globalLabels": {"owner": "ops"}}}
+    daemon = one(printed(tmp_path, values), "Deployment", "liqod")["spec"]["template"]["spec"]
+    for program in helms:
+        hooks = hooks_of(program, "-f", file_of(tmp_path, values))
+        when = {key: made["metadata"]["annotations"]["helm.sh/hook"] for key, made in hooks.items()}
+        kinds = {kind: "pre-install,pre-upgrade" for kind in ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Job")}
+        assert when == {("Job", "liqo-pre-delete"): "pre-delete", **{(kind, "liqo-kinds"): at for kind, at in kinds.items()}}
+        # Its rights are there before it runs, and go whatever becomes of it.
+        for (kind, _), made in hooks.items():
+            annotations = made["metadata"]["annotations"]
+            assert (int(annotations["helm.sh/hook-weight"]) < 0) == (kind != "Job")
+            assert ("hook-failed" in annotations["helm.sh/hook-delete-policy"]) == (kind != "Job")
+            assert made["metadata"]["labels"]["owner"] == "ops"
+        words = {"liqo-kinds": ["upgrade", "--kinds"], "liqo-pre-delete": ["uninstall", "--check"]}
+        for name, arguments in words.items():
+            template = hooks["Job", name]["spec"]["template"]
+            # The daemon's Services do not lead to it.
+            assert template["metadata"]["labels"]["app.kubernetes.io/name"] != "liqod"
+            (container,) = template["spec"]["containers"]
+            assert container["image"] == daemon["containers"][0]["image"]
+            assert container["securityContext"] == daemon["containers"][0]["securityContext"]
+            assert container["args"] == [*arguments, "--namespace=liqo"]
+            for key in ("securityContext", "affinity", "imagePullSecrets"):
+                assert template["spec"][key] == daemon[key]
+        # Bringing up kinds is done again where it fails; a refusal stands.
+        assert hooks["Job", "liqo-pre-delete"]["spec"]["backoffLimit"] == 0
+        assert not hooks_of(program, "--set", "deployment=false")
+
+
+def test_liqoctl_makes_nothing_of_what_is_for_helm(tmp_path):
+    assert not [key for key in printed(tmp_path, {}) if key[0] == "Job" or key[2] == "liqo-kinds"]
 
 
 # What says the same as the defaults, or has no effect.

@@ -15,6 +15,7 @@ FULL = READ | WRITE | {"create", "delete"}
 # Role file -> (API group, resource) -> verbs. The roles hold exactly these: a new right is a decision, made here too.
 RIGHTS = {
     "liqo-installation-clusterrole.yaml": {},
+    "liqo-kinds-clusterrole.yaml": {("apiextensions.k8s.io", "customresourcedefinitions"): {"get", "create", "patch"}},
     "liqod-clusterrole.yaml": {
         ("", "nodes"): FULL,
         ("", "nodes/status"): WRITE,
@@ -207,6 +208,13 @@ def named_rules(name, resource):
     return [rule["verbs"] for rule in rules if "resourceNames" not in rule], {
         one for rule in rules for one in rule.get("resourceNames", [])
     }
+
+
+def test_the_hook_of_helm_changes_the_kinds_of_the_chart_and_no_others():
+    everywhere, names_of_kinds = named_rules("liqo-kinds-clusterrole.yaml", "customresourcedefinitions")
+    assert everywhere == [["create"]]
+    files = (ROOT / "charts/liqo/crds").glob("*.yaml")
+    assert names_of_kinds == {yaml.load(one.read_text(), Loader=yaml.CSafeLoader)["metadata"]["name"] for one in files}
 
 
 def test_of_the_own_namespace_only_known_secrets_are_read():

@@ -40,6 +40,7 @@ const std::vector<chart::File> small_chart{
      "kind: Deployment\nport: {{ int64 .Values.port }}\nof: {{ .Chart.AppVersion }}\n---\n---\n"
      "kind: Other\n"},
     {"templates/b.yaml", "kind: Service\nmetadata: {namespace: {{ .Release.Namespace }}}\n"},
+    {"templates/hook.yaml", "kind: Job\nmetadata: {annotations: {helm.sh/hook: pre-delete}}\n"},
     {"templates/NOTES.txt", "{{ fail \"not here\" }}"}};
 
 TEST_CASE("an installation is what the templates make, in the order in which it can be applied") {
