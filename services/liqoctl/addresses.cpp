@@ -64,6 +64,8 @@ asio::awaitable<Result<std::vector<model::Cidr>>> propose(Session& session, Clus
   co_return ranges;
 }
 
+}  // namespace
+
 asio::awaitable<Result<std::vector<model::OwnRange>>> own_ranges(Session& session, Cluster& consumer,
                                                                  const AddressFlags& flags) {
   if (!flags.local_cidrs.empty()) {
@@ -88,8 +90,6 @@ asio::awaitable<Result<std::vector<model::OwnRange>>> own_ranges(Session& sessio
                           "this user may not read which ranges this cluster has itself: give them with --local-cidr");
   co_return model::own_ranges(*services, api ? &*api : nullptr, *nodes);
 }
-
-}  // namespace
 
 void add_address_flags(Command app, AddressFlags& flags) {
   const std::string group = "Addresses of the provider's pods";

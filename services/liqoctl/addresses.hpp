@@ -16,6 +16,10 @@ struct AddressFlags {
 /// `--pod-cidr` and `--local-cidr`.
 void add_address_flags(Command app, AddressFlags& flags);
 
+/// What this cluster has itself: what `--local-cidr` says, else its Services and nodes, as far as they can be read.
+asio::awaitable<Result<std::vector<model::OwnRange>>> own_ranges(Session& session, Cluster& consumer,
+                                                                 const AddressFlags& flags);
+
 /// Decides what to declare about a provider, and says so; changes nothing. Nothing is answered where a declaration
 /// stands already and no flag says otherwise, and where nobody knows any. `provider` may be null: then only the flag
 /// says what. Errors: Errc::invalid_input for flags that cannot be read, and for ranges that overlap with this

@@ -130,9 +130,8 @@ Command CommandLine::command(Command parent, std::string_view name, std::string_
     app.flag("--remote-allow-exec", flags_.remote_allow_exec,
              "Let the provider's kubeconfig run its program, or send its token file")
         .group("Cluster of the provider");
-    check(app, [this]() -> kube::Result<void> {
-      const ConnectionFlags& remote = flags_.remote;
-      if (remote.kubeconfig.empty() && remote.context.empty() && remote.cluster.empty() && remote.server.empty())
+    check(app, [this, one_will_do = traits.one_will_do]() -> kube::Result<void> {
+      if (!one_will_do && !flags_.remote.is_given())
         return kube::fail(kube::Errc::invalid_input,
                           "the provider's cluster is not named: give --remote-kubeconfig or --remote-context");
       return {};

@@ -45,6 +45,7 @@ enum class Namespaces { none, liqo, object };
 struct CommandTraits {
   Namespaces namespaces = Namespaces::object;
   bool two_clusters = false;
+  bool one_will_do = false;    ///< with two_clusters: the provider's need not be named
   bool writes = false;         ///< has --dry-run
   bool creates = false;        ///< has --global-labels and --global-annotations
   bool prints = false;         ///< has -o json|yaml

@@ -13,6 +13,9 @@ struct ConnectionFlags {
   std::string kubeconfig, context, cluster, user;
   std::string server, token, certificate_authority, tls_server_name;
   bool insecure_skip_tls_verify = false;
+
+  /// Whether a cluster is named at all.
+  bool is_given() const { return !(kubeconfig.empty() && context.empty() && cluster.empty() && server.empty()); }
 };
 
 /// How objects are printed. `none` is the command's own form (a table, or progress only).

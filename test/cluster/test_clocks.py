@@ -92,6 +92,10 @@ def test_a_provider_whose_clock_is_off_is_told_of_until_it_is_right(
         assert (seen["status"], seen["reason"]) == ("Established", "APIServerReady")
         assert words in Liqoctl(rome)("info")
         assert words in Liqoctl(rome)("info", "peer", "florence")
+        checked = Liqoctl(rome).attempt("check")
+        assert checked.code == 1 and any(
+            line.startswith("✖ peer florence") and words in line for line in checked.out.splitlines()
+        ), checked.out
         assert daemon.log().count("the clocks do not agree") == 1, "one line"
         ahead = daemon.metrics()['rest_client_server_clock_ahead_seconds{host="florence"}']
         # An answer that lies about for some seconds before it is read is that much older.

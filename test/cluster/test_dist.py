@@ -3,6 +3,8 @@ and with no path of this tree. Both have real nodes, and reach liqod by its Serv
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import audit, inventory
+from harness import audit, inventory, settings
 from harness import release as releases
 from harness.api import Refused, path
 from harness.cluster import Cluster, busybox
@@ -28,6 +30,16 @@ SOON = 180.0
 WAITED = f"--timeout={SOON:.0f}s"
 # The load runs on nodes that are fake, liqod and the application never do.
 FAKE_NODES = 4
+GO_KINDS = settings.TREE / "test/fixtures/liqo-crds"
+# Of the first half of 2025.
+EXPIRED = """-----BEGIN CERTIFICATE-----
+MIHKMH4CAQEwBQYDK2VwMBIxEDAOBgNVBAMMB2V4cGlyZWQwHhcNMjUwMTAxMDAw
+MDAwWhcNMjUwNjAxMDAwMDAwWjASMRAwDgYDVQQDDAdleHBpcmVkMCowBQYDK2Vw
+AyEAH7zIlaruUR1C1LD4o1cBtHo9Rl1wQIDKxn+hGHHV74cwBQYDK2VwA0EA8EhC
+Bua3y26RRXO3gTuO98EIFo3CWrqVuA4kxtqG+61eTZXhi+7ujQJ9JwFFYHB+32ah
+pEHL6IDRO9RfFemwDA==
+-----END CERTIFICATE-----
+"""
 
 
 @dataclass
@@ -179,6 +191,72 @@ def replaced(cluster: Cluster, before: set[str]) -> set[str]:
         return now
 
     return wait_for(seen, SOON, f"every replica of {cluster.name} to be a new one")
+
+
+def test_check_finds_that_all_is_well(sides: Sides) -> None:
+    ghent, lyon = sides
+    seen = sides.user("check", "--remote-kubeconfig", lyon.kubeconfig)
+    assert all(line[0] in "✔•" for line in seen.splitlines()), seen
+    for about in ("kinds", "rights", "liqod", "clock", "versions", "webhooks", "certificates", "API server", "peer lyon"):
+        assert re.search(f"^✔ {about} ", seen, re.MULTILINE), seen
+    assert re.search("^✔ kubelet API +the API server reaches that of 1 virtual node", seen, re.MULTILINE), seen
+    document = json.loads(sides.release.liqoctl(lyon)("check", "-o", "json"))
+    assert document["passed"] is True
+    assert [one["state"] for one in document["checks"] if one["about"] == "quotas"] == ["good"]
+
+
+def test_helm_does_not_remove_what_is_in_use(sides: Sides) -> None:
+    with pytest.raises(AssertionError, match="failed"):
+        sides.release.helm(sides.ghent, "uninstall", "liqo")
+    # Helm from 3.18 on shows it by itself.
+    assert "Liqo is in use: NamespaceOffloading demo/offloading" in sides.ghent.kubectl(
+        "logs", "-n", "liqo", "job/liqo-pre-delete"
+    )
+    assert sides.ghent.api.get("deployments", "liqo", "liqod")["status"]["readyReplicas"] == 2
+
+
+def test_check_names_what_is_wrong_until_it_is_right(sides: Sides) -> None:
+    ghent, lyon = sides
+
+    def faults() -> dict[str, str]:
+        done = sides.user.attempt("check", "-o", "json")
+        found = {one["about"]: one["text"] for one in json.loads(done.out)["checks"] if one["state"] == "bad"}
+        assert done.code == (1 if found else 0), done.err
+        return found
+
+    name = "customresourcedefinitions/networks.ipam.liqo.io"
+    kind = ghent.api.request("GET", f"/apis/apiextensions.k8s.io/v1/{name}")
+    properties = kind["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    properties["later"] = {"type": "string"}
+    ghent.api.request("PUT", f"/apis/apiextensions.k8s.io/v1/{name}", kind)
+    ghent.kubectl("replace", "-f", GO_KINDS / "offloading.liqo.io_quotas.yaml")
+    ghent.kubectl("annotate", "foreigncluster/lyon", f"liqo.io/remote-pod-cidrs={ghent.options.service_cidr}", "--overwrite")
+    ghent.kubectl("delete", "clusterrole", "liqo-remote-controlplane")
+    ghent.kubectl("scale", "deployment/liqod", "-n", "liqo", "--replicas=0")
+    wait_for(lambda: not ghent.pods("liqo", "app.kubernetes.io/name=liqod"), SOON, "the daemon to end")
+    ghent.api.patch("secrets", "liqo", "liqo-webhook-certs", {"stringData": {"tls.crt": EXPIRED}})
+    found = faults()
+    for about, words in {
+        "liqod": "is scaled to none",
+        "webhooks": "the API server does not reach them",
+        "certificates": "that of the webhooks has expired at 2025-06-01",
+        "kubelet API": "that of node lyon",
+        "addresses": "cannot be told from what this cluster has itself",
+        "rights": "lacks ClusterRole liqo-remote-controlplane",
+        "kinds": "older than this liqoctl: quotas.offloading.liqo.io",
+    }.items():
+        assert words in found.get(about, ""), found
+
+    # liqod makes its certificate anew; of what is Helm's, Helm does.
+    ghent.kubectl("scale", "deployment/liqod", "-n", "liqo", "--replicas=2")
+    ghent.kubectl("annotate", "foreigncluster/lyon", f"liqo.io/remote-pod-cidrs={lyon.pod_cidr}", "--overwrite")
+    sides.helm("upgrade")
+    wait_for(lambda: not faults(), SOON, "everything to be well again", interval=1)
+    # What a newer version has brought stays, whatever is put in its place.
+    sides.release.helm(ghent, "rollback", "liqo", "1", "--wait")
+    kinds = {one["metadata"]["name"]: one for one in ghent.api.list("customresourcedefinitions")}
+    assert "later" in json.dumps(kinds["networks.ipam.liqo.io"]["spec"])
+    assert "used" in json.dumps(kinds["quotas.offloading.liqo.io"]["spec"])
 
 
 def updated(sides: Sides, load: Load) -> None:

@@ -14,6 +14,7 @@ void add_commands(CommandLine& line) {
   add_force(line);
   add_get(line);
   add_info(line);
+  add_check(line);
   add_install(line);
   add_uninstall(line);
   add_version(line);

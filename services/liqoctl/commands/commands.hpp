@@ -6,6 +6,7 @@ namespace liqoctl {
 class CommandLine;
 
 void add_authenticate(CommandLine& line);
+void add_check(CommandLine& line);
 void add_completion(CommandLine& line);
 void add_control(CommandLine& line);
 void add_force(CommandLine& line);

@@ -1,0 +1,280 @@
+// liqoctl check: looks at everything that an installation stands on, and says of each what to do where it is not well.
+#include "model/check.hpp"
+#include "addresses.hpp"
+#include "chart.hpp"
+#include "command_line.hpp"
+#include "commands/commands.hpp"
+#include "installation.hpp"
+#include "kube/base/base64.hpp"
+#include "kube/net/x509.hpp"
+#include "liqo/api/auth_params.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqod_version.hpp"
+#include "model/install.hpp"
+#include "text/yaml.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace json = kube::json;
+namespace kinds = liqo::api::kinds;
+using namespace std::chrono_literals;
+using model::Finding;
+using model::State;
+
+constexpr kube::Resource deployments{"apps", "v1", "deployments", "Deployment"};
+constexpr kube::Resource roles{"rbac.authorization.k8s.io", "v1", "roles", "Role"};
+constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
+constexpr kube::Resource definitions{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
+                                     "CustomResourceDefinition", false};
+constexpr std::array webhook_configurations{
+    kube::Resource{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
+                   "MutatingWebhookConfiguration", false},
+    kube::Resource{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
+                   "ValidatingWebhookConfiguration", false}};
+/// Chart objects that liqo-installation owns and the daemon makes.
+constexpr std::string_view configuration_name = "liqo-webhook";
+constexpr kube::Duration patience = 10s;
+
+model::Certificate certificate_of(std::string what, const std::string& pem) {
+  model::Certificate certificate{.what = std::move(what)};
+  if (const auto info = kube::net::read_certificate(pem))
+    certificate.times = model::Certificate::Times{.from = info->not_before, .until = info->not_after};
+  return certificate;
+}
+
+/// What is known when everything that can be read was read. What cannot be becomes a finding of its own.
+class Checkup {
+ public:
+  Checkup(Session& session, Cluster& cluster) : session_(session), cluster_(cluster) {}
+
+  asio::awaitable<std::vector<Finding>> run();
+
+ private:
+  /// All of a kind; empty, and a finding about it, where they cannot be read.
+  asio::awaitable<std::vector<Object>> all(std::string about, kube::Resource kind, std::string ns = {},
+                                           std::string selector = {});
+  /// Whether the last look at this was refused: nothing else is to be said about it.
+  bool is_told(std::string_view about) const;
+  void tell(Finding finding);
+
+  asio::awaitable<void> look_at_installation();
+  asio::awaitable<void> look_at_versions();
+  asio::awaitable<void> look_at_webhooks();
+  asio::awaitable<void> look_at_certificates();
+  asio::awaitable<void> look_at_address();
+  asio::awaitable<void> look_at_kubelet_api();
+  asio::awaitable<void> look_at_peers();
+  asio::awaitable<std::string> reach(model::ApiServerAddress address);
+
+  Session& session_;
+  Cluster& cluster_;
+  std::optional<Object> deployment_;
+  std::vector<Object> nodes_, tenants_;
+  std::vector<Finding> findings_;
+};
+
+bool Checkup::is_told(std::string_view about) const {
+  return std::ranges::find(findings_, about, &Finding::about) != findings_.end();
+}
+
+void Checkup::tell(Finding finding) {
+  if (!is_told(finding.about)) findings_.push_back(std::move(finding));
+}
+
+asio::awaitable<std::vector<Object>> Checkup::all(std::string about, kube::Resource kind, std::string ns,
+                                                  std::string selector) {
+  auto found = co_await cluster_.list(kind, std::move(ns), std::move(selector));
+  if (found) co_return std::move(*found);
+  // A kind that is not there has no objects; that it is missing is told among the kinds.
+  if (!found.error().is_not_found())
+    tell({std::move(about), State::bad, "cannot be looked at: " + found.error().text()});
+  co_return std::vector<Object>();
+}
+
+asio::awaitable<void> Checkup::look_at_installation() {
+  const std::string ns = cluster_.liqo_namespace();
+  // Any values do: kinds and roles are the same.
+  auto chart = model::installation(chart_files(), {{"deployment", false}}, ns);
+  if (!chart) {
+    tell({"kinds", State::bad, chart.error().text()});
+    co_return;
+  }
+  const std::vector<Object> there = co_await all("kinds", definitions);
+  tell(model::judge_kinds(chart->manifests, there));
+  std::vector<Object> rights;
+  for (const kube::Resource& kind : {cluster_roles, roles, kinds::cluster_role_bindings, kinds::role_bindings})
+    for (Object& object : co_await all("rights", kind)) rights.push_back(std::move(object));
+  tell(model::judge_rights(chart->manifests, rights));
+  auto found = co_await cluster_.find(deployments, {ns, "liqod"});
+  if (!found) {
+    tell({"liqod", State::bad, "cannot be looked at: " + found.error().text()});
+    co_return;
+  }
+  deployment_ = std::move(*found);
+  auto look = co_await look_at_daemon(cluster_);
+  tell(model::judge_daemon(deployment_ ? &*deployment_ : nullptr, !look        ? look.error().text()
+                                                                  : look->done ? std::string()
+                                                                               : look->seen));
+}
+
+asio::awaitable<void> Checkup::look_at_versions() {
+  const auto here = co_await read_liqod_version(cluster_);
+  std::string peer;
+  if (session_.flags().remote.is_given()) {
+    auto remote = co_await session_.remote();
+    auto version = remote ? co_await read_liqod_version(**remote) : Result<std::string>();
+    if (!remote || !version) {
+      tell({"versions", State::bad,
+            "that of the other cluster: " + (remote ? version.error().text() : remote.error().text())});
+      co_return;
+    }
+    peer = *version;
+    Finding clock = model::judge_clock((*remote)->api().clock_ahead());
+    clock.about = "clock of the peer";
+    tell(std::move(clock));
+  }
+  tell(model::judge_versions(here.value_or(""), peer, LIQOCTL_VERSION));
+}
+
+asio::awaitable<void> Checkup::look_at_webhooks() {
+  std::size_t configurations = 0;
+  for (const kube::Resource& kind : webhook_configurations)
+    for (const Object& object : co_await all("webhooks", kind)) configurations += object.name() == configuration_name;
+  // They refuse every NamespaceOffloading of another name than its own; nothing is stored in any case.
+  Object wrong = Object::make(kinds::namespace_offloadings, {"default", "liqoctl-check"});
+  wrong.mutable_spec();
+  auto taken = co_await cluster_.api().create(kinds::namespace_offloadings, wrong, {.dry_run = true});
+  std::optional<std::string> refusal;
+  if (!taken) refusal = taken.error().text();
+  tell(model::judge_webhooks(deployment_ ? &*deployment_ : nullptr, configurations, refusal));
+}
+
+asio::awaitable<void> Checkup::look_at_certificates() {
+  std::vector<model::Certificate> found;
+  auto secret = co_await cluster_.find(kube::resources::secrets, {cluster_.liqo_namespace(), "liqo-webhook-certs"});
+  if (!secret) {
+    tell({"certificates", State::bad, "that of the webhooks cannot be looked at: " + secret.error().text()});
+    co_return;
+  }
+  if (*secret)
+    found.push_back(
+        certificate_of("that of the webhooks",
+                       kube::decode_base64(kube::string_at((*secret)->tree(), {"data", "tls.crt"})).value_or("")));
+  for (const Object& identity : co_await all("certificates", kinds::identities)) {
+    const auto params = liqo::api::read_auth_params(kube::object_at(identity.spec(), {"authParams"}));
+    if (params && params->certificate_pem.empty()) continue;
+    found.push_back(certificate_of("that of Identity " + identity.key().text(), params ? params->certificate_pem : ""));
+  }
+  tell(model::judge_certificates(found, session_.clock().wall()));
+}
+
+asio::awaitable<std::string> Checkup::reach(model::ApiServerAddress address) {
+  auto url = kube::wire::parse_server_url(address.url);
+  if (!url) co_return url.error().text();
+  // As nobody: whatever it answers, it is there, and it is who it should be.
+  kube::wire::ClusterConfig config{.server = std::move(*url), .cluster = "API server"};
+  if (!address.ca_pem.empty()) {
+    config.ca_pem = std::move(address.ca_pem);
+  } else if (!address.public_ca) {
+    auto root = co_await cluster_.find(kube::resources::config_maps, {cluster_.liqo_namespace(), "kube-root-ca.crt"});
+    if (!root) co_return root.error().text();
+    if (*root) config.ca_pem = std::string(kube::string_at((*root)->tree(), {"data", "ca.crt"}));
+  }
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  auto stranger =
+      co_await Cluster::open(executor, session_.clock(), session_.output(), session_.flags(), false, std::move(config));
+  if (!stranger) co_return stranger.error().text();
+  auto answer = co_await (*stranger)->api().raw("/version", patience);
+  co_await (*stranger)->stop();
+  co_return answer || answer.error().status() ? std::string() : answer.error().text();
+}
+
+asio::awaitable<void> Checkup::look_at_address() {
+  const kube::wire::ClusterConfig& own = cluster_.config();
+  const model::ApiServerAddress address = model::told_address(deployment_ ? &*deployment_ : nullptr, tenants_, nodes_,
+                                                              "https://" + own.server.host_port() + own.server.path);
+  tell(model::judge_address(address, address.url.empty() ? "" : co_await reach(address)));
+}
+
+asio::awaitable<void> Checkup::look_at_kubelet_api() {
+  std::vector<std::pair<std::string, std::string>> answers;
+  for (const Object& node : nodes_) {
+    if (node.label(liqo::api::labels::type) != liqo::api::labels::type_virtual_node) continue;
+    auto answer = co_await cluster_.api().raw("/api/v1/nodes/" + std::string(node.name()) + "/proxy/healthz", patience);
+    // It has nothing at that path, and says so itself; an API server that does not reach it answers otherwise.
+    const int code = answer ? 200 : answer.error().http_code();
+    const bool answered = code != 0 && (code < 500 || code == 501);
+    answers.emplace_back(node.name(), answered ? "" : answer.error().text());
+  }
+  tell(model::judge_kubelet_api(answers));
+}
+
+asio::awaitable<void> Checkup::look_at_peers() {
+  const auto peers = co_await all("peers", kinds::foreign_clusters);
+  auto own = co_await own_ranges(session_, cluster_, {});
+  tell(own ? model::judge_ranges(peers, *own) : Finding{"addresses", State::bad, own.error().text()});
+  tell(model::judge_quotas(co_await all("quotas", kinds::quotas)));
+  for (Finding& finding : model::judge_peers(peers)) tell(std::move(finding));
+}
+
+asio::awaitable<std::vector<Finding>> Checkup::run() {
+  co_await look_at_installation();
+  tell(model::judge_clock(cluster_.api().clock_ahead()));
+  co_await look_at_versions();
+  co_await look_at_webhooks();
+  co_await look_at_certificates();
+  nodes_ = co_await all("nodes", kube::resources::nodes);
+  tenants_ = co_await all("tenants", kinds::tenants);
+  co_await look_at_address();
+  co_await look_at_kubelet_api();
+  if (auto found = model::judge_egress_selector(nodes_)) tell(std::move(*found));
+  co_await look_at_peers();
+  co_return std::move(findings_);
+}
+
+Answer check(Session& session) {
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  // Without an answer to this there is nothing that could be checked.
+  auto id = co_await cluster.id();
+  if (!id) co_return std::unexpected(std::move(id.error()));
+  session.output().doing(cluster.scope(), "looking at the installation");
+  const std::vector<Finding> findings = co_await Checkup(session, cluster).run();
+  session.output().clear();
+  switch (session.flags().output) {
+    case Format::json:
+      session.output().print(text::pretty_json(model::document(findings)));
+      break;
+    case Format::yaml:
+      session.output().print(text::yaml(model::document(findings)));
+      break;
+    default:
+      session.output().print(model::render(findings, session.output().palette()));
+  }
+  const auto bad = std::ranges::count(findings, State::bad, &Finding::state);
+  if (bad > 0)
+    co_return kube::fail(kube::Errc::invalid_input, std::to_string(bad) + " of " + std::to_string(findings.size()) +
+                                                        " checks failed: each says above what to do");
+  co_return Result<void>();
+}
+
+}  // namespace
+
+void add_check(CommandLine& line) {
+  line.command(line.root(), "check", "Check what an installation of Liqo stands on, and say what to do",
+               {.namespaces = Namespaces::liqo,
+                .two_clusters = true,
+                .one_will_do = true,
+                .prints = true,
+                .examples = "  liqoctl check\n"
+                            "  liqoctl check --remote-kubeconfig milan.yaml\n"
+                            "  liqoctl check -o json\n"
+                            "The remote cluster is asked for its version and its time, where one is named.\n"
+                            "Ends with 1 where something is not well. Nothing is changed."},
+               [](Session& session) { return check(session); });
+}
+
+}  // namespace liqoctl

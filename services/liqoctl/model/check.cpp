@@ -1,0 +1,375 @@
+#include "model/check.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "kube/base/base64.hpp"
+#include "kube/base/quantity.hpp"
+#include "kube/wire/server_url.hpp"
+#include "liqo/api/auth_params.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/tenant.hpp"
+#include "liqo/core/authentication/api_server_address.hpp"
+#include "liqo/core/clock_skew.hpp"
+#include "model/kinds.hpp"
+#include "model/peer_info.hpp"
+#include "model/resources.hpp"
+#include "text/duration.hpp"
+#include "text/width.hpp"
+
+namespace liqoctl::model {
+namespace {
+
+namespace core = liqo::core;
+namespace json = kube::json;
+using kube::array_at;
+using kube::string_at;
+
+constexpr std::size_t most_named = 3;
+
+Finding good(std::string_view about, std::string text) { return {std::string(about), State::good, std::move(text)}; }
+Finding bad(std::string_view about, std::string text) { return {std::string(about), State::bad, std::move(text)}; }
+Finding open(std::string_view about, std::string text) { return {std::string(about), State::open, std::move(text)}; }
+
+std::string shown(std::string_view words) { return text::printable(words.substr(0, 512)); }
+
+/// "a, b, c and 2 more".
+std::string some_of(const std::vector<std::string>& names) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i) out += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > most_named) out += " and " + std::to_string(names.size() - most_named) + " more";
+  return out;
+}
+
+std::string counted(std::size_t count, std::string_view one, std::string_view several) {
+  return std::to_string(count) + " " + std::string(count == 1 ? one : several);
+}
+
+const kube::Object* find(const std::vector<kube::Object>& there, const json::value& wanted) {
+  const auto found = std::ranges::find_if(there, [&](const kube::Object& object) {
+    return object.kind() == string_at(wanted, {"kind"}) && object.name() == string_at(wanted, {"metadata", "name"}) &&
+           object.key().ns == string_at(wanted, {"metadata", "namespace"});
+  });
+  return found == there.end() ? nullptr : &*found;
+}
+
+bool is_established(const kube::Object& definition) {
+  return std::ranges::any_of(array_at(definition.status(), {"conditions"}), [](const json::value& condition) {
+    return string_at(condition, {"type"}) == "Established" && string_at(condition, {"status"}) == "True";
+  });
+}
+
+/// The value of an argument of the daemon, "--name=value".
+std::string_view argument(const kube::Object* deployment, std::string_view name) {
+  if (!deployment) return {};
+  for (const json::value& container : array_at(deployment->spec(), {"template", "spec", "containers"}))
+    for (const json::value& word : array_at(container, {"args"}))
+      if (const auto* text = word.if_string(); text && std::string_view(*text).starts_with(name))
+        return std::string_view(*text).substr(name.size());
+  return {};
+}
+
+bool has_argument(const kube::Object* deployment, std::string_view word) {
+  if (!deployment) return false;
+  for (const json::value& container : array_at(deployment->spec(), {"template", "spec", "containers"}))
+    for (const json::value& one : array_at(container, {"args"}))
+      if (const auto* text = one.if_string(); text && std::string_view(*text) == word) return true;
+  return false;
+}
+
+bool is_loopback(std::string_view host) {
+  return host == "localhost" || host == "::1" || host == "0.0.0.0" || host.starts_with("127.");
+}
+
+std::string peer_id(const kube::Object& peer) { return shown(string_at(peer.spec(), {"clusterID"})); }
+
+}  // namespace
+
+Finding judge_clock(std::optional<std::chrono::seconds> ahead) {
+  if (!ahead) return open("clock", "the API server does not tell the time");
+  if (core::settle_clock(std::chrono::seconds(0), *ahead).count() == 0)
+    return good("clock", "that of the API server agrees with this machine's");
+  return bad("clock", "that of the API server is " + text::age(std::chrono::abs(*ahead)) +
+                          (ahead->count() > 0 ? " ahead of" : " behind") +
+                          " this machine's: synchronise both, because certificates and tokens go by them");
+}
+
+Finding judge_kinds(const std::vector<json::value>& wanted, const std::vector<kube::Object>& there) {
+  std::vector<std::string> missing, unserved, old;
+  std::size_t count = 0;
+  for (const json::value& manifest : wanted) {
+    if (string_at(manifest, {"kind"}) != "CustomResourceDefinition") continue;
+    ++count;
+    const std::string name(string_at(manifest, {"metadata", "name"}));
+    const kube::Object* found = find(there, manifest);
+    if (!found) {
+      missing.push_back(name);
+    } else if (!is_established(*found)) {
+      unserved.push_back(name);
+    } else if (!lost_between(manifest, found->tree()).empty()) {
+      old.push_back(name);
+    }
+  }
+  const std::string mend = ": liqoctl upgrade --kinds brings them up to date";
+  if (!missing.empty()) return bad("kinds", "not there: " + some_of(missing) + mend);
+  if (!unserved.empty())
+    return bad("kinds",
+               "not served: " + some_of(unserved) + ": kubectl describe crd " + unserved.front() + " says why");
+  if (!old.empty()) return bad("kinds", "older than this liqoctl: " + some_of(old) + mend);
+  return good("kinds", "all " + std::to_string(count) + " are served");
+}
+
+Finding judge_rights(const std::vector<json::value>& wanted, const std::vector<kube::Object>& there) {
+  std::vector<std::string> missing, other;
+  for (const json::value& manifest : wanted) {
+    const std::string_view kind = string_at(manifest, {"kind"});
+    const bool binds = kind == "ClusterRoleBinding" || kind == "RoleBinding";
+    if (!binds && kind != "ClusterRole" && kind != "Role") continue;
+    const std::string name = std::string(kind) + " " + std::string(string_at(manifest, {"metadata", "name"}));
+    const kube::Object* found = find(there, manifest);
+    if (!found) {
+      missing.push_back(name);
+    } else if (binds ? array_at(found->tree(), {"subjects"}) != array_at(manifest, {"subjects"})
+                     : array_at(found->tree(), {"rules"}) != array_at(manifest, {"rules"})) {
+      other.push_back(name);
+    }
+  }
+  const std::string mend = ": liqoctl upgrade, or helm upgrade, puts them right";
+  if (!missing.empty()) return bad("rights", "liqod lacks " + some_of(missing) + mend);
+  if (!other.empty()) return bad("rights", "not those of this version: " + some_of(other) + mend);
+  return good("rights", "liqod has those of this version");
+}
+
+Finding judge_daemon(const kube::Object* deployment, std::string_view trouble) {
+  if (!deployment) return open("liqod", "there is no Deployment: it runs outside of the cluster, or not at all");
+  const std::string ns = deployment->key().ns;
+  const std::int64_t replicas = kube::int_at(deployment->spec(), {"replicas"});
+  if (replicas == 0)
+    return bad("liqod", "is scaled to none: kubectl scale -n " + ns + " deployment/liqod --replicas=2");
+  if (!trouble.empty())
+    return bad("liqod", "is not up: " + shown(trouble) + ": kubectl logs -n " + ns + " deployment/liqod");
+  return good("liqod", counted(std::size_t(replicas), "replica runs", "replicas run"));
+}
+
+Finding judge_versions(std::string_view here, std::string_view peer, std::string_view program) {
+  const auto bare = [](std::string_view version) { return version.starts_with('v') ? version.substr(1) : version; };
+  // An image may have any tag.
+  const auto differs = [&](std::string_view other) {
+    return !bare(other).empty() && std::isdigit(static_cast<unsigned char>(bare(other).front())) != 0 &&
+           bare(other) != bare(program);
+  };
+  std::string told = "liqoctl " + std::string(program);
+  if (!here.empty()) told += ", liqod " + shown(here);
+  if (!peer.empty()) told += ", liqod of the peer " + shown(peer);
+  if (here.empty() && peer.empty()) return open("versions", told + ", and no Deployment tells that of liqod");
+  if (differs(here) || differs(peer))
+    return bad("versions", told + ": bring the older ones up to date, and use the liqoctl of the same release");
+  return good("versions", told);
+}
+
+Finding judge_webhooks(const kube::Object* deployment, std::size_t configurations,
+                       const std::optional<std::string>& refusal) {
+  if (argument(deployment, "--webhook-port=") == "0")
+    return open("webhooks", "are switched off (value webhook.port), and with them what keeps tenants in bounds");
+  if (configurations < 2)
+    return bad("webhooks", "their configurations are not there: liqod writes them when it leads; look at its log");
+  if (!refusal)
+    return bad("webhooks", "the API server took what they refuse: it does not reach them, or is not told to");
+  if (refusal->contains("must be called")) return good("webhooks", "the API server asks them, and they answer");
+  return bad("webhooks", "the API server does not reach them (" + shown(*refusal) +
+                             "): liqod has to run, and its port 9443 to be open for the API server");
+}
+
+Finding judge_certificates(const std::vector<Certificate>& certificates, kube::WallTime now) {
+  if (certificates.empty()) return open("certificates", "there are none yet");
+  std::vector<std::string> late;
+  kube::WallTime first = kube::WallTime::max();
+  for (const Certificate& one : certificates) {
+    if (!one.times) {
+      late.push_back(one.what + " cannot be read");
+      continue;
+    }
+    const auto& [from, until] = *one.times;
+    first = std::min(first, until);
+    if (now >= until) {
+      late.push_back(one.what + " has expired at " + kube::format_time(until));
+    } else if ((until - now) * 6 < until - from) {
+      late.push_back(one.what + " expires at " + kube::format_time(until));
+    }
+  }
+  if (!late.empty()) return bad("certificates", some_of(late) + ": liqod renews them long before; look at its log");
+  return good("certificates",
+              counted(certificates.size(), "is", "are") + " valid, the first until " + kube::format_time(first));
+}
+
+ApiServerAddress told_address(const kube::Object* deployment, const std::vector<kube::Object>& tenants,
+                              const std::vector<kube::Object>& nodes, std::string_view own_server) {
+  for (const kube::Object& tenant : tenants) {
+    auto params = liqo::api::read_auth_params(liqo::api::Tenant(tenant).auth_params());
+    if (!params || params->api_server.empty()) continue;
+    return {.url = std::move(params->api_server),
+            .ca_pem = std::move(params->ca_pem),
+            .public_ca = string_at(tenant.status(), {"authParams", "ca"}).empty(),
+            .through_proxy = !params->proxy_url.empty()};
+  }
+  ApiServerAddress address{.public_ca = has_argument(deployment, "--trusted-ca")};
+  if (auto ca = kube::decode_base64(argument(deployment, "--ca-override="))) address.ca_pem = std::move(*ca);
+  const auto as_url = [](std::string_view told) { return core::api_server_url(told).value_or(""); };
+  if (const auto given = argument(deployment, "--api-server-address-override="); !given.empty()) {
+    address.url = as_url(given);
+    return address;
+  }
+  for (const std::string_view label : core::control_plane_labels) {
+    std::vector<kube::Object> labelled;
+    for (const kube::Object& node : nodes)
+      if (node.has_label(label)) labelled.push_back(node);
+    if (const auto found = core::control_plane_address(labelled)) {
+      address.url = as_url(*found + ":6443");
+      return address;
+    }
+  }
+  // In a pod there is no other.
+  if (!deployment) address.url = own_server;
+  return address;
+}
+
+Finding judge_address(const ApiServerAddress& address, std::string_view trouble) {
+  constexpr std::string_view about = "API server";
+  const std::string mend = "; give the one that consumers reach with --api-server-url (value apiServer.address)";
+  if (address.url.empty()) return bad(about, "no control-plane node tells its address" + mend);
+  const std::string url = shown(address.url);
+  const auto read = kube::wire::parse_server_url(address.url);
+  if (!read) return bad(about, url + " is no address" + mend);
+  if (is_loopback(read->host)) return bad(about, url + " leads every consumer to itself" + mend);
+  if (address.through_proxy) return open(about, "consumers reach " + url + " through a proxy, as they were told");
+  if (!trouble.empty())
+    return bad(about, url + " is what consumers are told, and does not answer here: " + shown(trouble) + mend);
+  return good(about, "answers at " + url + ", as consumers are told");
+}
+
+Finding judge_kubelet_api(const std::vector<std::pair<std::string, std::string>>& answers) {
+  if (answers.empty()) return open("kubelet API", "there is no virtual node yet");
+  for (const auto& [node, failure] : answers)
+    if (!failure.empty())
+      return bad("kubelet API",
+                 "the API server does not reach that of node " + node + " (" + shown(failure) +
+                     "), so kubectl logs and exec fail there: its port 10250 (value listenPort) has to be "
+                     "open for the API server");
+  return good("kubelet API",
+              "the API server reaches that of " + counted(answers.size(), "virtual node", "virtual nodes"));
+}
+
+Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<OwnRange>& own) {
+  std::size_t declared = 0;
+  for (const kube::Object& peer : peers) {
+    const std::string_view told = peer.annotation(liqo::api::annotations::remote_pod_cidrs);
+    if (told.empty() || told == "none") continue;
+    const auto ranges = core::parse_ranges(told);
+    if (!ranges) return bad("addresses", "those of " + peer_id(peer) + ": " + ranges.error().text());
+    if (const auto apart = check_overlap(peer_id(peer), *ranges, own); !apart)
+      return bad("addresses", shown(apart.error().text()));
+    ++declared;
+  }
+  if (declared == 0) return open("addresses", "no ranges of peers' pods are declared");
+  return good("addresses", "no range of a peer overlaps with one of this cluster");
+}
+
+Finding judge_quotas(const std::vector<kube::Object>& quotas) {
+  if (quotas.empty()) return open("quotas", "nothing is granted to others");
+  std::vector<std::string> full;
+  for (const kube::Object& quota : quotas) {
+    const json::object used = counted_use(quota.status());
+    for (const auto& [key, amount] : kube::object_at(quota.spec(), {"resources"})) {
+      const json::value* now = used.if_contains(key);
+      if (!now) continue;
+      const auto granted = kube::Quantity::from_json(amount), taken = kube::Quantity::from_json(*now);
+      if (granted && taken && *granted > kube::Quantity() && *taken >= *granted)
+        full.push_back(shown(quota.key().text()) + " (" + shown(key) + " " + taken->text() + " of " + granted->text() +
+                       ")");
+    }
+  }
+  if (!full.empty())
+    return bad("quotas",
+               "used up: " + some_of(full) + ": the consumer asks for more with liqoctl create resourceslice");
+  return good("quotas", "something is left of " + counted(quotas.size(), "quota", "each of the quotas"));
+}
+
+std::optional<Finding> judge_egress_selector(const std::vector<kube::Object>& nodes) {
+  constexpr std::string_view flag = "--egress-selector-mode";
+  bool seen = false;
+  for (const kube::Object& node : nodes) {
+    const std::string_view version = string_at(node.status(), {"nodeInfo", "kubeletVersion"});
+    if (!version.contains("+k3s") && !version.contains("+rke2")) continue;
+    std::string_view told = node.annotation("k3s.io/node-args");
+    if (told.empty()) told = node.annotation("rke2.io/node-args");
+    const auto words = kube::parse_json(told.empty() ? "[]" : told);
+    if (!words || !words->is_array()) continue;
+    std::vector<std::string> arguments;
+    for (const json::value& word : words->get_array())
+      if (const auto* text = word.if_string()) arguments.emplace_back(*text);
+    if (arguments.empty() || arguments.front() != "server") continue;
+    seen = true;
+    bool disabled = std::ranges::find(arguments, std::string(flag) + "=disabled") != arguments.end();
+    for (std::size_t i = 0; i + 1 < arguments.size(); ++i)
+      disabled = disabled || (arguments[i] == flag && arguments[i + 1] == "disabled");
+    if (!disabled)
+      return bad("egress selector",
+                 "node " + std::string(node.name()) +
+                     " asks kubelets through tunnels, which virtual nodes do not have, so kubectl logs "
+                     "and exec fail there: start the server with --egress-selector-mode=disabled");
+  }
+  if (!seen) return std::nullopt;
+  return good("egress selector", "kubelets are asked without tunnels");
+}
+
+std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers) {
+  std::vector<Finding> out;
+  for (const kube::Object& peer : peers) {
+    const std::string id = peer_id(peer), about = "peer " + id;
+    const json::object info = peer_info({.foreign_cluster = peer});
+    std::vector<std::string> alerts;
+    for (const json::value& condition : array_at(peer.status(), {"conditions"}))
+      if (const auto status = string_at(condition, {"status"}); status != "Established" && status != "Ready")
+        alerts.push_back(shown(string_at(condition, {"type"})) + ": " + shown(string_at(condition, {"message"})));
+    for (const char* module : {"authentication", "offloading"})
+      for (const json::value& alert : array_at(info, {module, "alerts"}))
+        if (const auto* words = alert.if_string()) alerts.emplace_back(*words);
+    if (!alerts.empty()) {
+      out.push_back(bad(about, some_of(alerts) + " (liqoctl info peer " + id + ")"));
+    } else {
+      out.push_back(good(about, shown(string_at(info, {"info", "role"})) + ", and well"));
+    }
+  }
+  if (out.empty()) out.push_back(open("peers", "there are none yet (liqoctl peer)"));
+  return out;
+}
+
+bool all_well(const std::vector<Finding>& findings) {
+  return std::ranges::none_of(findings, [](const Finding& finding) { return finding.state == State::bad; });
+}
+
+std::string render(const std::vector<Finding>& findings, const text::Palette& palette) {
+  std::size_t columns = 0;
+  for (const Finding& finding : findings) columns = std::max(columns, text::width(finding.about));
+  std::string out;
+  for (const Finding& finding : findings) {
+    const std::string mark = finding.state == State::good  ? palette.good("✔")
+                             : finding.state == State::bad ? palette.bad("✖")
+                                                           : palette.faint("•");
+    out += mark + " " + text::padded(finding.about, columns) + "  " + finding.text + "\n";
+  }
+  return out;
+}
+
+json::object document(const std::vector<Finding>& findings) {
+  json::array checks;
+  for (const Finding& finding : findings)
+    checks.push_back(json::object{{"about", finding.about},
+                                  {"state", finding.state == State::good  ? "good"
+                                            : finding.state == State::bad ? "bad"
+                                                                          : "open"},
+                                  {"text", finding.text}});
+  return {{"passed", all_well(findings)}, {"checks", std::move(checks)}};
+}
+
+}  // namespace liqoctl::model

@@ -1,0 +1,93 @@
+// What `liqoctl check` makes of what it has seen: for each thing that it looks at, whether it is well, or the sentence
+// that says what to do. Pure.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kube/base/time.hpp"
+#include "kube/k8s/object.hpp"
+#include "model/pod_ranges.hpp"
+#include "text/palette.hpp"
+
+namespace liqoctl::model {
+
+enum class State {
+  good,
+  bad,
+  open,  ///< there is nothing to look at, or it is switched off
+};
+
+struct Finding {
+  std::string about;  ///< e.g. "webhooks"
+  State state = State::good;
+  std::string text;
+};
+
+/// `ahead`: how far the API server's clock is ahead of this machine's; nothing where it does not tell the time.
+Finding judge_clock(std::optional<std::chrono::seconds> ahead);
+
+/// `wanted` are the manifests of this version's chart, `there` the CustomResourceDefinitions of the cluster.
+Finding judge_kinds(const std::vector<kube::json::value>& wanted, const std::vector<kube::Object>& there);
+/// Likewise: roles, which have to have the rules of the chart, and what binds them.
+Finding judge_rights(const std::vector<kube::json::value>& wanted, const std::vector<kube::Object>& there);
+
+/// `trouble`: what keeps the Deployment from running, "" = nothing. `version` is that of its image.
+Finding judge_daemon(const kube::Object* deployment, std::string_view trouble);
+/// The versions of the daemon here, of the peer's, and of this program; "" = not known, and nothing to compare.
+Finding judge_versions(std::string_view here, std::string_view peer, std::string_view program);
+
+/// `configurations`: how many of the two there are. `refusal`: what the API server said to an object that the webhooks
+/// refuse; nothing where it took it.
+Finding judge_webhooks(const kube::Object* deployment, std::size_t configurations,
+                       const std::optional<std::string>& refusal);
+
+struct Certificate {
+  struct Times {
+    kube::WallTime from, until;
+  };
+  std::string what;
+  std::optional<Times> times;  ///< nothing: it cannot be read
+};
+/// All are renewed when two thirds of their time have passed; one with a sixth left was not.
+Finding judge_certificates(const std::vector<Certificate>& certificates, kube::WallTime now);
+
+/// Where consumers are sent: what they were told already, else what the daemon will tell. "" = it cannot tell any.
+struct ApiServerAddress {
+  std::string url;
+  std::string ca_pem;      ///< "" = the cluster's own
+  bool public_ca = false;  ///< the authorities that their systems trust
+  bool through_proxy = false;
+};
+ApiServerAddress told_address(const kube::Object* deployment, const std::vector<kube::Object>& tenants,
+                              const std::vector<kube::Object>& nodes, std::string_view own_server);
+/// `trouble`: why it was not reached, "" = it was.
+Finding judge_address(const ApiServerAddress& address, std::string_view trouble);
+
+/// Virtual nodes, each with the failure of a request that went through the API server to its kubelet API, "" =
+/// answered.
+Finding judge_kubelet_api(const std::vector<std::pair<std::string, std::string>>& answers);
+
+/// Whether what is declared of peers' pods can be told from what this cluster has.
+Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<OwnRange>& own);
+
+/// What is left of what was granted to others.
+Finding judge_quotas(const std::vector<kube::Object>& quotas);
+
+/// k3s and RKE2 send what they ask of kubelets through tunnels, which virtual nodes do not have. Nothing where the
+/// cluster is of another kind.
+std::optional<Finding> judge_egress_selector(const std::vector<kube::Object>& nodes);
+
+/// One finding for each peer.
+std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers);
+
+bool all_well(const std::vector<Finding>& findings);
+/// A line for each.
+std::string render(const std::vector<Finding>& findings, const text::Palette& palette);
+kube::json::object document(const std::vector<Finding>& findings);
+
+}  // namespace liqoctl::model

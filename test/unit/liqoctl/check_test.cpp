@@ -1,0 +1,220 @@
+// What `liqoctl check` makes of what it has seen.
+#include "model/check.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace liqoctl;
+using namespace std::chrono_literals;
+using model::Finding;
+using model::State;
+namespace json = kube::json;
+
+kube::Object object(const std::string& text) { return kube::Object(json::parse(text).as_object()); }
+
+/// "good", "bad" or "open", and the sentence.
+std::string said(const Finding& finding) {
+  const char* state = finding.state == State::good ? "good" : finding.state == State::bad ? "bad" : "open";
+  return std::string(state) + ": " + finding.text;
+}
+
+void is(const Finding& finding, std::string_view state, std::string_view words = "") {
+  const std::string text = said(finding);
+  CAPTURE(text);
+  const bool as_wanted = text.starts_with(std::string(state) + ": ") && text.contains(words);
+  CHECK(as_wanted);
+}
+
+kube::Object deployment(const std::string& arguments = "[]") {
+  return object(
+      R"({"metadata":{"name":"liqod","namespace":"liqo"},"spec":{"replicas":2,"template":{"spec":{"containers":[
+      {"args":)" +
+      arguments + "}]}}}}");
+}
+
+TEST_CASE("a clock may be a minute off") {
+  is(model::judge_clock(std::nullopt), "open");
+  is(model::judge_clock(0s), "good");
+  is(model::judge_clock(-60s), "good");
+  is(model::judge_clock(3600s), "bad", "60m ahead of this machine's");
+  is(model::judge_clock(-90s), "bad", "90s behind this machine's");
+}
+
+TEST_CASE("kinds have to be there, to be served, and to take what this version writes") {
+  const std::string schema =
+      R"("spec":{"versions":[{"name":"v1","served":true,"schema":{"openAPIV3Schema":{"properties":)";
+  const std::string named = R"({"kind":"CustomResourceDefinition","metadata":{"name":"x.liqo.io"},)";
+  const std::string served = R"(,"status":{"conditions":[{"type":"Established","status":"True"}]}})";
+  const std::vector<json::value> wanted{json::parse(named + schema + R"({"a":{},"b":{}}}}}]}})"),
+                                        json::parse(R"({"kind":"Namespace"})")};
+  is(model::judge_kinds(wanted, {}), "bad", "not there: x.liqo.io");
+  is(model::judge_kinds(wanted, {object(named + schema + R"({"a":{},"b":{}}}}}]}})")}), "bad", "not served: x.liqo.io");
+  is(model::judge_kinds(wanted, {object(named + schema + R"({"a":{}}}}}]})" + served)}), "bad",
+     "liqoctl upgrade --kinds");
+  is(model::judge_kinds(wanted, {object(named + schema + R"({"a":{},"b":{},"c":{}}}}}]})" + served)}), "good", "all 1");
+}
+
+TEST_CASE("rights are those of the chart, no less and no more") {
+  const std::string role = R"({"kind":"Role","metadata":{"name":"r","namespace":"liqo"},"rules":)";
+  const std::string binding = R"({"kind":"RoleBinding","metadata":{"name":"b","namespace":"liqo"},"subjects":)";
+  const std::vector<json::value> wanted{json::parse(role + R"([{"verbs":["get"]}]})"),
+                                        json::parse(binding + R"([{"name":"liqo"}]})")};
+  const auto bound = object(binding + R"([{"name":"liqo"}]})");
+  is(model::judge_rights(wanted, {}), "bad", "lacks Role r, RoleBinding b");
+  is(model::judge_rights(wanted, {object(role + R"([{"verbs":["get"]}]})"), bound}), "good");
+  is(model::judge_rights(wanted, {object(role + R"([{"verbs":["get","list"]}]})"), bound}), "bad", "Role r");
+  is(model::judge_rights(wanted, {object(role + R"([{"verbs":["get"]}]})"), object(binding + "[]}")}), "bad",
+     "RoleBinding b");
+  // A role without rules is stored without the field.
+  const std::vector<json::value> empty{json::parse(role + "[]}")};
+  is(model::judge_rights(empty, {object(R"({"kind":"Role","metadata":{"name":"r","namespace":"liqo"}})")}), "good");
+}
+
+TEST_CASE("the daemon runs, or it is told why not") {
+  const auto there = deployment();
+  is(model::judge_daemon(nullptr, ""), "open");
+  is(model::judge_daemon(&there, ""), "good", "2 replicas run");
+  auto none = deployment();
+  none.mutable_spec()["replicas"] = 0;
+  is(model::judge_daemon(&none, ""), "bad", "scaled to none");
+  is(model::judge_daemon(&there, "pod x: ErrImagePull"), "bad", "ErrImagePull: kubectl logs -n liqo");
+}
+
+TEST_CASE("versions are compared where they are versions") {
+  is(model::judge_versions("", "", "0.1.0"), "open");
+  is(model::judge_versions("v0.1.0", "0.1.0", "0.1.0"), "good");
+  is(model::judge_versions("mine", "", "0.1.0"), "good", "liqod mine");
+  is(model::judge_versions("0.2.0", "", "0.1.0"), "bad");
+  is(model::judge_versions("0.1.0", "0.2.0", "0.1.0"), "bad", "liqod of the peer 0.2.0");
+}
+
+TEST_CASE("webhooks are asked when what they refuse is refused in their words") {
+  const auto on = deployment(R"(["--webhook-port=9443"])"), off = deployment(R"(["--webhook-port=0"])");
+  is(model::judge_webhooks(&off, 0, std::nullopt), "open", "switched off");
+  is(model::judge_webhooks(&on, 1, "denied"), "bad", "not there");
+  is(model::judge_webhooks(nullptr, 2, std::nullopt), "bad", "took what they refuse");
+  is(model::judge_webhooks(&on, 2, "failed calling webhook: refused"), "bad", "port 9443");
+  is(model::judge_webhooks(&on, 2, "a NamespaceOffloading must be called \"offloading\""), "good");
+}
+
+TEST_CASE("where consumers are sent is what they were told, what was set, or what nodes say") {
+  const auto tenant =
+      object(R"({"status":{"authParams":{"apiServer":"https://told:6443","ca":"Q0E=","proxyURL":"http://p"}}})");
+  const auto given =
+      deployment(R"(["--api-server-address-override=given.example","--ca-override=Q0E=","--trusted-ca"])");
+  const auto bare = deployment();
+  const auto node = object(R"({"metadata":{"name":"n","labels":{"node-role.kubernetes.io/control-plane":""}},
+      "status":{"addresses":[{"type":"InternalIP","address":"10.0.0.1"}]}})");
+  const auto told = model::told_address(&given, {tenant}, {node}, "https://own");
+  CHECK(told.url == "https://told:6443");
+  CHECK(told.ca_pem == "CA");
+  CHECK(told.through_proxy);
+  CHECK_FALSE(told.public_ca);
+  const auto set = model::told_address(&given, {}, {node}, "https://own");
+  CHECK(set.url == "https://given.example");
+  CHECK(set.ca_pem == "CA");
+  CHECK(set.public_ca);
+  CHECK(model::told_address(&bare, {}, {node}, "https://own").url == "https://10.0.0.1:6443");
+  CHECK(model::told_address(nullptr, {}, {}, "https://own").url == "https://own");
+  CHECK(model::told_address(&bare, {}, {}, "https://own").url.empty());
+}
+
+TEST_CASE("an address is well where it answers, and not where it leads consumers to themselves") {
+  is(model::judge_address({.url = "https://10.0.0.1:6443"}, ""), "good", "answers at https://10.0.0.1:6443");
+  is(model::judge_address({.url = "https://10.0.0.1:6443"}, "timed out"), "bad", "timed out");
+  is(model::judge_address({}, ""), "bad", "--api-server-url");
+  for (const char* url :
+       {"https://localhost:6443", "https://127.0.0.1:6443", "https://[::1]:6443", "https://0.0.0.0:6443"})
+    is(model::judge_address({.url = url}, ""), "bad", "leads every consumer to itself");
+  is(model::judge_address({.url = "https://x:6443", .through_proxy = true}, ""), "open", "proxy");
+}
+
+TEST_CASE("a kubelet API that is not reached is named") {
+  is(model::judge_kubelet_api({}), "open");
+  is(model::judge_kubelet_api({{"milan", ""}, {"turin", ""}}), "good", "2 virtual nodes");
+  is(model::judge_kubelet_api({{"milan", ""}, {"turin", "no route"}}), "bad", "node turin (no route)");
+}
+
+TEST_CASE("ranges of peers that overlap with one's own are told") {
+  const auto peer = [](const std::string& ranges) {
+    return object(R"({"metadata":{"name":"m","annotations":{"liqo.io/remote-pod-cidrs":")" + ranges +
+                  R"("}},"spec":{"clusterID":"milan"}})");
+  };
+  const std::vector<model::OwnRange> own{{*liqo::core::Cidr::parse("10.2.0.0/16"), "Services"}};
+  is(model::judge_ranges({}, own), "open");
+  is(model::judge_ranges({peer("none")}, own), "open");
+  is(model::judge_ranges({peer("10.3.0.0/16")}, own), "good");
+  is(model::judge_ranges({peer("10.3.0.0/16"), peer("10.2.7.0/24")}, own), "bad", "milan in 10.2.7.0/24");
+  is(model::judge_ranges({peer("everything")}, own), "bad", "everything");
+}
+
+TEST_CASE("a quota of which nothing is left is told") {
+  const auto quota = [](const char* used) {
+    return object(
+        R"({"metadata":{"name":"q","namespace":"t"},"spec":{"resources":{"cpu":"2","gpu":"0"}},"status":{"used":)" +
+        std::string(used) + "}}");
+  };
+  is(model::judge_quotas({}), "open");
+  is(model::judge_quotas({quota(R"({"cpu":"1500m","gpu":"0"})")}), "good");
+  is(model::judge_quotas({quota(R"({"cpu":"2000m"})")}), "bad", "t/q (cpu 2 of 2)");
+}
+
+TEST_CASE("servers of k3s have to ask without tunnels") {
+  const auto node = [](const std::string& version, const std::string& arguments) {
+    json::object tree{
+        {"metadata", json::object{{"name", "n"}, {"annotations", json::object{{"k3s.io/node-args", arguments}}}}},
+        {"status", json::object{{"nodeInfo", json::object{{"kubeletVersion", version}}}}}};
+    return kube::Object(tree);
+  };
+  CHECK_FALSE(model::judge_egress_selector({}));
+  CHECK_FALSE(model::judge_egress_selector({node("v1.35.0", R"(["server"])")}));
+  CHECK_FALSE(model::judge_egress_selector({node("v1.35.0+k3s1", R"(["agent"])")}));
+  CHECK_FALSE(model::judge_egress_selector({node("v1.35.0+k3s1", "rubbish")}));
+  const auto judged = [&](const std::string& arguments) {
+    return model::judge_egress_selector({node("v1.35.0+k3s1", arguments)}).value_or(Finding{.text = "nothing"});
+  };
+  is(judged(R"(["server"])"), "bad", "--egress-selector-mode=disabled");
+  is(judged(R"(["server","--egress-selector-mode","pod"])"), "bad");
+  is(judged(R"(["server","--egress-selector-mode","disabled"])"), "good");
+  is(judged(R"(["server","--egress-selector-mode=disabled"])"), "good");
+}
+
+TEST_CASE("what ails a peer is told with its name") {
+  const auto peer = [](const std::string& status, const std::string& message) {
+    return object(R"({"metadata":{"name":"m"},"spec":{"clusterID":"milan"},"status":{"role":"Provider","conditions":[
+        {"type":"APIServerStatus","status":")" +
+                  status + R"(","message":")" + message + R"("}]}})");
+  };
+  is(model::judge_peers({}).front(), "open");
+  is(model::judge_peers({peer("Established", "it answers")}).front(), "good", "Provider");
+  CHECK(model::judge_peers({peer("Established", "")}).front().about == "peer milan");
+  is(model::judge_peers({peer("Error", "it does not answer")}).front(), "bad", "it does not answer");
+  is(model::judge_peers({peer("Established", "it answers; its clock is 60 min ahead of ours")}).front(), "bad",
+     "its clock is 60 min ahead");
+}
+
+TEST_CASE("a certificate that was not renewed is told before it ends") {
+  const auto at = [](const char* time) { return *kube::parse_time(time); };
+  const std::vector<model::Certificate> mine{model::Certificate{
+      .what = "mine",
+      .times = model::Certificate::Times{.from = at("2026-01-01T00:00:00Z"), .until = at("2026-12-31T00:00:00Z")}}};
+  const std::vector<model::Certificate> broken{model::Certificate{.what = "mine"}};
+  is(model::judge_certificates({}, at("2026-06-01T00:00:00Z")), "open");
+  is(model::judge_certificates(mine, at("2026-10-01T00:00:00Z")), "good", "the first until 2026-12-31");
+  is(model::judge_certificates(mine, at("2026-12-01T00:00:00Z")), "bad", "mine expires at 2026-12-31");
+  is(model::judge_certificates(mine, at("2027-01-01T00:00:00Z")), "bad", "mine has expired at 2026-12-31");
+  is(model::judge_certificates(broken, at("2026-10-01T00:00:00Z")), "bad", "mine cannot be read");
+}
+
+TEST_CASE("findings are lines for people and a document for programs") {
+  const std::vector<Finding> findings{
+      {"clock", State::good, "agrees"}, {"liqod", State::bad, "is not up"}, {"peers", State::open, "none"}};
+  CHECK(model::render(findings, {}) == "✔ clock  agrees\n✖ liqod  is not up\n• peers  none\n");
+  const auto document = model::document(findings);
+  CHECK_FALSE(document.at("passed").as_bool());
+  CHECK(document.at("checks").as_array().at(1) == json::parse(R"({"about":"liqod","state":"bad","text":"is not up"})"));
+  CHECK(model::all_well({findings.front(), findings.back()}));
+}
+
+}  // namespace
