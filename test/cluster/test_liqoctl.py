@@ -69,6 +69,8 @@ def test_every_command_has_help_with_a_sentence_and_usage() -> None:
         (["peer", "--wait", "forever"], "forever"),
         (["peer", "--timeout", "soon"], "no duration"),
         (["offload", "namespace", "a", "--pod-offloading-strategy", "Elsewhere"], "Elsewhere"),
+        (["install", "eks"], "liqoctl install without eks"),
+        (["install", "kind"], "liqoctl install kubeadm"),
         (["completion"], "shell is required"),
         (["completion", "tcsh"], "tcsh"),
         (["peer"], "give --remote-kubeconfig or --remote-context"),

@@ -7,7 +7,9 @@
 #include "commands/commands.hpp"
 #include "installation.hpp"
 #include "kube/wire/yaml.hpp"
+#include "model/check.hpp"
 #include "model/install.hpp"
+#include "model/platform.hpp"
 #include "shared.hpp"
 #include "template/values.hpp"
 #include "text/yaml.hpp"
@@ -20,12 +22,13 @@ using kube::Errc;
 
 struct Flags {
   bool print = false, deployment = true, wait = true, kinds = false;
+  model::Platform platform = model::Platform::any;
   std::string cluster_id, api_server;
   std::vector<std::string> values, set, set_string, cluster_labels, pod_cidrs;
 };
 
-Result<json::object> read_values(const Flags& flags) {
-  json::object values;
+/// The user's values, over those that the cluster itself tells.
+Result<json::object> read_values(const Flags& flags, json::object values) {
   for (const std::string& path : flags.values) {
     std::ifstream file(path);
     std::stringstream text;
@@ -48,6 +51,36 @@ Result<json::object> read_values(const Flags& flags) {
   if (!flags.deployment) values["deployment"] = false;
   if (!flags.api_server.empty()) kube::ensure_object(values, "apiServer")["address"] = flags.api_server;
   return values;
+}
+
+/// What the cluster tells of itself, where the user has said of what kind it is.
+asio::awaitable<Result<json::object>> look_at_platform(Session& session, model::Platform platform) {
+  using model::Platform;
+  if (platform == Platform::any) co_return json::object();
+  auto opened = co_await session.local();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  Cluster& cluster = **opened;
+  model::PlatformObjects objects;
+  if (platform == Platform::kubeadm) {
+    auto pods = co_await cluster.list(kube::resources::pods, "kube-system", "component=kube-controller-manager");
+    if (!pods) co_return std::unexpected(std::move(pods.error()));
+    objects.managers = std::move(*pods);
+  } else if (platform == Platform::k3s) {
+    auto nodes = co_await cluster.list(kube::resources::nodes, "");
+    if (!nodes) co_return std::unexpected(std::move(nodes.error()));
+    objects.nodes = std::move(*nodes);
+    if (const auto found = model::judge_egress_selector(objects.nodes); found && found->state == model::State::bad)
+      session.output().warn("", found->text);
+  } else {
+    constexpr kube::Resource networks{"config.openshift.io", "v1", "networks", "Network", false};
+    auto network = co_await cluster.find(networks, {"", "cluster"});
+    if (!network) co_return std::unexpected(std::move(network.error()));
+    objects.network = std::move(*network);
+  }
+  json::object values = model::platform_values(platform, objects);
+  if (kube::array_at(json::value(values), {"ipam", "podCIDRs"}).empty())
+    session.output().warn("", "this cluster does not tell the range of its pods: peers are told that of --pod-cidr");
+  co_return values;
 }
 
 /// The ID that the values say; "" where they say none.
@@ -120,7 +153,9 @@ Answer install_kinds(Session& session) {
 
 Answer install(Session& session, const Flags& flags) {
   if (flags.kinds) co_return co_await install_kinds(session);
-  auto values = read_values(flags);
+  auto own = co_await look_at_platform(session, flags.platform);
+  if (!own) co_return std::unexpected(std::move(own.error()));
+  auto values = read_values(flags, std::move(*own));
   if (!values) co_return std::unexpected(std::move(values.error()));
   if (flags.print) co_return co_await print(session, *values);
   if (session.flags().output != Format::none)
@@ -162,6 +197,7 @@ void add_install(CommandLine& line) {
        .aliases = {"upgrade"},
        .examples =
            "  liqoctl install --cluster-id rome --set image.repository=localhost/liqo/liqod\n"
+           "  liqoctl install k3s --cluster-id rome --set image.repository=localhost/liqo/liqod\n"
            "  liqoctl install --cluster-id rome -f values.yaml --print | kubectl apply --server-side -f -\n"
            "  liqoctl upgrade -f values.yaml \\\n"
            "    --set offloading.defaultNodeResources.cpu=2 --set offloading.defaultNodeResources.memory=4Gi \\\n"
@@ -169,7 +205,16 @@ void add_install(CommandLine& line) {
            "Values are those of this command line and of its files: those that it does not name are the defaults,\n"
            "also where it was installed with others. A cluster keeps its ID."},
       [flags](Session& session) { return install(session, *flags); });
-  app.flag("--print,--dry-run", flags->print, "Print the manifests (nothing is sent to any cluster)");
+  const auto read = [flags](const std::string& name) -> Result<void> {
+    auto platform = model::read_platform(name);
+    if (!platform) return std::unexpected(std::move(platform.error()));
+    flags->platform = *platform;
+    return {};
+  };
+  app.option("platform", read,
+             "kubeadm, k3s or openshift: takes over what such a cluster tells of itself (ranges of pods)")
+      .type_name("PLATFORM");
+  app.flag("--print,--dry-run", flags->print, "Print the manifests; nothing is written to any cluster");
   app.flag("--wait", flags->wait, "Wait until every replica runs (default true)");
   app.option("--cluster-id", flags->cluster_id, "ID of the cluster, by which peers know it").type_name("ID");
   app.option("--api-server-url", flags->api_server, "URL by which consumers reach the API server").type_name("URL");
