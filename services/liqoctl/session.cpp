@@ -25,7 +25,7 @@ Session::Session(asio::any_io_executor executor, CommonFlags flags)
   output_.set_verbose(flags_.verbose);
 }
 
-asio::awaitable<Result<Cluster*>> Session::opened(std::unique_ptr<Cluster>& cluster, bool remote) {
+asio::awaitable<Result<Cluster*>> Session::opened(std::unique_ptr<Cluster>& cluster, bool remote, bool with_id) {
   if (!cluster) {
     auto config = find_cluster(remote ? flags_.remote : flags_.local, remote);
     if (!config) co_return std::unexpected(std::move(config.error()));
@@ -35,16 +35,18 @@ asio::awaitable<Result<Cluster*>> Session::opened(std::unique_ptr<Cluster>& clus
         co_return std::unexpected(std::move(allowed.error()));
     auto opened = co_await Cluster::open(executor_, clock_, output_, flags_, remote, std::move(*config));
     if (!opened) co_return std::unexpected(std::move(opened.error()));
-    if (auto answers = co_await (*opened)->learn_id(); !answers) {
-      co_await (*opened)->stop();
-      co_return std::unexpected(std::move(answers.error()));
-    }
+    if (with_id)
+      if (auto answers = co_await (*opened)->learn_id(); !answers) {
+        co_await (*opened)->stop();
+        co_return std::unexpected(std::move(answers.error()));
+      }
     cluster = std::move(*opened);
   }
   co_return cluster.get();
 }
 
 asio::awaitable<Result<Cluster*>> Session::local() { return opened(local_, false); }
+asio::awaitable<Result<Cluster*>> Session::local_without_id() { return opened(local_, false, false); }
 asio::awaitable<Result<Cluster*>> Session::remote() { return opened(remote_, true); }
 
 asio::awaitable<Result<Session::Pair>> Session::both() {

@@ -20,6 +20,9 @@ class Session {
 
   /// Errors: those of Cluster::open.
   asio::awaitable<Result<Cluster*>> local();
+  /// Likewise, without reading the cluster's ID, which not everybody may. Errors: those of Cluster::open; whether the
+  /// cluster answers is not known yet.
+  asio::awaitable<Result<Cluster*>> local_without_id();
   asio::awaitable<Result<Cluster*>> remote();
   /// Both, with their IDs read, and checked to be two clusters.
   struct Pair {
@@ -36,7 +39,7 @@ class Session {
   asio::awaitable<void> stop();
 
  private:
-  asio::awaitable<Result<Cluster*>> opened(std::unique_ptr<Cluster>& cluster, bool remote);
+  asio::awaitable<Result<Cluster*>> opened(std::unique_ptr<Cluster>& cluster, bool remote, bool with_id = true);
   /// Asks whether the kubeconfig of the other cluster may do on this machine what it says.
   asio::awaitable<Result<void>> allow_remote(const kube::wire::ClusterConfig& config);
   asio::awaitable<bool> answered_yes(std::string question);

@@ -13,7 +13,7 @@ import pytest
 
 from harness import inventory, rights, settings
 from harness.api import Refused
-from harness.cluster import Cluster
+from harness.cluster import Cluster, busybox
 from harness.components import Options
 from harness.deployed import daemon_of
 from harness.liqoctl import Done, Liqoctl
@@ -21,6 +21,11 @@ from harness.run import Run
 from harness.wait import patient, wait_for
 
 CHART = settings.TREE / "charts/liqo"
+# Of a Node's status, all of it demanded.
+NODE_INFO = (
+    "architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "kubeletVersion",
+    "machineID", "operatingSystem", "osImage", "systemUUID",
+)  # fmt: skip
 IMAGE = "image.repository=localhost/liqo/liqod"
 
 
@@ -94,6 +99,40 @@ def test_who_may_look_and_not_write_is_told_before_anything_is_written(
     wait_until_as(before, lodi)
 
 
+def test_what_a_kind_of_cluster_tells_of_itself_is_taken_over(
+    lodi: Cluster, liqoctl: Liqoctl, before: inventory.Inventory
+) -> None:
+    def ranges(platform: str, *more: str, words: str = "") -> list[str]:
+        chosen = ("--print", "-o", "json", "--cluster-id", "lodi", "--set", IMAGE)
+        done = liqoctl.attempt("install", platform, *chosen, *more)
+        assert done.code == 0 and words in done.err and bool(words) == bool(done.err), done.err
+        made = {(one["kind"], one["metadata"]["name"]): one for one in json.loads(done.out)["items"]}
+        assert made["ConfigMap", "liqo-sharing-policy"]["data"]["cluster-labels"] == f"liqo.io/provider={platform}"
+        daemon = made["Deployment", "liqod"]["spec"]["template"]["spec"]
+        assert ("runAsUser" in daemon["securityContext"]) == (platform != "openshift")
+        return [word for word in daemon["containers"][0]["args"] if word.startswith("--pod-cidr=")]
+
+    unknown = "does not tell the range of its pods"
+    assert ranges("kubeadm", words=unknown) == []
+    manager = busybox("kube-controller-manager")
+    manager["metadata"]["labels"] = {"component": "kube-controller-manager"}
+    manager["spec"]["containers"][0]["command"] = ["kube-controller-manager", "--cluster-cidr=10.20.0.0/16"]
+    lodi.api.create("pods", "kube-system", manager)
+    assert ranges("kubeadm") == ["--pod-cidr=10.20.0.0/16"]
+    assert ranges("kubeadm", "--pod-cidr", "10.30.0.0/16") == ["--pod-cidr=10.30.0.0/16"], "the user's goes before it"
+    lodi.api.delete("pods", "kube-system", manager["metadata"]["name"], grace=0)
+
+    told = {"k3s.io/node-args": json.dumps(["server", "--cluster-cidr", "10.40.0.0/16"])}
+    lodi.api.create("nodes", None, {"kind": "Node", "metadata": {"name": "server", "annotations": told}})
+    info = {"nodeInfo": {**dict.fromkeys(NODE_INFO, ""), "kubeletVersion": "v1.35.4+k3s1"}}
+    lodi.api.patch("nodes", None, "server", {"status": info}, subresource="status")
+    assert ranges("k3s", words="--egress-selector-mode=disabled") == ["--pod-cidr=10.40.0.0/16"]
+    lodi.api.delete("nodes", None, "server")
+
+    assert ranges("openshift", words=unknown) == []
+    wait_until_as(before, lodi)
+
+
 def test_it_is_installed_and_says_what_it_waits_for(lodi: Cluster, liqoctl: Liqoctl) -> None:
     # There is no node here, and so the pods wait.
     refused(
@@ -144,7 +183,7 @@ def test_kinds_of_the_go_version_with_objects_are_taken_over(
     lodi: Cluster, liqoctl: Liqoctl, before: inventory.Inventory
 ) -> None:
     lodi.kubectl("create", "-f", settings.TREE / "test/fixtures/liqo-crds")
-    wait_for(lambda: "liqo.io/v1beta1" in lodi.kubectl("api-resources"), 30, "the kinds to be served")
+    wait_for(lambda: "liqo.io/v1beta1" in lodi.kubectl("api-resources"), 60, "the kinds to be served")
     lodi.namespace("liqo-tenant-asti")
     spec = {"clusterID": "asti", "authzPolicy": "TolerateNoHandshake"}
     lodi.api.create("tenants", "liqo-tenant-asti", {"kind": "Tenant", "metadata": {"name": "asti"}, "spec": spec})
@@ -214,8 +253,12 @@ def helm(cluster: Cluster, name: str, *arguments: object) -> str:
 def test_helm_does_the_same(lodi: Cluster, liqoctl: Liqoctl, before: inventory.Inventory, name: str) -> None:
     if not settings.tool(name).exists():
         pytest.skip("test/cluster/build-tools builds Helm")
-    # There is no node here, and so no hook could run; test_dist.py has some.
     values = f"clusterID=lodi,telemetry.enabled=true,{IMAGE}"
+    # There is no node here, and so no hook can run (test_dist.py has some). What its Job needs is gone with it.
+    with pytest.raises(AssertionError, match="pre-install"):
+        helm(lodi, name, "install", "liqo", CHART, "--create-namespace", "--timeout", "3s", "--set", values)
+    assert not lodi.api.find("clusterroles", None, "liqo-kinds")
+    helm(lodi, name, "uninstall", "liqo", "--no-hooks")
     said = helm(lodi, name, "install", "liqo", CHART, "--create-namespace", "--no-hooks", "--set", values)
     assert "Liqo runs as cluster lodi" in said and "have no effect here" in said and "telemetry" in said
     refused(liqoctl.attempt("install", "--cluster-id", "lodi"), "helm upgrade liqo -n liqo")

@@ -168,6 +168,28 @@ true
 {{/* Where the daemon runs: apart from its replicas where that is possible, and never on a virtual node, which it serves. */}}
 {{- define "liqo.affinity" -}}
 {{- $given := .Values.affinity | default .Values.common.affinity | default dict -}}
+{{- include "liqo.nodeAffinity" . }}
+{{- with get $given "podAffinity" }}
+podAffinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+podAntiAffinity:
+  {{- with get $given "podAntiAffinity" }}
+  {{- toYaml . | nindent 2 }}
+  {{- else }}
+  preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      podAffinityTerm:
+        topologyKey: kubernetes.io/hostname
+        labelSelector:
+          matchLabels:
+            {{- include "liqo.selector" . | nindent 12 }}
+  {{- end }}
+{{- end }}
+
+{{/* On no virtual node, and where the values say. */}}
+{{- define "liqo.nodeAffinity" -}}
+{{- $given := .Values.affinity | default .Values.common.affinity | default dict -}}
 {{- $nodes := get $given "nodeAffinity" | default dict -}}
 {{- $required := get $nodes "requiredDuringSchedulingIgnoredDuringExecution" | default dict -}}
 nodeAffinity:
@@ -189,22 +211,6 @@ nodeAffinity:
   {{- with get $nodes "preferredDuringSchedulingIgnoredDuringExecution" }}
   preferredDuringSchedulingIgnoredDuringExecution:
     {{- toYaml . | nindent 4 }}
-  {{- end }}
-{{- with get $given "podAffinity" }}
-podAffinity:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-podAntiAffinity:
-  {{- with get $given "podAntiAffinity" }}
-  {{- toYaml . | nindent 2 }}
-  {{- else }}
-  preferredDuringSchedulingIgnoredDuringExecution:
-    - weight: 100
-      podAffinityTerm:
-        topologyKey: kubernetes.io/hostname
-        labelSelector:
-          matchLabels:
-            {{- include "liqo.selector" . | nindent 12 }}
   {{- end }}
 {{- end }}
 
@@ -276,6 +282,9 @@ template:
     restartPolicy: Never
     serviceAccountName: {{ index . 1 }}
     {{- include "liqo.where" $top | nindent 4 }}
+    # Beside the daemon, too, whatever its values say of other pods: there may be no other node.
+    affinity:
+      {{- include "liqo.nodeAffinity" $top | nindent 6 }}
     containers:
       - name: liqoctl
         image: {{ include "liqo.image" $top | quote }}
@@ -309,8 +318,6 @@ securityContext:
   {{- end }}
   seccompProfile:
     type: RuntimeDefault
-affinity:
-  {{- include "liqo.affinity" . | nindent 2 }}
 {{- with .Values.nodeSelector | default .Values.common.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}

@@ -12,12 +12,12 @@
 #include "liqo/api/labels.hpp"
 #include "liqod_version.hpp"
 #include "model/install.hpp"
+#include "text/width.hpp"
 #include "text/yaml.hpp"
 
 namespace liqoctl {
 namespace {
 
-namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 using namespace std::chrono_literals;
 using model::Finding;
@@ -53,8 +53,10 @@ class Checkup {
 
  private:
   /// All of a kind; empty, and a finding about it, where they cannot be read.
-  asio::awaitable<std::vector<Object>> all(std::string about, kube::Resource kind, std::string ns = {},
-                                           std::string selector = {});
+  asio::awaitable<std::vector<Object>> all(std::string about, kube::Resource kind);
+  /// What is there of these manifests' kind, by their names; likewise.
+  asio::awaitable<std::vector<Object>> those(std::string about, kube::Resource kind,
+                                             const std::vector<kube::json::value>& manifests);
   /// Whether the last look at this was refused: nothing else is to be said about it.
   bool is_told(std::string_view about) const;
   void tell(Finding finding);
@@ -80,17 +82,33 @@ bool Checkup::is_told(std::string_view about) const {
 }
 
 void Checkup::tell(Finding finding) {
+  // Much of it was said by somebody else.
+  finding.text = text::printable(finding.text);
   if (!is_told(finding.about)) findings_.push_back(std::move(finding));
 }
 
-asio::awaitable<std::vector<Object>> Checkup::all(std::string about, kube::Resource kind, std::string ns,
-                                                  std::string selector) {
-  auto found = co_await cluster_.list(kind, std::move(ns), std::move(selector));
+asio::awaitable<std::vector<Object>> Checkup::all(std::string about, kube::Resource kind) {
+  auto found = co_await cluster_.list(kind, "");
   if (found) co_return std::move(*found);
   // A kind that is not there has no objects; that it is missing is told among the kinds.
   if (!found.error().is_not_found())
     tell({std::move(about), State::bad, "cannot be looked at: " + found.error().text()});
   co_return std::vector<Object>();
+}
+
+asio::awaitable<std::vector<Object>> Checkup::those(std::string about, kube::Resource kind,
+                                                    const std::vector<kube::json::value>& manifests) {
+  std::vector<Object> there;
+  for (const kube::json::value& manifest : manifests) {
+    if (kube::string_at(manifest, {"kind"}) != kind.kind) continue;
+    auto found = co_await cluster_.find(kind, Object(manifest.as_object()).key());
+    if (!found) {
+      tell({std::move(about), State::bad, "cannot be looked at: " + found.error().text()});
+      break;
+    }
+    if (*found) there.push_back(std::move(**found));
+  }
+  co_return there;
 }
 
 asio::awaitable<void> Checkup::look_at_installation() {
@@ -101,11 +119,10 @@ asio::awaitable<void> Checkup::look_at_installation() {
     tell({"kinds", State::bad, chart.error().text()});
     co_return;
   }
-  const std::vector<Object> there = co_await all("kinds", definitions);
-  tell(model::judge_kinds(chart->manifests, there));
+  tell(model::judge_kinds(chart->manifests, co_await those("kinds", definitions, chart->manifests)));
   std::vector<Object> rights;
   for (const kube::Resource& kind : {cluster_roles, roles, kinds::cluster_role_bindings, kinds::role_bindings})
-    for (Object& object : co_await all("rights", kind)) rights.push_back(std::move(object));
+    for (Object& object : co_await those("rights", kind, chart->manifests)) rights.push_back(std::move(object));
   tell(model::judge_rights(chart->manifests, rights));
   auto found = co_await cluster_.find(deployments, {ns, "liqod"});
   if (!found) {

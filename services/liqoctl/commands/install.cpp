@@ -94,20 +94,22 @@ void tell_without_effect(Session& session, const model::Installation& made) {
     session.output().warn("", "value " + key + " has no effect here: the part that it is for does not exist");
 }
 
-Answer print(Session& session, const json::object& values) {
-  auto made = model::installation(chart_files(), values, session.flags().liqo());
-  if (!made) co_return std::unexpected(std::move(made.error()));
-  tell_without_effect(session, *made);
+void print(Session& session, const std::vector<json::value>& manifests) {
   if (session.flags().output == Format::json) {
-    json::array items(made->manifests.begin(), made->manifests.end());
+    json::array items(manifests.begin(), manifests.end());
     session.output().print(
         text::pretty_json(json::object{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}}));
-    co_return Result<void>();
+    return;
   }
   std::string out;
-  for (const json::value& manifest : made->manifests) out += "---\n" + text::yaml(manifest);
+  for (const json::value& manifest : manifests) out += "---\n" + text::yaml(manifest);
   session.output().print(out);
-  co_return Result<void>();
+}
+
+/// The ways to print are for what is printed.
+Result<void> check_output(const Session& session, const Flags& flags) {
+  if (flags.print || session.flags().output == Format::none) return {};
+  return kube::fail(Errc::invalid_input, "-o says how --print prints: give both, or neither");
 }
 
 /// The cluster keeps the ID that it has: peers know it by that.
@@ -134,16 +136,20 @@ asio::awaitable<Result<void>> mark_namespace(Cluster& cluster, json::value& mani
   co_return Result<void>();
 }
 
-/// Also where Helm has installed the rest: its hook is who asks.
-Answer install_kinds(Session& session) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
+/// Also where Helm has installed the rest: its hook is who asks, and may change the kinds and nothing else.
+Answer install_kinds(Session& session, bool only_print) {
   // Any values do: the kinds are the same.
   auto made = model::installation(chart_files(), {{"deployment", false}}, session.flags().liqo());
   if (!made) co_return std::unexpected(std::move(made.error()));
   std::erase_if(made->manifests, [](const json::value& manifest) {
     return kube::string_at(manifest, {"kind"}) != "CustomResourceDefinition";
   });
+  if (only_print) {
+    print(session, made->manifests);
+    co_return Result<void>();
+  }
+  auto opened = co_await session.local_without_id();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
   if (auto good = co_await check_cluster(**opened, made->manifests); !good) co_return good;
   if (auto done = co_await apply_all(session, **opened, made->manifests); !done) co_return done;
   session.output().success("",
@@ -152,14 +158,19 @@ Answer install_kinds(Session& session) {
 }
 
 Answer install(Session& session, const Flags& flags) {
-  if (flags.kinds) co_return co_await install_kinds(session);
+  if (auto good = check_output(session, flags); !good) co_return good;
+  if (flags.kinds) co_return co_await install_kinds(session, flags.print);
   auto own = co_await look_at_platform(session, flags.platform);
   if (!own) co_return std::unexpected(std::move(own.error()));
   auto values = read_values(flags, std::move(*own));
   if (!values) co_return std::unexpected(std::move(values.error()));
-  if (flags.print) co_return co_await print(session, *values);
-  if (session.flags().output != Format::none)
-    co_return kube::fail(Errc::invalid_input, "-o says how --print prints: give both, or neither");
+  if (flags.print) {
+    auto made = model::installation(chart_files(), *values, session.flags().liqo());
+    if (!made) co_return std::unexpected(std::move(made.error()));
+    tell_without_effect(session, *made);
+    print(session, made->manifests);
+    co_return Result<void>();
+  }
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;

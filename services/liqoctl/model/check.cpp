@@ -95,7 +95,7 @@ Finding judge_clock(std::optional<std::chrono::seconds> ahead) {
 }
 
 Finding judge_kinds(const std::vector<json::value>& wanted, const std::vector<kube::Object>& there) {
-  std::vector<std::string> missing, unserved, old;
+  std::vector<std::string> missing, unserved, other, old;
   std::size_t count = 0;
   for (const json::value& manifest : wanted) {
     if (string_at(manifest, {"kind"}) != "CustomResourceDefinition") continue;
@@ -106,8 +106,12 @@ Finding judge_kinds(const std::vector<json::value>& wanted, const std::vector<ku
       missing.push_back(name);
     } else if (!is_established(*found)) {
       unserved.push_back(name);
-    } else if (!lost_between(manifest, found->tree()).empty()) {
-      old.push_back(name);
+    } else if (const auto lacks = lost_between(manifest, found->tree()); !lacks.empty()) {
+      // What takes more than this version is not replaced by it.
+      if (const auto more = lost_between(found->tree(), manifest); !more.empty())
+        other.push_back(name + " (it lacks " + lacks.front() + ", and has " + shown(more.front()) + ")");
+      else
+        old.push_back(name);
     }
   }
   const std::string mend = ": liqoctl upgrade --kinds brings them up to date";
@@ -115,6 +119,9 @@ Finding judge_kinds(const std::vector<json::value>& wanted, const std::vector<ku
   if (!unserved.empty())
     return bad("kinds",
                "not served: " + some_of(unserved) + ": kubectl describe crd " + unserved.front() + " says why");
+  if (!other.empty())
+    return bad("kinds", "of another version of Liqo: " + some_of(other) +
+                            ": use its liqoctl and liqod, or a newer release of these");
   if (!old.empty()) return bad("kinds", "older than this liqoctl: " + some_of(old) + mend);
   return good("kinds", "all " + std::to_string(count) + " are served");
 }
@@ -176,6 +183,7 @@ Finding judge_webhooks(const kube::Object* deployment, std::size_t configuration
   if (!refusal)
     return bad("webhooks", "the API server took what they refuse: it does not reach them, or is not told to");
   if (refusal->contains("must be called")) return good("webhooks", "the API server asks them, and they answer");
+  if (!refusal->contains("failed calling webhook")) return bad("webhooks", "cannot be tried out: " + shown(*refusal));
   return bad("webhooks", "the API server does not reach them (" + shown(*refusal) +
                              "): liqod has to run, and its port 9443 to be open for the API server");
 }

@@ -424,6 +424,8 @@ def hooks_of(program, *arguments):
 
 def test_helm_brings_kinds_up_to_date_and_asks_before_it_removes(helms, tmp_path):
     values = {"tag": "v9", "imagePullSecrets": [{"name": "one"}], "common": {"globalLabels": {"owner": "ops"}}}
+    values["nodeSelector"] = {"infra": "true"}
+    values["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [SELECTED]}}
     daemon = one(printed(tmp_path, values), "Deployment", "liqod")["spec"]["template"]["spec"]
     for program in helms:
         hooks = hooks_of(program, "-f", file_of(tmp_path, values))
@@ -445,11 +447,24 @@ def test_helm_brings_kinds_up_to_date_and_asks_before_it_removes(helms, tmp_path
             assert container["image"] == daemon["containers"][0]["image"]
             assert container["securityContext"] == daemon["containers"][0]["securityContext"]
             assert container["args"] == [*arguments, "--namespace=liqo"]
-            for key in ("securityContext", "affinity", "imagePullSecrets"):
+            for key in ("securityContext", "nodeSelector", "imagePullSecrets"):
                 assert template["spec"][key] == daemon[key]
+            # Beside the daemon as well: there may be no other node.
+            assert template["spec"]["affinity"] == {"nodeAffinity": daemon["affinity"]["nodeAffinity"]}
         # Bringing up kinds is done again where it fails; a refusal stands.
         assert hooks["Job", "liqo-pre-delete"]["spec"]["backoffLimit"] == 0
         assert not hooks_of(program, "--set", "deployment=false")
+
+
+def test_the_kinds_alone_are_printed_and_not_written():
+    # There is no cluster that could be written to.
+    done = run(LIQOCTL, "upgrade", "--kinds", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    found = [one["metadata"]["name"] for one in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader) if one]
+    files = (CHART / "crds").glob("*.yaml")
+    assert sorted(found) == sorted(yaml.load(one.read_text(), Loader=yaml.CSafeLoader)["metadata"]["name"] for one in files)
+    refused = run(LIQOCTL, "upgrade", "--kinds", "-o", "json")
+    assert refused.returncode == 1 and "--print" in refused.stderr
 
 
 def test_liqoctl_makes_nothing_of_what_is_for_helm(tmp_path):

@@ -53,6 +53,8 @@ TEST_CASE("kinds have to be there, to be served, and to take what this version w
   is(model::judge_kinds(wanted, {object(named + schema + R"({"a":{}}}}}]})" + served)}), "bad",
      "liqoctl upgrade --kinds");
   is(model::judge_kinds(wanted, {object(named + schema + R"({"a":{},"b":{},"c":{}}}}}]})" + served)}), "good", "all 1");
+  is(model::judge_kinds(wanted, {object(named + schema + R"({"a":{},"c":{}}}}}]})" + served)}), "bad",
+     "x.liqo.io (it lacks v1.b, and has v1.c)");
 }
 
 TEST_CASE("rights are those of the chart, no less and no more") {
@@ -95,6 +97,7 @@ TEST_CASE("webhooks are asked when what they refuse is refused in their words") 
   is(model::judge_webhooks(&on, 1, "denied"), "bad", "not there");
   is(model::judge_webhooks(nullptr, 2, std::nullopt), "bad", "took what they refuse");
   is(model::judge_webhooks(&on, 2, "failed calling webhook: refused"), "bad", "port 9443");
+  is(model::judge_webhooks(&on, 2, "you cannot create resource"), "bad", "cannot be tried out: you cannot");
   is(model::judge_webhooks(&on, 2, "a NamespaceOffloading must be called \"offloading\""), "good");
 }
 

@@ -17,6 +17,7 @@ import yaml
 LIQOCTL = pathlib.Path(
     os.environ.get("LIQOCTL", pathlib.Path(__file__).resolve().parents[3] / "build/release/services/liqoctl/liqoctl")
 )
+COLLECTION = re.compile(r"/(api|apis/[^/]+)/[^/]+(/namespaces/[^/]+)?/[^/]+")
 AUTHENTICATION = "/apis/authentication.liqo.io/v1beta1"
 OFFLOADING = "/apis/offloading.liqo.io/v1beta1"
 
@@ -106,7 +107,7 @@ def handler_of(cluster: FakeCluster) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
             elif path in cluster.objects:
                 self.answer(200, cluster.objects[path])
-            elif path.rpartition("/")[2].endswith("s"):
+            elif COLLECTION.fullmatch(path):
                 items = cluster.listed(path)
                 self.answer(200, {"kind": "List", "apiVersion": "v1", "metadata": {}, "items": items})
             else:

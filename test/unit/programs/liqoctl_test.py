@@ -1,6 +1,8 @@
 """What liqoctl says, asks and waits for, where a story would need a user without rights or an API server that hangs."""
 
+import json
 import pathlib
+import re
 import time
 from datetime import UTC, datetime
 
@@ -125,3 +127,31 @@ def test_who_cannot_look_does_not_ask_for_events(tmp_path: pathlib.Path) -> None
     ask_for_pool(rome, tmp_path / "rome.yaml")
     assert len(looked) > 1
     assert EVENTS not in rome.asked
+
+
+def test_check_says_of_each_thing_what_is_wrong_with_it_or_that_it_cannot_be_seen(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome", ahead=3600)
+    words = "it says \x1b[2J nothing"
+    status = {"role": "Provider", "conditions": [{"type": "APIServerStatus", "status": "Error", "message": words}]}
+    core = "/apis/core.liqo.io/v1beta1"
+    rome.add(core, "ForeignCluster", "foreignclusters", "milan", spec={"clusterID": "milan"}, status=status)
+    rome.forbidden |= {"/api/v1/nodes", f"{AUTHENTICATION}/identities"}
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        done = liqoctl("check", "--kubeconfig", kubeconfig)
+        document = json.loads(liqoctl("check", "--kubeconfig", kubeconfig, "-o", "json").stdout)
+    assert done.returncode == 1 and "\x1b" not in done.stdout + done.stderr
+    for line in (
+        "✖ kinds +not there: .* liqoctl upgrade --kinds",
+        "✖ rights +liqod lacks ",
+        "• liqod +there is no Deployment",
+        "✖ clock +.* ahead of this machine's",
+        "✖ webhooks +their configurations are not there",
+        "✖ certificates +cannot be looked at: ",
+        "✖ nodes +cannot be looked at: ",
+        "✖ API server +.* leads every consumer to itself",
+        "• kubelet API +there is no virtual node",
+        "✖ peer milan +APIServerStatus: it says .* nothing",
+    ):
+        assert re.search(f"^{line}", done.stdout, re.MULTILINE), f"{line}\n{done.stdout}"
+    bad = [one for one in document["checks"] if one["state"] == "bad"]
+    assert not document["passed"] and f"{len(bad)} of {len(document['checks'])} checks failed" in done.stderr
