@@ -45,6 +45,7 @@ constexpr std::array kinds_of_chart{
     kube::Resource{"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"},
     kube::resources::config_maps,
     kube::resources::service_accounts,
+    kube::resources::secrets,
     kube::Resource{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"},
     kube::Resource{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false},
 };

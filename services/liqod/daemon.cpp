@@ -24,6 +24,7 @@
 #include "kubelet_api.hpp"
 #include "liqo/controllers/process.hpp"
 #include "liqo/telemetry/families.hpp"
+#include "metrics_port.hpp"
 #include "provider_link.hpp"
 #include "webhooks.hpp"
 
@@ -36,6 +37,8 @@ using liqo::controllers::Process;
 
 /// Running reconciles get 10 s; this is the end of patience with everything else.
 constexpr kube::Duration stop_grace = 20s;
+/// Whoever scrapes waits for ten.
+constexpr kube::Duration review_limit = 8s;
 constexpr rlim_t most_files = 16'384;
 
 kube::Result<kube::wire::ClusterConfig> read_home_config(const Options& options) {
@@ -84,14 +87,14 @@ void allow_many_files() {
 }
 
 /// Splits "host:port", the host perhaps in brackets.
-kube::Result<kube::net::HttpServerOptions> listen_at(const std::string& address) {
+kube::Result<kube::net::HttpServerOptions> listen_at(const std::string& flag, const std::string& address) {
   const std::size_t colon = address.rfind(':');
   kube::net::HttpServerOptions options;
   const char* const end = address.data() + address.size();
   const char* const port = address.data() + (colon == std::string::npos ? address.size() : colon + 1);
   const auto [parsed, failure] = std::from_chars(port, end, options.port);
   if (port == end || failure != std::errc() || parsed != end)
-    return kube::fail(kube::Errc::invalid_input, "--metrics-address is not host:port: " + address);
+    return kube::fail(kube::Errc::invalid_input, flag + " is not host:port: " + address);
   options.address = address.substr(0, colon);
   if (options.address.size() > 2 && options.address.front() == '[')
     options.address = options.address.substr(1, options.address.size() - 2);
@@ -110,8 +113,10 @@ class Daemon {
         process_metrics_(metrics),
         kubelet_metrics_(metrics, "kubelet"),
         webhook_metrics_(metrics, "webhook"),
-        health_metrics_(metrics, "metrics"),
+        metrics_metrics_(metrics, "metrics"),
+        health_metrics_(metrics, "health"),
         home_(executor, clock_, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}),
+        reviews_(home_, clock_, random_, metrics_, {.cluster = options.settings.cluster_id, .timeout = review_limit}),
         stop_(executor) {}
 
   /// Runs until a signal. Failures are those of starting, e.g. a port that is taken.
@@ -119,7 +124,7 @@ class Daemon {
 
  private:
   std::string waiting_for() const;
-  void refresh_metrics(const kube::net::HttpServer& health);
+  void refresh_metrics(const MetricsPort& port, const kube::net::HttpServer& health);
   asio::awaitable<void> serve_cluster(kube::async::TaskGroup& group);
   asio::awaitable<void> wait_for_signal();
   asio::awaitable<void> give_up_stopping();
@@ -134,8 +139,9 @@ class Daemon {
   kube::Random random_;
   kube::Metrics& metrics_;
   ProcessMetrics process_metrics_;
-  ServerMetrics kubelet_metrics_, webhook_metrics_, health_metrics_;
+  ServerMetrics kubelet_metrics_, webhook_metrics_, metrics_metrics_, health_metrics_;
   kube::net::HttpClient home_;
+  kube::Api reviews_;  ///< of who asks for metrics, which are there before anything else is
   std::unique_ptr<Process> process_;
   std::unique_ptr<liqo::kubelet::Kubelet> kubelet_;
   Webhooks webhooks_;
@@ -191,8 +197,9 @@ std::string Daemon::waiting_for() const {
   return webhooks_.webhook ? webhooks_.webhook->waiting_for() : "";
 }
 
-void Daemon::refresh_metrics(const kube::net::HttpServer& health) {
+void Daemon::refresh_metrics(const MetricsPort& port, const kube::net::HttpServer& health) {
   process_metrics_.refresh();
+  metrics_metrics_.show(port.counters());
   health_metrics_.show(health.counters());
   if (kubelet_) kubelet_metrics_.show(kubelet_->counters());
   if (webhooks_.webhook) webhook_metrics_.show(webhooks_.webhook->counters());
@@ -237,23 +244,33 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
 }
 
 asio::awaitable<kube::Result<void>> Daemon::run() {
-  auto health_options = listen_at(options_.metrics_address);
+  auto health_options = listen_at("--health-probe-address", options_.health_address);
   if (!health_options) co_return std::unexpected(std::move(health_options.error()));
-  // Whoever asks here asks by GET, and an answer takes some hundred KiB until it is fetched.
   health_options->max_connections = 64;
   health_options->max_body = 16U << 10;
   health_options->max_held = 1U << 20;
   kube::net::HttpServer health(executor_, clock_, std::move(*health_options),
-                               serve_health(
-                                   metrics_, [this] { return waiting_for(); },
-                                   [this, &health] { refresh_metrics(health); }, options_.peer_names));
+                               serve_health([this] { return waiting_for(); }, options_.peer_names));
   if (auto port = health.listen(); !port)
+    co_return kube::fail(std::move(port.error()), "health probe address " + options_.health_address);
+  const auto address = listen_at("--metrics-address", options_.metrics_address);
+  if (!address) co_return std::unexpected(address.error());
+  MetricsPort metrics(executor_, reviews_, metrics_, [this, &metrics, &health] { refresh_metrics(metrics, health); },
+                      {.address = address->address,
+                       .port = address->port,
+                       .secure = options_.metrics_secure,
+                       .certificate_path = options_.metrics_certificate_path,
+                       .node_ip = options_.settings.node_ip,
+                       .ns = options_.settings.liqo_namespace,
+                       .names = options_.peer_names});
+  if (auto port = metrics.listen(); !port)
     co_return kube::fail(std::move(port.error()), "metrics address " + options_.metrics_address);
 
   // Metrics and health answer to the last; the controllers go first.
   kube::async::TaskGroup servers(executor_);
   kube::async::TaskGroup cluster(executor_);
   servers.spawn(vital("the health server", health.serve()));
+  servers.spawn(vital("the metrics server", metrics.run()));
   cluster.spawn(vital("the controllers", serve_cluster(cluster)));
   servers.spawn(wait_for_signal());
   co_await stop_.wait();

@@ -1,26 +1,18 @@
-// What operators and probes ask: /metrics, /healthz, /readyz.
+// What probes ask: /healthz and /readyz; and the figures of the process itself.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <cstdint>
 #include <functional>
 #include <string>
 
 #include "kube/net/http_server.hpp"
 #include "kube/telemetry/metrics.hpp"
+#include "metrics_text.hpp"
 
 namespace liqod {
 
-/// What anybody who reaches the port learns of the peers.
-enum class PeerNames : std::uint8_t {
-  shown,
-  numbered  ///< each peer is "peer-<n>", the same one for as long as the process lives
-};
-
-/// Answers the three paths. `waiting_for` says what readiness still waits for, "" when ready; `refresh` reads figures
-/// anew that nobody counts in `metrics` as they change.
-kube::net::HttpHandler serve_health(kube::Metrics& metrics, std::function<std::string()> waiting_for,
-                                    std::function<void()> refresh, PeerNames names);
+/// Answers the two paths. `waiting_for` says what readiness still waits for, "" when ready.
+kube::net::HttpHandler serve_health(std::function<std::string()> waiting_for, PeerNames names);
 
 /// The process's own figures (memory, CPU), as every Prometheus client library names them.
 class ProcessMetrics {
@@ -45,8 +37,5 @@ class ServerMetrics {
   kube::Gauge held_;
   kube::Counter accepted_, refused_, evicted_, without_room_, handshake_failures_, requests_;
 };
-
-/// Seconds of CPU that this thread has used.
-double thread_cpu_seconds();
 
 }  // namespace liqod

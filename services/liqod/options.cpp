@@ -127,11 +127,20 @@ ParsedOptions parse_options(int argc, char** argv) {
       ->required()
       ->check(check_ip);
   add_port(app, "--listen-port", settings.kubelet_port, 1, "Port of the kubelet API");
-  add_preset(app, "--metrics-address", options.metrics_address, "host:port of /metrics, /healthz and /readyz");
+  add_preset(app, "--metrics-address", options.metrics_address, "host:port of /metrics");
+  add_flag(
+      app, "--metrics-secure", options.metrics_secure,
+      "HTTPS for /metrics, and the API server is asked who calls and whether they may get that path (default true; "
+      "--metrics-secure=false is plain HTTP for everybody)");
+  add_text(app, "--metrics-cert-path", options.metrics_certificate_path,
+           "Directory with the certificate that /metrics shows, tls.crt and tls.key, read again every 30 s; by default "
+           "it is self-signed")
+      ->check(CLI::ExistingDirectory);
+  add_preset(app, "--health-probe-address", options.health_address, "host:port of /healthz and /readyz (HTTP)");
 
   app.add_flag_callback(
       "--metrics-hide-peers", [&options] { options.peer_names = PeerNames::numbered; },
-      "What that port answers has numbers where it would name peers: anybody who reaches it may ask");
+      "/metrics and /readyz have numbers where they would name peers");
 
   add_preset(app, "--node-ping-interval", ping_interval, "Time between two probes of a provider");
   add_preset(app, "--node-ping-timeout", ping_timeout, "Time that a provider has to answer a probe");

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "health.hpp"
 #include "kube/telemetry/log.hpp"
 #include "liqo/controllers/quota_ledger.hpp"
 #include "liqo/controllers/settings.hpp"
+#include "metrics_text.hpp"
 
 namespace liqod {
 
@@ -15,8 +15,11 @@ struct Options {
   std::string kubeconfig;  ///< "" = the service account of the pod that this runs in
   std::string context;
   liqo::controllers::Settings settings;
-  std::string metrics_address = "0.0.0.0:8082";   ///< host:port of /metrics, /healthz and /readyz
-  PeerNames peer_names = PeerNames::shown;        ///< in what that port answers
+  std::string metrics_address = "0.0.0.0:8082";   ///< host:port of /metrics
+  bool metrics_secure = true;                     ///< HTTPS there, for those who may read it
+  std::string metrics_certificate_path;           ///< directory with tls.crt and tls.key; "" = one of its own
+  std::string health_address = "0.0.0.0:8081";    ///< host:port of /healthz and /readyz
+  PeerNames peer_names = PeerNames::shown;        ///< in what those two ports answer
   std::string certificate_type = "kubelet";       ///< or "self-signed"
   std::string kubelet_client_ca_file;             ///< "" = kube-system/extension-apiserver-authentication
   std::uint16_t webhook_port = 9443;              ///< 0 = no webhooks

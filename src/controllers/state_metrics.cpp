@@ -48,6 +48,7 @@ StateMetrics::StateMetrics(const VirtualNodeController& nodes, Context context)
       granted_(context_.metrics, families::slice_granted),
       accepted_(context_.metrics, families::slice_accepted),
       reachable_(context_.metrics, families::peer_reachable),
+      begins_(context_.metrics, families::identity_start),
       expires_(context_.metrics, families::identity_expiry),
       reading_(context_.metrics.on_scrape([this] { refresh(); })) {
   identities_.subscribe([this](const kube::ObjectKey& key) { read_identity(key); });
@@ -62,8 +63,12 @@ void StateMetrics::read_identity(const kube::ObjectKey& key) {
   const auto params = api::read_auth_params(view.auth_params());
   const auto certificate = params ? core::read_certificate(params->certificate_pem) : std::unexpected(params.error());
   if (!certificate) return;  // the reconciler of Identities says so
-  const auto end = std::chrono::duration<double>(certificate->not_after.time_since_epoch());
-  expiries_[key] = {.cluster = std::string(view.cluster_id()), .time = end.count()};
+  const auto seconds = [](kube::WallTime time) {
+    return std::chrono::duration<double>(time.time_since_epoch()).count();
+  };
+  expiries_[key] = {.cluster = std::string(view.cluster_id()),
+                    .start = seconds(certificate->not_before),
+                    .end = seconds(certificate->not_after)};
 }
 
 void StateMetrics::show_nodes(bool leads) {
@@ -110,7 +115,7 @@ void StateMetrics::show_slices(bool leads) {
 }
 
 void StateMetrics::show_peers(bool leads) {
-  Values reachable, expires;
+  Values reachable, begins, expires;
   for (const kube::ObjectKey& key : leads ? foreign_clusters_->store().keys() : std::vector<kube::ObjectKey>()) {
     const auto object = foreign_clusters_->find(key);
     const std::string_view status = object ? api::ForeignCluster(*object).condition("APIServerStatus") : "";
@@ -120,9 +125,13 @@ void StateMetrics::show_peers(bool leads) {
         status == "Established" ? 1 : 0;
   }
   if (leads)
-    for (const auto& [key, expiry] : expiries_)
-      expires[{{"cluster_id", expiry.cluster}, {"identity", key.name}}] = expiry.time;
+    for (const auto& [key, expiry] : expiries_) {
+      const kube::Labels labels{{"cluster_id", expiry.cluster}, {"identity", key.name}};
+      begins[labels] = expiry.start;
+      expires[labels] = expiry.end;
+    }
   reachable_.show(reachable);
+  begins_.show(begins);
   expires_.show(expires);
 }
 

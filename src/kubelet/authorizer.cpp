@@ -1,7 +1,6 @@
 #include "liqo/kubelet/authorizer.hpp"
 
 #include "liqo/core/mapping/names.hpp"
-#include "liqo/telemetry/families.hpp"
 
 namespace liqo::kubelet {
 namespace {
@@ -56,15 +55,9 @@ std::expected<Caller, Refusal> read_token_review(const json::value& review) {
   return caller;
 }
 
-json::object access_spec(const Caller& caller, const NodeAccess& access) {
-  json::object attributes;
-  attributes["verb"] = json::string(access.verb);
-  attributes["version"] = "v1";
-  attributes["resource"] = "nodes";
-  attributes["subresource"] = json::string(access.subresource);
-  if (!access.node.empty()) attributes["name"] = access.node;
+json::object access_spec(const Caller& caller, std::string_view kind, json::object attributes) {
   json::object spec;
-  spec["resourceAttributes"] = std::move(attributes);
+  spec[kind] = std::move(attributes);
   spec["user"] = caller.name;
   spec["groups"] = strings(caller.groups);
   if (!caller.uid.empty()) spec["uid"] = caller.uid;
@@ -74,11 +67,8 @@ json::object access_spec(const Caller& caller, const NodeAccess& access) {
 
 }  // namespace
 
-Authorizer::Authorizer(kube::Api& api, kube::Metrics& metrics, AuthorizerSettings settings)
-    : api_(api),
-      settings_(settings),
-      strangers_(settings.strangers),
-      limited_(metrics.counter(families::kubelet_tokens_refused)) {}
+Authorizer::Authorizer(kube::Api& api, kube::Counter limited, AuthorizerSettings settings)
+    : api_(api), settings_(settings), strangers_(settings.strangers), limited_(std::move(limited)) {}
 
 template <class Value>
 const Value* Authorizer::find(Cache<Value>& cache, const std::string& key) {
@@ -141,22 +131,41 @@ asio::awaitable<std::expected<Caller, Refusal>> Authorizer::authenticate(const k
 }
 
 asio::awaitable<std::expected<void, Refusal>> Authorizer::authorize(const Caller& caller, NodeAccess access) {
-  json::object spec = access_spec(caller, access);
+  json::object attributes;
+  attributes["verb"] = json::string(access.verb);
+  attributes["version"] = "v1";
+  attributes["resource"] = "nodes";
+  attributes["subresource"] = json::string(access.subresource);
+  if (!access.node.empty()) attributes["name"] = access.node;
+  std::string wanted = "user=" + caller.name + ", verb=" + std::string(access.verb) + ", resource=nodes/" +
+                       std::string(access.subresource) + " of " +
+                       (access.node.empty() ? "all nodes" : "node " + access.node);
+  co_return co_await ask(access_spec(caller, "resourceAttributes", std::move(attributes)), std::move(wanted));
+}
+
+asio::awaitable<std::expected<void, Refusal>> Authorizer::authorize(const Caller& caller, PathAccess access) {
+  json::object attributes;
+  attributes["verb"] = json::string(access.verb);
+  attributes["path"] = json::string(access.path);
+  std::string wanted =
+      "user=" + caller.name + ", verb=" + std::string(access.verb) + ", path=" + std::string(access.path);
+  co_return co_await ask(access_spec(caller, "nonResourceAttributes", std::move(attributes)), std::move(wanted));
+}
+
+asio::awaitable<std::expected<void, Refusal>> Authorizer::ask(json::object spec, std::string wanted) {
   const std::string key = core::sha256_hex(json::serialize(spec));
   if (find(allowed_, key)) co_return std::expected<void, Refusal>();
   if (const Refusal* known = find(denied_, key)) co_return std::unexpected(*known);
 
-  json::object review = make_review(kube::resources::subject_access_reviews, std::move(spec));
-  auto answer = co_await api_.post(kube::resources::subject_access_reviews, {}, {}, std::move(review));
+  json::object question = make_review(kube::resources::subject_access_reviews, std::move(spec));
+  auto answer = co_await api_.post(kube::resources::subject_access_reviews, {}, {}, std::move(question));
   if (!answer) co_return std::unexpected(unavailable(answer.error()));
   const bool allowed = kube::bool_at(*answer, {"status", "allowed"}) && !kube::bool_at(*answer, {"status", "denied"});
   if (allowed) {
     remember(allowed_, key, true, settings_.allowed_for);
     co_return std::expected<void, Refusal>();
   }
-  const std::string node = access.node.empty() ? "all nodes" : "node " + access.node;
-  Refusal refusal{403, "Forbidden (user=" + caller.name + ", verb=" + std::string(access.verb) + ", resource=nodes/" +
-                           std::string(access.subresource) + " of " + node + ")"};
+  Refusal refusal{403, "Forbidden (" + wanted + ")"};
   remember(denied_, key, refusal, settings_.denied_for);
   co_return std::unexpected(std::move(refusal));
 }

@@ -2,6 +2,7 @@
 
 #include "kube/async/task_group.hpp"
 #include "liqo/telemetry/families.hpp"
+#include "liqo/telemetry/serving_certificate.hpp"
 
 namespace liqo::kubelet {
 namespace {
@@ -16,7 +17,7 @@ Kubelet::Kubelet(const asio::any_io_executor& executor, KubeletContext context, 
       settings_(std::move(settings)),
       log_("kubelet"),
       client_ca_file_(context_.clock, settings_.client_ca_file),
-      authorizer_(context_.open_api, context_.metrics),
+      authorizer_(context_.open_api, context_.metrics.counter(families::kubelet_tokens_refused)),
       certificate_(context_.open_api, {.node_ip = settings_.node_ip,
                                        .self_signed = settings_.self_signed,
                                        .leadership = &context_.leadership,
@@ -78,8 +79,7 @@ void Kubelet::use_certificate(const kube::net::KeyAndCertificate& pair) {
   if (const auto used = identity_.use_certificate(pair); !used)
     log_.error("A new serving certificate cannot be used", {{"error", used.error()}});
   else if (const auto info = kube::net::read_certificate(pair.certificate_pem))
-    context_.metrics.gauge(families::serving_expiry, {{"server", "kubelet"}})
-        .set(std::chrono::duration<double>(info->not_after.time_since_epoch()).count());
+    show_serving_certificate(context_.metrics, "kubelet", info->not_before, info->not_after);
 }
 
 void Kubelet::use_client_ca(std::string pem) {

@@ -6,7 +6,7 @@
 
 #include "kube/async/task_group.hpp"
 #include "kube/wire/server_url.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "liqo/telemetry/serving_certificate.hpp"
 
 namespace liqo::webhook {
 namespace {
@@ -145,8 +145,7 @@ void Webhook::use(const CertificateState& state) {
   }
   configurations_.trust(state.authority);
   if (const auto info = kube::net::read_certificate(state.certificate))
-    context_.metrics.gauge(families::serving_expiry, {{"server", "webhook"}})
-        .set(std::chrono::duration<double>(info->not_after.time_since_epoch()).count());
+    show_serving_certificate(context_.metrics, "webhook", info->not_before, info->not_after);
   log_.info("The webhooks have a certificate");
 }
 

@@ -31,6 +31,7 @@ def ends_with(rome: Cluster, *flags: object, timeout: float = 60) -> tuple[int, 
 
 def usual(rome: Cluster, kubeconfig: object) -> list[object]:
     own_ports = ["--listen-port", 20250, "--metrics-address", f"{rome.address}:29090", "--webhook-port", 29443]
+    own_ports += ["--health-probe-address", f"{rome.address}:28081"]
     return ["--kubeconfig", kubeconfig, "--cluster-id", "rome", "--node-ip", rome.address, *own_ports]
 
 
@@ -70,12 +71,25 @@ def test_a_broken_kubeconfig_ends_with_a_clear_line(rome: Cluster, tmp_path: Pat
     assert code not in (0, -6, -11) and str(broken) in printed
 
 
-def test_a_port_in_use_ends_with_a_clear_line(rome_to_milan: Peering) -> None:
+@pytest.mark.parametrize(
+    ("flag", "port"), [("--listen-port", 10250), ("--metrics-address", 9090), ("--health-probe-address", 8090)]
+)
+def test_a_port_in_use_ends_with_a_clear_line(rome_to_milan: Peering, flag: str, port: int) -> None:
     rome = rome_to_milan.consumer
     flags = usual(rome, rome.directory / "liqo-liqo.kubeconfig")
-    flags[flags.index(20250)] = 10250
+    flags[flags.index(flag) + 1] = port if flag == "--listen-port" else f"{rome.address}:{port}"
     code, printed = ends_with(rome, *flags)
-    assert code not in (0, -6, -11) and "10250" in printed
+    assert code not in (0, -6, -11) and f"{port}" in printed
+
+
+def test_a_certificate_of_the_metrics_that_is_none_ends_with_a_clear_line(rome: Cluster, tmp_path: Path) -> None:
+    kubeconfig = rome.directory / "liqo-liqo.kubeconfig"
+    code, printed = ends_with(rome, *usual(rome, kubeconfig), "--metrics-cert-path", tmp_path)
+    assert code == 1 and f"certificate of the metrics: {tmp_path}/tls.crt cannot be read" in printed
+    for name in ("tls.crt", "tls.key"):
+        (tmp_path / name).write_text("nothing of the kind")
+    code, printed = ends_with(rome, *usual(rome, kubeconfig), "--metrics-cert-path", tmp_path)
+    assert code == 1 and "certificate of the metrics" in printed
 
 
 def broken_node(rome_to_milan: Peering, name: str, kubeconfig: str | None) -> Peering:

@@ -19,7 +19,7 @@ from harness.api import Refused
 from harness.callers import WEBHOOK_PORT
 from harness.cluster import Cluster
 from harness.components import Options
-from harness.liqod import METRICS_PORT, Liqod
+from harness.liqod import HEALTH_PORT, METRICS_PORT, Liqod
 from harness.load import TOO_SLOW
 from harness.run import Run
 from harness.wait import patient, wait_for
@@ -69,7 +69,7 @@ class Stranger:
 
     def secured(self, port: int) -> socket.socket:
         opened = self.connect(port)
-        if port == METRICS_PORT:
+        if port in (METRICS_PORT, HEALTH_PORT):
             return opened
         opened = self.tls.wrap_socket(opened)
         self.sockets.append(opened)
@@ -177,7 +177,7 @@ def test_a_flood_of_connections_and_bodies_takes_no_memory_and_nobody_elses_plac
 ) -> None:
     with Watcher(liqod) as watcher:
         # More than the servers take, and none of them says a word.
-        for port, count in ((WEBHOOK_PORT, 1300), (KUBELET_PORT, 1300), (METRICS_PORT, 200)):
+        for port, count in ((WEBHOOK_PORT, 1300), (KUBELET_PORT, 1300), (METRICS_PORT, 200), (HEALTH_PORT, 200)):
             stranger.crowds(port, count)
         # Bodies that never end, 400 MB of them.
         bodies = [
@@ -197,7 +197,7 @@ def test_a_flood_of_connections_and_bodies_takes_no_memory_and_nobody_elses_plac
         wait_for(lambda: watcher.passed > before[0] and watcher.refused > before[1], 60, "an answer after the flood")
     assert watcher.memory < MOST_MEMORY, f"{watcher.memory / MIB:.0f} MiB"
     metrics = liqod.metrics()
-    for server in ("kubelet", "webhook", "metrics"):
+    for server in ("kubelet", "webhook", "metrics", "health"):
         assert metrics[f'liqod_server_connections_evicted_total{{server="{server}"}}'] > 0, server
         assert metrics[f'liqod_server_connections_refused_total{{server="{server}"}}'] == 0, server
     assert metrics['liqod_server_held_bytes{server="webhook"}'] <= 32 * MIB
@@ -212,7 +212,9 @@ def test_a_flood_of_connections_and_bodies_takes_no_memory_and_nobody_elses_plac
         (KUBELET_PORT, "POST", "/exec/a/b/c?command=sh", 401),
         (WEBHOOK_PORT, "GET", "/validate/quotas", 405),
         (WEBHOOK_PORT, "POST", "/no/such/path", 404),
-        (METRICS_PORT, "GET", "/healthz", 200),
+        (HEALTH_PORT, "GET", "/healthz", 200),
+        (HEALTH_PORT, "GET", "/metrics", 404),
+        (METRICS_PORT, "GET", "/healthz", 404),
         (METRICS_PORT, "POST", "/metrics", 405),
         (METRICS_PORT, "GET", "/debug", 404),
     ],
@@ -223,7 +225,7 @@ def test_what_each_port_answers_a_stranger(
     assert stranger.asks(port, method, path) == status
 
 
-@pytest.mark.parametrize("port", [KUBELET_PORT, METRICS_PORT])
+@pytest.mark.parametrize("port", [KUBELET_PORT, METRICS_PORT, HEALTH_PORT])
 def test_bodies_that_nobody_needs_are_refused_on_announcement(liqod: Liqod, stranger: Stranger, port: int) -> None:
     opened = stranger.secured(port)
     opened.sendall(b"POST / HTTP/1.1\r\nhost: liqod\r\ncontent-length: 16385\r\n\r\n")

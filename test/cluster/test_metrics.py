@@ -1,6 +1,7 @@
 """A real Prometheus scrapes both sides of a peering: boards have data, and three alerts fire that should.
 
-sparta consumes from argos, whose nodes are fake and whose certificates live an hour. The stories follow each other.
+sparta consumes from argos, whose nodes are fake and whose certificates live an hour. Both tell their metrics over TLS
+to those who may read them; argos shows a certificate that an operator gave it. The stories follow each other.
 """
 
 from __future__ import annotations
@@ -8,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from harness import settings
-from harness.cluster import busybox
+from harness import pki, rights, settings
+from harness.api import Api
+from harness.cluster import Cluster, busybox
 from harness.components import Options
-from harness.monitoring import CHART, Prometheus, board, documented, names, queries, shortened
+from harness.monitoring import CHART, Prometheus, board, documented, names, queries, scraping, shortened
 from harness.peers import SOON, Peer
 from harness.run import Run
 from harness.wait import wait_for
@@ -25,10 +28,27 @@ IN_TIME = 120.0
 IDENTITIES = {"controlplane-argos", "resourceslice-argos"}
 
 
+class Shown:
+    """The certificate that the metrics of a cluster show, in the directory that its liqod looks into."""
+
+    def __init__(self, directory: Path, cluster: Cluster):
+        self.directory, self.name = directory / "shown", f"IP:{cluster.address}"
+        self.authority = pki.Authority(directory / "authority", "metrics")
+        self.directory.mkdir()
+
+    def put(self, begun: timedelta, left: timedelta) -> None:
+        """One that began so long ago and ends so soon."""
+        now = datetime.now(UTC)
+        pair = self.authority.issue_between("liqod-metrics", self.name, now - begun, now + left)
+        for name, file in (("tls.crt", pair.certificate), ("tls.key", pair.key)):
+            (self.directory / name).write_bytes(file.read_bytes())
+
+
 @dataclass
 class Watched:
     sparta: Peer
     argos: Peer
+    shown: Shown
     prometheus: Prometheus
 
     def firing(self, alert: str) -> set[str]:
@@ -45,19 +65,35 @@ def watched(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watc
         pytest.skip("liqod and liqoctl are not built")
     with run.borrow(sparta=Options(signing_duration="2400h"), argos=Options()) as started:
         started[1].add_kwok_nodes(1)
+        directory = tmp_path_factory.mktemp("prometheus")
+        shown = Shown(directory, started[1])
+        shown.put(timedelta(days=88), timedelta(days=2))
+        flags = ((), ("--metrics-cert-path", str(shown.directory)))
         with ThreadPoolExecutor(2) as pool:
-            sparta, argos = pool.map(Peer, started)
-        targets = {peer.name: f"{peer.cluster.address}:{peer.daemon.metrics_port}" for peer in (sparta, argos)}
-        directory = tmp_path_factory.mktemp("prometheus") / "run"
+            sparta, argos = pool.map(lambda cluster, more: Peer(cluster, more, secure_metrics=True), started, flags)
+        jobs = []
+        for peer, authority in ((sparta, None), (argos, shown.authority.pair.certificate)):
+            peer.daemon.token = token_of(peer, "prometheus", reads=True)
+            target = f"{peer.cluster.address}:{peer.daemon.metrics_port}"
+            jobs.append(scraping(peer.name, peer.daemon.token, authority, static_configs=[{"targets": [target]}]))
         rules = shortened(CHART / "monitoring/alerts.yaml", "3s")
-        prometheus = Prometheus(sparta.cluster, Path(directory), targets, rules)
+        prometheus = Prometheus(sparta.cluster, directory / "run", jobs, rules)
         try:
             sparta.peer_with(argos, "--cpu=2", "--memory=4Gi", "--pods=20")
             sparta.cluster.namespace("shop")
             sparta.liqoctl("offload", "namespace", "shop", "--pod-offloading-strategy", "Remote")
-            yield Watched(sparta, argos, prometheus)
+            yield Watched(sparta, argos, shown, prometheus)
         finally:
             prometheus.stop()
+
+
+def token_of(peer: Peer, name: str, reads: bool) -> str:
+    """The token of a service account that may read metrics, or not."""
+    peer.cluster.service_account("default", name)
+    if reads:
+        role = "liqo-metrics-reader"
+        rights.bind(peer.cluster, None, f"{role}-{name}", rights.service_account("default", name), role)
+    return peer.cluster.kubectl("create", "token", name).strip()
 
 
 def asking(name: str, cpu: str) -> dict:
@@ -90,6 +126,25 @@ def test_pods_are_counted_on_both_sides(watched: Watched) -> None:
         wait_for(enough, IN_TIME, f"{kind} to be counted")
 
 
+def test_metrics_are_told_to_those_who_may_read_them(watched: Watched) -> None:
+    """Over TLS that a client can verify; the refusals say what is missing."""
+    argos, authority = watched.argos, watched.shown.authority.pair.certificate
+
+    def asked(user: str | None) -> tuple[int, bytes]:
+        cluster = argos.cluster
+        return Api(cluster.space, cluster.address, argos.daemon.metrics_port, authority, user).raw("GET", "/metrics")
+
+    code, text = asked(argos.daemon.token)
+    assert code == 200 and b"liqo_build_info" in text
+    assert asked(None) == (401, b"Unauthorized\n")
+    assert asked("nobody-knows-it")[0] == 401
+    somebody = "system:serviceaccount:default:somebody"
+    code, text = asked(token_of(argos, "somebody", reads=False))
+    assert (code, text.decode()) == (403, f"Forbidden (user={somebody}, verb=get, path=/metrics)\n")
+    # Probes need no token, and are told nothing of it.
+    assert argos.daemon.get("/healthz") == (200, "ok\n")
+
+
 def test_what_is_served_is_what_is_documented(watched: Watched) -> None:
     promised = documented()
     for peer in (watched.sparta, watched.argos):
@@ -107,9 +162,12 @@ def test_every_query_of_a_board_has_an_answer(watched: Watched, name: str) -> No
 
 
 def test_a_certificate_about_to_end_is_told(watched: Watched) -> None:
-    """Those of argos live an hour; those of ports and of the other cluster live long, and nobody is told of them."""
-    wanted = {f"argos,{identity}" for identity in IDENTITIES}
-    wait_for(lambda: watched.firing("LiqoCertificateAboutToEnd") == wanted, IN_TIME, "the alert for both identities")
+    """That of the metrics of argos; its identities live an hour, which is no reason as long as they are renewed."""
+    wait_for(lambda: watched.firing("LiqoCertificateAboutToEnd") == {"metrics"}, IN_TIME, "the alert")
+    for identity in IDENTITIES:
+        left = watched.value(f'liqo_identity_certificate_expiry_timestamp_seconds{{identity="{identity}"}} - time()')
+        assert left and left < 3600
+    watched.shown.put(timedelta(hours=1), timedelta(days=90))
 
 
 @pytest.mark.refusals("a pod past its quota")
@@ -140,6 +198,12 @@ def test_a_peer_that_is_cut_off_is_told_until_it_is_back(watched: Watched, run: 
     finally:
         run.network.heal("argos")
     wait_for(lambda: not watched.firing("LiqoPeerUnreachable"), IN_TIME, "the alert to end")
+
+
+def test_a_certificate_that_was_replaced_is_shown(watched: Watched) -> None:
+    wait_for(lambda: not watched.firing("LiqoCertificateAboutToEnd"), IN_TIME, "the alert to end")
+    assert watched.prometheus.scrapes()
+    assert "The metrics have a new certificate" in watched.argos.daemon.log()
 
 
 def test_the_series_of_a_peer_go_with_it(watched: Watched) -> None:

@@ -153,6 +153,33 @@ subjects:
 {{ toJson $given }}
 {{- end }}
 
+{{/* The Secret with the certificate of the metrics, or nothing. */}}
+{{- define "liqo.metricsCertificate" -}}
+{{- if .Values.metrics.secure }}{{ .Values.metrics.certificateSecret }}{{ end -}}
+{{- end }}
+
+{{/* How a monitor of the Prometheus operator asks for metrics: with a token that is for nothing else. */}}
+{{- define "liqo.scraping" -}}
+{{- if .Values.metrics.secure -}}
+scheme: https
+authorization:
+  type: Bearer
+  credentials:
+    name: liqo-metrics-reader
+    key: token
+tlsConfig:
+  {{- with include "liqo.metricsCertificate" . }}
+  ca:
+    secret:
+      name: {{ quote . }}
+      key: ca.crt
+  serverName: liqod-metrics.{{ $.Release.Namespace }}.svc
+  {{- else }}
+  insecureSkipVerify: true
+  {{- end }}
+{{- end -}}
+{{- end }}
+
 {{/* Whether offloaded pods get tokens: "true" or nothing. */}}
 {{- define "liqo.tokens" -}}
 {{- $arguments := include "liqo.extraArgs" . | fromYamlArray -}}

@@ -23,14 +23,14 @@ class StateMetrics {
 
   struct Expiry {
     std::string cluster;
-    double time;  ///< seconds since the epoch
+    double start, end;  ///< of its certificate, in seconds since the epoch
   };
   const VirtualNodeController& controller_;
   Context context_;
   kube::InformerHandle virtual_nodes_, nodes_, slices_, foreign_clusters_, identities_;
   std::map<kube::ObjectKey, Expiry> expiries_;  ///< of the Identities that have a certificate
   kube::Gauge leads_;
-  kube::GaugeSet ready_, pods_, without_room_, requested_, granted_, accepted_, reachable_, expires_;
+  kube::GaugeSet ready_, pods_, without_room_, requested_, granted_, accepted_, reachable_, begins_, expires_;
   kube::TimePoint next_{};          ///< not read anew before
   kube::Metrics::Reading reading_;  ///< last: it calls the others
 };

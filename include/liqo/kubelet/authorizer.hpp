@@ -1,5 +1,6 @@
-// Who calls the kubelet API, and whether they may: client certificates and TokenReviews, then SubjectAccessReviews on
-// the sub-resources of nodes, as kubelets do it (authentication and authorisation webhooks).
+// Who calls a port of this process, and whether they may: client certificates and TokenReviews, then
+// SubjectAccessReviews, as kubelets do it (authentication and authorisation webhooks) on the sub-resources of nodes,
+// and as controllers do it on the path of their metrics.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -35,6 +36,12 @@ struct NodeAccess {
   std::string node;              ///< "" = every node
 };
 
+/// What a caller wants of a path that is no resource.
+struct PathAccess {
+  std::string_view verb;  ///< "get", ...
+  std::string_view path;  ///< "/metrics"
+};
+
 /// How long answers of the API server are believed, how many of each kind are kept, and how many tokens that nobody
 /// knows it is asked about.
 struct AuthorizerSettings {
@@ -50,13 +57,15 @@ struct AuthorizerSettings {
 /// coroutines.
 class Authorizer {
  public:
-  Authorizer(kube::Api& api, kube::Metrics& metrics, AuthorizerSettings settings = {});
+  /// `limited` counts the tokens that were refused unseen.
+  Authorizer(kube::Api& api, kube::Counter limited, AuthorizerSettings settings = {});
 
   /// The caller by a verified client certificate, else by a bearer token. Refusals: 401, 429 (too many unknown tokens
   /// came from there), 503 (the API server cannot be asked).
   asio::awaitable<std::expected<Caller, Refusal>> authenticate(const kube::net::ServerRequest& request);
   /// Refusals: 403, 503.
   asio::awaitable<std::expected<void, Refusal>> authorize(const Caller& caller, NodeAccess access);
+  asio::awaitable<std::expected<void, Refusal>> authorize(const Caller& caller, PathAccess access);
 
  private:
   /// Answers by key, the oldest first in `order`.
@@ -70,6 +79,8 @@ class Authorizer {
     std::map<std::string, Entry> entries;
     std::list<std::string> order;
   };
+  /// `wanted` is what the caller asks for, in the words of a refusal.
+  asio::awaitable<std::expected<void, Refusal>> ask(kube::json::object spec, std::string wanted);
   template <class Value>
   const Value* find(Cache<Value>& cache, const std::string& key);
   template <class Value>

@@ -55,10 +55,17 @@ inline constexpr MetricFamily identity_expiry{gauge,
                                               "When the certificate ends by which a provider knows this cluster.",
                                               {"cluster_id", "identity"},
                                               handles};
+inline constexpr MetricFamily identity_start{gauge,
+                                             "liqo_identity_certificate_start_timestamp_seconds",
+                                             "Since when that one holds.",
+                                             {"cluster_id", "identity"},
+                                             handles};
 inline constexpr MetricFamily serving_expiry{gauge,
                                              "liqo_serving_certificate_expiry_timestamp_seconds",
                                              "When the certificate ends that a port shows.",
                                              {"server"}};
+inline constexpr MetricFamily serving_start{
+    gauge, "liqo_serving_certificate_start_timestamp_seconds", "Since when that one holds.", {"server"}};
 inline constexpr MetricFamily slice_requested{gauge,
                                               "liqo_slice_requested",
                                               "What this cluster asks of a provider (cores, bytes, pieces).",
@@ -154,6 +161,10 @@ inline constexpr MetricFamily streams{gauge, "liqod_kubelet_streams", "Logs and 
 inline constexpr MetricFamily streams_opened{
     counter, "liqod_kubelet_streams_total", "Logs and commands that were begun.", {"kind"}};
 
+// The port of the metrics.
+inline constexpr MetricFamily metrics_tokens_refused{counter, "liqod_metrics_tokens_refused_total",
+                                                     "Unknown tokens, likewise, of those who asked for metrics."};
+
 // The process.
 inline constexpr MetricFamily build{gauge, "liqo_build_info", "1, with the version of liqod.", {"version"}};
 inline constexpr MetricFamily resident{gauge, "process_resident_memory_bytes", "Resident memory."};
@@ -192,7 +203,9 @@ inline constexpr const MetricFamily* all[] = {
     &virtual_node_ready,
     &peer_reachable,
     &identity_expiry,
+    &identity_start,
     &serving_expiry,
+    &serving_start,
     &slice_requested,
     &slice_granted,
     &slice_accepted,
@@ -219,6 +232,7 @@ inline constexpr const MetricFamily* all[] = {
     &kubelet_tokens_refused,
     &streams,
     &streams_opened,
+    &metrics_tokens_refused,
     &build,
     &resident,
     &cpu,

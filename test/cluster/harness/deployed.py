@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .liqod import WEBHOOK_PORT, Liqod
+from .liqod import Liqod
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -24,7 +24,13 @@ def daemon_of(cluster: Cluster, namespace: str = "liqo", binary: Path | None = N
     if cluster.options.kubelet:
         # It shares its address with a real kubelet, as no pod does.
         arguments = ["--listen-port=10260" if "--listen-port" in word else word for word in arguments]
-    daemon = Liqod(cluster, cluster.service_account(namespace, "liqo"), metrics_port=8082, binary=binary)
-    url = f"--webhook-url=https://{cluster.address}:{WEBHOOK_PORT}"
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    daemon = Liqod(
+        cluster, cluster.service_account(namespace, "liqo"), metrics_port=ports["metrics"],
+        # Where its probes go, also in older versions.
+        health_port=ports[container["readinessProbe"]["httpGet"]["port"]],
+        secure_metrics="--metrics-secure=true" in arguments, binary=binary,
+    )  # fmt: skip
+    url = f"--webhook-url=https://{cluster.address}:{ports['webhook']}"
     daemon.command = [daemon.command[0], "--kubeconfig", daemon.command[2], *arguments, url]
     return daemon

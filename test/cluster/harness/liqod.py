@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import re
 import signal
+import ssl
 from pathlib import Path
 
 from . import settings
@@ -15,13 +16,16 @@ from .namespace import Process
 from .wait import TimedOut, wait_for
 
 METRICS_PORT = 9090
+# Of each replica that of probes is so far below that of metrics.
+HEALTH_PORT = 8090
 
 
 class Liqod:
     """One liqod of one cluster. `kubeconfig` is what chart.install returned; `flags` are added to its command line.
 
     The API server asks its webhooks by URL, as in a user's installation; with `service_port` by the Service of a story.
-    A story does not wait for the webhooks of a daemon that stops, unless it is about that: `stop_delay`.
+    A story does not wait for the webhooks of a daemon that stops, unless it is about that: `stop_delay`. Metrics are
+    plain, unless the story is about who may read them: `secure_metrics`.
     """
 
     def __init__(
@@ -36,17 +40,22 @@ class Liqod:
         metrics_port: int = METRICS_PORT,
         stop_delay: str = "0",
         binary: Path | None = None,
+        health_port: int = 0,
+        secure_metrics: bool = False,
     ):
         binary = binary or settings.liqod()
         assert binary and binary.exists(), f"there is no liqod to run ({binary or 'none built, and $LIQOD is not set'})"
         self.cluster, self.name, self.listen_port, self.metrics_port = cluster, name, listen_port, metrics_port
+        self.secure_metrics, self.token = secure_metrics, ""
+        self.health_port = health_port or metrics_port - METRICS_PORT + HEALTH_PORT
         webhook: tuple[object, ...] = ("--webhook-port", service_port)
         if webhooks and not service_port:
             webhook = ("--webhook-url", f"https://{cluster.address}:{WEBHOOK_PORT}")
         self.command = [
             binary, "--kubeconfig", kubeconfig, "--cluster-id", cluster.name, "--liqo-namespace", "liqo",
             "--node-ip", cluster.address, "--listen-port", listen_port, "--pod-cidr", cluster.pod_cidr,
-            "--metrics-address", f"{cluster.address}:{metrics_port}", "--stop-delay", stop_delay,
+            "--metrics-address", f"{cluster.address}:{metrics_port}", f"--metrics-secure={str(secure_metrics).lower()}",
+            "--health-probe-address", f"{cluster.address}:{self.health_port}", "--stop-delay", stop_delay,
             "--namespace-withdrawal-grace", "15s",
             *webhook,
             *flags,
@@ -120,11 +129,14 @@ class Liqod:
         self.process.send(signal.SIGCONT)
 
     def get(self, where: str, timeout: float = 30) -> tuple[int, str]:
-        """A plain HTTP GET on the port for metrics and health."""
-        connection = http.client.HTTPConnection(self.cluster.address, self.metrics_port)
-        connection.sock = self.cluster.space.connect(self.cluster.address, self.metrics_port, timeout)
+        """A GET on the port for metrics, by `token` where they are not for everybody, or on that for probes."""
+        port = self.metrics_port if where == "/metrics" else self.health_port
+        secure = self.secure_metrics and port == self.metrics_port
+        connection = http.client.HTTPConnection(self.cluster.address, port)
+        plain = self.cluster.space.connect(self.cluster.address, port, timeout)
+        connection.sock = ssl._create_unverified_context().wrap_socket(plain) if secure else plain  # noqa: S323
         try:
-            connection.request("GET", where)
+            connection.request("GET", where, headers={"Authorization": f"Bearer {self.token}"} if secure else {})
             answer = connection.getresponse()
             return answer.status, answer.read().decode()
         except http.client.HTTPException as error:

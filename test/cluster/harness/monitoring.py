@@ -60,19 +60,27 @@ def shortened(alerts: Path, hold: str) -> dict[str, Any]:
     return rules
 
 
-class Prometheus:
-    """One Prometheus in the network of a cluster, which scrapes `targets` (job to host:port) each second."""
+def scraping(job: str, token: str, authority: Path | None = None, **found: Any) -> dict[str, Any]:
+    """A job of Prometheus for a liqod, as docs/monitoring.md has it: with a token, over TLS that is verified by an
+    authority, or not at all. `found` says where."""
+    trust: dict[str, Any] = {"ca_file": str(authority)} if authority else {"insecure_skip_verify": True}
+    credentials = {"type": "Bearer", "credentials": token}
+    return {"job_name": job, "scheme": "https", "authorization": credentials, "tls_config": trust, **found}
 
-    def __init__(self, cluster: Any, directory: Path, targets: dict[str, str], rules: dict[str, Any], port: int = 9191):
+
+class Prometheus:
+    """One Prometheus in the network of a cluster, which does these `jobs` every other second."""
+
+    def __init__(
+        self, cluster: Any, directory: Path, jobs: list[dict[str, Any]], rules: dict[str, Any], port: int = 9191
+    ):
         self.cluster, self.port = cluster, port
         directory.mkdir(parents=True)
         (directory / "rules.yaml").write_text(yaml.safe_dump(rules))
         config = {
             "global": {"scrape_interval": "2s", "scrape_timeout": "2s", "evaluation_interval": "1s"},
             "rule_files": [str(directory / "rules.yaml")],
-            "scrape_configs": [
-                {"job_name": job, "static_configs": [{"targets": [target]}]} for job, target in targets.items()
-            ],
+            "scrape_configs": jobs,
         }
         (directory / "prometheus.yaml").write_text(yaml.safe_dump(config))
         program = shutil.which("prometheus")
@@ -93,7 +101,10 @@ class Prometheus:
         connection.sock = self.cluster.space.connect(self.cluster.address, self.port)
         try:
             connection.request("GET", where)
-            answer = json.loads(connection.getresponse().read())
+            response = connection.getresponse()
+            # It is not ready at once.
+            assert response.status != 503, "Prometheus is not ready"
+            answer = json.loads(response.read())
         finally:
             connection.close()
         assert answer["status"] == "success", answer
@@ -118,7 +129,8 @@ class Prometheus:
 
 
 def _about(labels: dict[str, str]) -> list[str]:
-    return [labels[name] for name in ("cluster_id", "node_name", "identity", "slice", "resource") if name in labels]
+    told = ("cluster_id", "node_name", "identity", "slice", "resource", "server")
+    return [labels[name] for name in told if name in labels]
 
 
 def names(text: str) -> dict[str, set[str]]:

@@ -6,6 +6,7 @@ import base64
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import yaml
@@ -85,6 +86,23 @@ class Authority:
             "-out",
             pair.certificate,
         )
+        return pair
+
+    def issue_between(self, file: str, name: str, begin: datetime, end: datetime) -> Pair:
+        """A serving certificate for a name such as `IP:10.0.0.1`, with a time that may have begun long ago."""
+        pair = Pair(self.directory / f"{file}.crt", self.directory / f"{file}.key")
+        request, settings, index = (self.directory / f"{file}.{kind}" for kind in ("csr", "cnf", "index"))
+        index.write_text("")
+        settings.write_text(
+            f"[all]\ndatabase = {index}\nnew_certs_dir = {self.directory}\nrand_serial = yes\npolicy = names\n"
+            f"[names]\ncommonName = supplied\n[for]\nsubjectAltName = {name}\n"
+        )
+        _openssl("req", "-new", *_NEW_KEY, "-subj", f"/CN={file}", "-keyout", pair.key, "-out", request)
+        _openssl(
+            "ca", "-batch", "-notext", "-config", settings, "-name", "all", "-md", "sha256", "-extensions", "for",
+            "-cert", self.pair.certificate, "-keyfile", self.pair.key, "-in", request, "-out", pair.certificate,
+            "-startdate", f"{begin:%Y%m%d%H%M%S}Z", "-enddate", f"{end:%Y%m%d%H%M%S}Z",
+        )  # fmt: skip
         return pair
 
 

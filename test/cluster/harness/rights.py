@@ -29,6 +29,23 @@ def service_account(namespace: str, name: str) -> dict[str, str]:
 
 def may(cluster: Cluster, subject: dict[str, str], namespace: str | None, rule: dict[str, Any]) -> bool:
     """Whether the subject of a binding may do the first thing that a rule of a role speaks of."""
+    who = {
+        "User": lambda: {"user": subject["name"]},
+        "Group": lambda: {"groups": [subject["name"]]},
+        "ServiceAccount": lambda: {"user": f"system:serviceaccount:{subject['namespace']}:{subject['name']}"},
+    }[subject["kind"]]()
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "spec": {**who, **_wanted(namespace, rule)},
+    }
+    answer = cluster.api.request("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)
+    return answer["status"]["allowed"]
+
+
+def _wanted(namespace: str | None, rule: dict[str, Any]) -> dict[str, Any]:
+    if "nonResourceURLs" in rule:
+        return {"nonResourceAttributes": {"verb": rule["verbs"][0], "path": rule["nonResourceURLs"][0]}}
     resource, _, subresource = rule["resources"][0].partition("/")
     attributes = {
         "verb": rule["verbs"][0],
@@ -38,17 +55,7 @@ def may(cluster: Cluster, subject: dict[str, str], namespace: str | None, rule: 
         "name": rule.get("resourceNames", [""])[0],
         "namespace": namespace or "",
     }
-    who = {
-        "User": lambda: {"user": subject["name"]},
-        "Group": lambda: {"groups": [subject["name"]]},
-        "ServiceAccount": lambda: {"user": f"system:serviceaccount:{subject['namespace']}:{subject['name']}"},
-    }[subject["kind"]]()
-    review = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SubjectAccessReview",
-        "spec": {**who, "resourceAttributes": attributes},
-    }
-    return cluster.api.request("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)["status"]["allowed"]
+    return {"resourceAttributes": attributes}
 
 
 def bind(
@@ -70,5 +77,5 @@ def bind(
     cluster.api.apply("rolebindings" if namespace else "clusterrolebindings", namespace, binding)
     found = cluster.api.get("roles", namespace, role) if kind == "Role" else cluster.api.get("clusterroles", None, role)
     # The last rule: whoever is bound may have the first one by another role.
-    rule = [rule for rule in found["rules"] if rule.get("resources")][-1]
+    rule = [rule for rule in found["rules"] if rule.get("resources") or rule.get("nonResourceURLs")][-1]
     wait_for(lambda: may(cluster, subject, namespace, rule), 60, f"{subject['name']} to have the rights of {role}")

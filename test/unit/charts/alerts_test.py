@@ -19,7 +19,16 @@ WATCH = '{cluster="milan", resource="pods"}'
 IDENTITY = '{cluster_id="milan", identity="controlplane-milan"}'
 REFLECTION = '{namespace="shop", reflector_resource="Pod", cluster_id="milan", node_name="milan"}'
 LIQOD = '{job="liqod", instance="a"}'
-DAY = 86400
+WEBHOOK, KUBELET = '{server="webhook"}', '{server="kubelet"}'
+HOUR = 3600
+DAY = 24 * HOUR
+
+
+def certificate(of: str, labels: str, start: int, end: int) -> dict[str, str]:
+    """The series of a certificate with that time, in seconds from the beginning of a test."""
+    name = f"liqo_{of}_certificate_%s_timestamp_seconds{labels}"
+    return {name % "expiry": f"{end}x180", name % "start": f"{start}x180"}
+
 
 # By alert: after so long, series with which it fires, and series with which it does not, in promtool's notation; one
 # value each minute.
@@ -38,10 +47,12 @@ CASES = {
     "LiqoSliceNotAccepted": ("20m", {f"liqo_slice_accepted{SLICE}": "0x30"}, {f"liqo_slice_accepted{SLICE}": "0x5 1x30"}),
     "LiqoCertificateAboutToEnd": (
         "2h",
-        {f"liqo_identity_certificate_expiry_timestamp_seconds{IDENTITY}": f"{2 * DAY}x180"},
+        certificate("identity", IDENTITY, -88 * DAY, 2 * DAY),
         {
-            f"liqo_identity_certificate_expiry_timestamp_seconds{IDENTITY}": f"{100 * DAY}x180",
-            'liqo_serving_certificate_expiry_timestamp_seconds{server="webhook"}': f"{30 * DAY}x180",
+            **certificate("identity", IDENTITY, -10 * DAY, 80 * DAY),
+            # A third of its time is left when a certificate is renewed, long or short as that is.
+            **certificate("serving", WEBHOOK, -60 * DAY, 30 * DAY),
+            **certificate("serving", KUBELET, -1 * HOUR, 3 * HOUR),
         },
     ),
     "LiqoClockSkew": (
@@ -173,6 +184,31 @@ def test_each_alert_has_a_case_and_words():
 def test_it_fires(alert: str, tmp_path: pathlib.Path):
     at, series, _ = CASES[alert]
     done = promtool(tmp_path, alert, series, at, fires=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "at", "fires"),
+    [
+        # Long ones: three days before the end, whatever quarter that is.
+        (-86 * DAY, 4 * DAY, "2h", False),
+        (-87 * DAY, 3 * DAY, "2h", True),
+        # An hour: renewed after forty minutes, and told five minutes past the last quarter.
+        (0, 1 * HOUR, "43m", False),
+        (0, 1 * HOUR, "49m", False),
+        (0, 1 * HOUR, "51m", True),
+        # Nine days, as some signers give at most: not as soon as they begin.
+        (0, 8 * DAY, "2h", False),
+        (-7 * DAY, 1 * DAY, "2h", True),
+        # And past its end.
+        (-1 * HOUR, 0, "10m", True),
+    ],
+)
+@pytest.mark.parametrize(("of", "labels"), [("identity", IDENTITY), ("serving", WEBHOOK)])
+def test_a_certificate_is_told_in_time_by_how_long_it_lives(
+    of: str, labels: str, start: int, end: int, at: str, fires: bool, tmp_path: pathlib.Path
+):
+    done = promtool(tmp_path, "LiqoCertificateAboutToEnd", certificate(of, labels, start, end), at, fires)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

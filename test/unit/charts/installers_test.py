@@ -97,7 +97,7 @@ VALUES = {
         "virtualKubelet": {"virtualNode": {"extra": {"labels": {"pool": "remote"}, "annotations": {"note": "a#b: c"}}}}
     },
     "address": {"nodeIP": "10.0.0.1"},
-    "ports": {"listenPort": 10251, "metrics": {"port": 9090}, "webhook": {"port": 9444}},
+    "ports": {"listenPort": 10251, "healthPort": 9091, "metrics": {"port": 9090}, "webhook": {"port": 9444}},
     "no metrics": {"metrics": {"enabled": False}},
     "operator": {"metrics": {"prometheusOperator": {"enabled": True}}},
     "only the operator": {"metrics": {"enabled": False, "prometheusOperator": {"enabled": True}}},
@@ -105,6 +105,17 @@ VALUES = {
         "metrics": {"serviceMonitor": {"enabled": True, "interval": "30s", "scrapeTimeout": "5s", "labels": {"release": "p"}}}
     },
     "a bare service monitor": {"metrics": {"serviceMonitor": {"enabled": True}}},
+    "plain metrics": {
+        "metrics": {"secure": False, "serviceMonitor": {"enabled": True}, "prometheusOperator": {"enabled": True}}
+    },
+    "a certificate of the metrics": {
+        "common": {"globalAnnotations": {"a": "b"}},
+        "webhook": {"clientCAConfigMap": "callers"},
+        "metrics": {
+            "certificateSecret": "liqod-tls", "serviceMonitor": {"enabled": True}, "prometheusOperator": {"enabled": True}
+        },
+    },
+    "a certificate that nobody sees": {"metrics": {"secure": False, "certificateSecret": "liqod-tls"}},
     "alerts": {"metrics": {"rules": {"enabled": True, "labels": {"release": "prometheus"}}}},
     "boards": {"metrics": {"dashboards": {"enabled": True, "labels": {"grafana_dashboard": "yes"}}}},
     "alerts and boards": {"metrics": {"rules": {"enabled": True}, "dashboards": {"enabled": True}}},
@@ -395,7 +406,7 @@ def test_the_right_to_make_tokens_comes_with_the_feature_only(over, is_given, tm
     documents = printed(tmp_path, over)
     found = {kind for kind, _, name in documents if name == TOKENS}
     assert found == ({"ClusterRole", "ClusterRoleBinding"} if is_given else set())
-    rights = [r for d in documents.values() for r in d.get("rules", []) if "serviceaccounts/token" in r["resources"]]
+    rights = [r for d in documents.values() for r in d.get("rules", []) if "serviceaccounts/token" in r.get("resources", [])]
     assert len(rights) == is_given
 
 
@@ -469,6 +480,61 @@ def test_the_kinds_alone_are_printed_and_not_written():
 
 def test_liqoctl_makes_nothing_of_what_is_for_helm(tmp_path):
     assert not [key for key in printed(tmp_path, {}) if key[0] == "Job" or key[2] == "liqo-kinds"]
+
+
+MONITORED = {"serviceMonitor": {"enabled": True}, "prometheusOperator": {"enabled": True}}
+
+
+def endpoints(documents):
+    """What each monitor says of how it asks."""
+    service, pods = one(documents, "ServiceMonitor", "liqod")["spec"], one(documents, "PodMonitor", "liqod")["spec"]
+    return [*service["endpoints"], *pods["podMetricsEndpoints"]]
+
+
+def test_monitors_ask_with_a_token_that_is_for_metrics_only(tmp_path):
+    documents = printed(tmp_path, {"metrics": MONITORED})
+    secret = one(documents, "Secret", "liqo-metrics-reader")
+    assert secret["type"] == "kubernetes.io/service-account-token" and "data" not in secret
+    account = secret["metadata"]["annotations"]["kubernetes.io/service-account.name"]
+    assert one(documents, "ServiceAccount", account)["automountServiceAccountToken"] is False
+    binding = one(documents, "ClusterRoleBinding", "liqo-metrics-reader")
+    assert [subject["name"] for subject in binding["subjects"]] == [account]
+    rules = one(documents, "ClusterRole", binding["roleRef"]["name"])["rules"]
+    assert rules == [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}]
+    for endpoint in endpoints(documents):
+        assert endpoint["scheme"] == "https" and endpoint["tlsConfig"] == {"insecureSkipVerify": True}
+        credentials = endpoint["authorization"]["credentials"]
+        assert credentials == {"name": secret["metadata"]["name"], "key": "token"}
+
+
+def test_a_certificate_that_is_given_is_shown_and_checked(tmp_path):
+    documents = printed(tmp_path, {"metrics": {**MONITORED, "certificateSecret": "liqod-tls"}})
+    for endpoint in endpoints(documents):
+        secret = {"name": "liqod-tls", "key": "ca.crt"}
+        assert endpoint["tlsConfig"] == {"ca": {"secret": secret}, "serverName": "liqod-metrics.liqo.svc"}
+    spec = one(documents, "Deployment", "liqod")["spec"]["template"]["spec"]
+    (volume,), (mount,) = spec["volumes"], spec["containers"][0]["volumeMounts"]
+    assert volume["secret"]["secretName"] == "liqod-tls" and volume["name"] == mount["name"]
+    # The key of an authority is nothing that liqod needs.
+    assert [item["key"] for item in volume["secret"]["items"]] == ["tls.crt", "tls.key"]
+    assert f"--metrics-cert-path={mount['mountPath']}" in arguments_of(documents)
+
+
+def test_plain_metrics_are_asked_for_without_a_token(tmp_path):
+    documents = printed(tmp_path, {"metrics": {**MONITORED, "secure": False}})
+    assert "--metrics-secure=false" in arguments_of(documents)
+    assert not [key for key in documents if key[0] == "Secret"]
+    assert [set(endpoint) for endpoint in endpoints(documents)] == [{"port"}] * 2
+
+
+def test_probes_need_no_token(tmp_path):
+    for values in ({}, VALUES["ports"]):
+        (container,) = one(printed(tmp_path, values), "Deployment", "liqod")["spec"]["template"]["spec"]["containers"]
+        ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+        for probe in ("livenessProbe", "readinessProbe"):
+            assert container[probe]["httpGet"]["port"] == "health"
+        assert f"--health-probe-address=:{ports['health']}" in container["args"]
+        assert f"--metrics-address=:{ports['metrics']}" in container["args"]
 
 
 # What says the same as the defaults, or has no effect.

@@ -16,6 +16,7 @@ FULL = READ | WRITE | {"create", "delete"}
 RIGHTS = {
     "liqo-installation-clusterrole.yaml": {},
     "liqo-kinds-clusterrole.yaml": {("apiextensions.k8s.io", "customresourcedefinitions"): {"get", "create", "patch"}},
+    "liqo-metrics-reader-clusterrole.yaml": {("", "/metrics"): {"get"}},
     "liqod-clusterrole.yaml": {
         ("", "nodes"): FULL,
         ("", "nodes/status"): WRITE,
@@ -128,11 +129,11 @@ def load(name):
 
 
 def granted(role):
-    """(group, resource) -> verbs of all rules of a role together."""
+    """(group, resource) -> verbs of all rules of a role together; a path has no group."""
     rights = {}
     for rule in role["rules"]:
-        for group in rule["apiGroups"]:
-            for resource in rule["resources"]:
+        for group in rule.get("apiGroups", [""]):
+            for resource in rule.get("resources", []) + rule.get("nonResourceURLs", []):
                 rights.setdefault((group, resource), set()).update(rule["verbs"])
     return rights
 
@@ -161,6 +162,9 @@ def test_a_role_has_no_wildcards_and_no_way_to_more_rights(name):
     role = load(name)
     assert "aggregationRule" not in role
     for rule in role["rules"]:
+        if "nonResourceURLs" in rule:
+            assert set(rule) == {"nonResourceURLs", "verbs"} and name == "liqo-metrics-reader-clusterrole.yaml"
+            continue
         words = rule["apiGroups"] + rule["resources"] + rule["verbs"]
         assert not [word for word in words if "*" in word]
         assert not {"escalate", "impersonate", "deletecollection"} & set(rule["verbs"])
@@ -175,7 +179,6 @@ def test_a_role_has_no_wildcards_and_no_way_to_more_rights(name):
             else:
                 assert set(rule["resources"]) <= {"rolebindings", "clusterrolebindings"}
         assert "nodes/proxy" not in rule["resources"]
-        assert "nonResourceURLs" not in rule
 
 
 @pytest.mark.parametrize("name", names())
@@ -204,7 +207,7 @@ def test_secrets_of_the_own_cluster_are_read_in_tenant_namespaces_only():
 
 def named_rules(name, resource):
     """The rules about a resource that are not confined to names, and the names of the others."""
-    rules = [rule for rule in load(name)["rules"] if resource in rule["resources"]]
+    rules = [rule for rule in load(name)["rules"] if resource in rule.get("resources", [])]
     return [rule["verbs"] for rule in rules if "resourceNames" not in rule], {
         one for rule in rules for one in rule.get("resourceNames", [])
     }

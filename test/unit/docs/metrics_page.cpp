@@ -36,8 +36,11 @@ std::string page() {
   out << R"(# Metrics
 
 Made from the code (`ninja -C BUILD metrics-page` writes it anew, and a test compares). `/metrics` of each liqod serves them at
-`--metrics-address`; [alerts and boards](monitoring.md) are in the chart.
+`--metrics-address`, over HTTPS and to those who may read them ([how](monitoring.md#who-may-read-them)); alerts and boards are in
+the chart.
 
+- Whoever asks gets what is true now, as long as that takes no more than a tenth of the thread; beyond it the last text again.
+  What is read from objects is a second old at most.
 - What is read from the objects of the cluster (`liqo_quota_*` but the counters, `liqo_slice_*`, `liqo_virtual_node_*`,
   `liqo_peer_reachable`, `liqo_identity_*`) shows the replica that leads, and no other: sums over all replicas are right.
 - A series that names a peer, a node, a slice or a namespace goes when that goes.

@@ -40,7 +40,7 @@ struct World {
   FakeHome home;
   Authorizer authorizer;
   explicit World(liqo::test::FakeTransport::Answer reply = review, AuthorizerSettings settings = {})
-      : home(std::move(reply)), authorizer(home.api, home.metrics, settings) {}
+      : home(std::move(reply)), authorizer(home.api, kube::Counter(), settings) {}
 
   std::expected<Caller, Refusal> authenticate(const kube::net::ServerRequest& request) {
     std::expected<Caller, Refusal> out;
@@ -49,9 +49,10 @@ struct World {
     }(*this, request, out));
     return out;
   }
-  std::expected<void, Refusal> authorize(const Caller& caller, NodeAccess access) {
+  template <class Access = NodeAccess>
+  std::expected<void, Refusal> authorize(const Caller& caller, Access access) {
     std::expected<void, Refusal> out;
-    home.simulator.run([](World& w, const Caller& c, NodeAccess a, auto& o) -> asio::awaitable<void> {
+    home.simulator.run([](World& w, const Caller& c, Access a, auto& o) -> asio::awaitable<void> {
       o = co_await w.authorizer.authorize(c, std::move(a));
     }(*this, caller, std::move(access), out));
     return out;
@@ -123,6 +124,34 @@ TEST_CASE("a caller is let in by the review of what he wants with which node") {
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error() == Refusal{403, "Forbidden (user=eve, verb=create, resource=nodes/proxy of node milan)"});
   CHECK(world.home.transport.requests.size() == 4);
+}
+
+TEST_CASE("who may read a path is asked in its own words, and remembered likewise") {
+  World world;
+  const Caller admin{.name = "admin", .uid = "7", .groups = {"a"}};
+  CHECK(world.authorize(admin, PathAccess{"get", "/metrics"}).has_value());
+  CHECK(world.authorize(admin, PathAccess{"get", "/metrics"}).has_value());
+  REQUIRE(world.home.transport.requests.size() == 1);
+  const auto spec = kube::parse_json(world.home.transport.requests[0].body).value().at("spec");
+  CHECK(spec == kube::parse_json(R"({"user":"admin","uid":"7","groups":["a"],
+      "nonResourceAttributes":{"verb":"get","path":"/metrics"}})")
+                    .value());
+  const auto refused = world.authorize({.name = "eve"}, PathAccess{"get", "/metrics"});
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error() == Refusal{403, "Forbidden (user=eve, verb=get, path=/metrics)"});
+}
+
+TEST_CASE("tokens that are refused unseen are counted") {
+  FakeHome home(review);
+  kube::Counter limited = home.metrics.counter({kube::MetricType::counter, "refused_total", "Refused."});
+  Authorizer authorizer(home.api, limited, {.strangers = {.burst = 2}});
+  const auto bring = [&](std::string token) {
+    home.simulator.run([](Authorizer& a, kube::net::ServerRequest request) -> asio::awaitable<void> {
+      static_cast<void>(co_await a.authenticate(request));
+    }(authorizer, request_with_token(std::move(token))));
+  };
+  for (const char* token : {"Bearer a", "Bearer b", "Bearer c", "Bearer d", "Bearer e"}) bring(token);
+  CHECK(limited.value() == 3);
 }
 
 TEST_CASE("while the API server cannot be asked nobody is let in, and that is not remembered") {

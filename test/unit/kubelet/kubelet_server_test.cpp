@@ -34,7 +34,7 @@ kube::net::TlsContext make_tls() {
 
 struct World {
   FakeHome home{review};
-  Authorizer authorizer{home.api, home.metrics};
+  Authorizer authorizer{home.api, kube::Counter()};
   std::shared_ptr<FakeTransport> provider;
   KubeletServer server;
   FakeResponse response;

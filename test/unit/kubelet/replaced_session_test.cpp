@@ -63,7 +63,7 @@ struct World {
     if (during_review) during_review();
     return FakeAnswer{.status = 201, .pieces = {R"({"status":{"allowed":true}})"}};
   }};
-  Authorizer authorizer{home.api, home.metrics};
+  Authorizer authorizer{home.api, kube::Counter()};
   KubeletServer server{
       home.simulator.executor(),
       home.clock,

@@ -1,0 +1,152 @@
+#include "metrics_port.hpp"
+
+#include "kube/async/task_group.hpp"
+#include "kube/runtime/watched_file.hpp"
+#include "liqo/kubelet/serving_certificate.hpp"
+#include "liqo/telemetry/serving_certificate.hpp"
+
+namespace liqod {
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using kube::net::KeyAndCertificate;
+using kube::net::ServerRequest;
+using kube::net::ServerResponse;
+
+constexpr std::string_view path = "/metrics";
+/// Of the chart.
+constexpr std::string_view service_name = "liqod-metrics";
+constexpr kube::Duration validity = 24h * 365;
+constexpr kube::Duration pause = 30s;
+
+bool is_same(const KeyAndCertificate& one, const KeyAndCertificate& other) {
+  return one.key_pem == other.key_pem && one.certificate_pem == other.certificate_pem;
+}
+
+}  // namespace
+
+MetricsPort::MetricsPort(const asio::any_io_executor& executor, kube::Api& api, kube::Metrics& metrics,
+                         std::function<void()> refresh, MetricsPortSettings settings)
+    : executor_(executor),
+      clock_(api.clock()),
+      metrics_(metrics),
+      settings_(std::move(settings)),
+      text_(metrics, std::move(refresh), settings_.names),
+      authorizer_(api, metrics.counter(liqo::families::metrics_tokens_refused)),
+      identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }) {}
+
+kube::Result<KeyAndCertificate> MetricsPort::read_certificate() const {
+  auto certificate = kube::WatchedFile(clock_, settings_.certificate_path + "/tls.crt").read();
+  if (!certificate) return std::unexpected(std::move(certificate.error()));
+  auto key = kube::WatchedFile(clock_, settings_.certificate_path + "/tls.key").read();
+  if (!key) return std::unexpected(std::move(key.error()));
+  return KeyAndCertificate{.key_pem = std::move(*key), .certificate_pem = std::move(*certificate)};
+}
+
+kube::Result<KeyAndCertificate> MetricsPort::make_certificate() const {
+  kube::net::CertificateSubject subject{.common_name = std::string(service_name), .organizations = {"liqo.io"}};
+  std::string name;
+  for (const std::string_view part : {service_name, std::string_view(settings_.ns), std::string_view("svc")}) {
+    name += (name.empty() ? "" : ".") + std::string(part);
+    subject.dns_names.push_back(name);
+  }
+  subject.ip_addresses.push_back(settings_.node_ip);
+  return kube::net::make_self_signed(subject, clock_.wall(), validity);
+}
+
+void MetricsPort::show(const KeyAndCertificate& pair) {
+  const auto info = kube::net::read_certificate(pair.certificate_pem);
+  if (!info) return;
+  renewal_ = liqo::kubelet::renewal_time(clock_.wall(), info->not_after);
+  liqo::show_serving_certificate(metrics_, "metrics", info->not_before, info->not_after);
+}
+
+kube::Result<std::uint16_t> MetricsPort::listen() {
+  // Whoever asks here asks by GET, and an answer takes some hundred KiB until it is fetched.
+  kube::net::HttpServerOptions options{.address = settings_.address,
+                                       .port = settings_.port,
+                                       .max_connections = 64,
+                                       .max_body = 16U << 10,
+                                       .max_held = 1U << 20,
+                                       .on_handler_failure = [this](std::string_view line, std::string_view what) {
+                                         log_.error("A request failed unexpectedly",
+                                                    {{"request", line}, {"error", what}});
+                                       }};
+  if (settings_.secure) {
+    auto pair = settings_.certificate_path.empty() ? make_certificate() : read_certificate();
+    if (!pair) return kube::fail(std::move(pair.error()), "certificate of the metrics");
+    pair_ = *pair;
+    auto tls = identity_.begin(std::move(*pair));
+    if (!tls) return kube::fail(std::move(tls.error()), "certificate of the metrics");
+    show(pair_);
+    options.tls = std::move(*tls);
+  }
+  server_.emplace(executor_, clock_, std::move(options),
+                  [this](const ServerRequest& request, ServerResponse& response) { return handle(request, response); });
+  return server_->listen();
+}
+
+kube::net::HttpServerCounters MetricsPort::counters() const {
+  return server_ ? server_->counters() : kube::net::HttpServerCounters{};
+}
+
+asio::awaitable<void> MetricsPort::run() {
+  kube::async::TaskGroup group(executor_);
+  group.spawn(server_->serve());
+  if (settings_.secure) group.spawn(keep_certificate());
+  co_await group.join();
+}
+
+asio::awaitable<void> MetricsPort::keep_certificate() {
+  for (;;) {
+    co_await clock_.sleep(pause);
+    if (settings_.certificate_path.empty() && clock_.wall() < renewal_) continue;
+    auto pair = settings_.certificate_path.empty() ? make_certificate() : read_certificate();
+    // Files that are being replaced may be away for a moment, or not fit together.
+    if (!pair || is_same(*pair, pair_)) continue;
+    pair_ = std::move(*pair);
+    if (const auto used = identity_.use_certificate(pair_); !used) {
+      log_.warn("A new certificate of the metrics cannot be used", {{"error", used.error()}});
+      continue;
+    }
+    show(pair_);
+    log_.info("The metrics have a new certificate");
+  }
+}
+
+asio::awaitable<std::expected<void, liqo::kubelet::Refusal>> MetricsPort::admit(const ServerRequest& request) {
+  auto caller = co_await authorizer_.authenticate(request);
+  if (!caller) co_return std::unexpected(std::move(caller.error()));
+  co_return co_await authorizer_.authorize(*caller, liqo::kubelet::PathAccess{.verb = "get", .path = path});
+}
+
+asio::awaitable<void> MetricsPort::handle(const ServerRequest& request, ServerResponse& response) {
+  ServerResponse::Headers headers{{"content-type", "text/plain; charset=utf-8"}};
+  std::optional<Refusal> refusal;
+  if (std::string_view(request.target).substr(0, request.target.find('?')) != path) {
+    refusal = Refusal{404, "not found; there is /metrics"};
+  } else if (request.method != "GET" && request.method != "HEAD") {
+    refusal = Refusal{405, "only GET is served here"};
+  } else if (settings_.secure) {
+    if (auto admitted = co_await admit(request); !admitted) {
+      refusal = std::move(admitted.error());
+      // Strangers bring any number of them.
+      if (const auto held_back = refusals_.note(refusal->sentence, clock_.now()))
+        log_.warn("Refused to tell the metrics", {{"peer", request.peer_address},
+                                                  {"status", refusal->status},
+                                                  {"reason", refusal->sentence},
+                                                  {"others_since", *held_back}});
+      if (refusal->status == 401) headers.emplace_back("www-authenticate", "Bearer");
+    }
+  }
+  // A client that has gone needs no answer.
+  if (refusal) {
+    static_cast<void>(co_await response.send(refusal->status, std::move(headers), refusal->sentence + "\n"));
+    co_return;
+  }
+  headers.front().second = "text/plain; version=0.0.4; charset=utf-8";
+  static_cast<void>(co_await response.send(200, std::move(headers), std::string(text_.read(clock_.now()))));
+}
+
+}  // namespace liqod
