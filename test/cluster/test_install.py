@@ -268,6 +268,8 @@ def test_helm_does_the_same(lodi: Cluster, liqoctl: Liqoctl, before: inventory.I
     helm(lodi, name, "upgrade", "liqo", CHART, "--no-hooks", "--set", f"clusterID=lodi,replicas=1,{IMAGE}")
     assert lodi.api.get("deployments", "liqo", "liqod")["spec"]["replicas"] == 1
     assert lodi.api.list("validatingwebhookconfigurations")
+    helm(lodi, name, "rollback", "liqo", "1")
+    assert lodi.api.get("deployments", "liqo", "liqod")["spec"]["replicas"] == 2
     daemon.stop()
     helm(lodi, name, "uninstall", "liqo", "--no-hooks")
     lodi.kubectl("delete", "namespace", "liqo")

@@ -1,0 +1,319 @@
+"""What values of the chart say is seen in running clusters, and not only in the objects that are made of them.
+
+carpi consumes from fano. Each is installed by liqoctl with a file of values. Their nodes are fake, so that the pods of
+the Deployment are placed and shown, and liqod itself runs by the command line that stands in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from harness import settings
+from harness.api import Refused
+from harness.cluster import Cluster, busybox
+from harness.components import Options
+from harness.deployed import daemon_of
+from harness.liqoctl import Liqoctl
+from harness.liqod import Liqod
+from harness.run import Run
+from harness.wait import wait_for
+
+SOON = 60.0
+IMAGE = {"repository": "localhost/liqo/liqod"}
+# An address that nobody has: it is told, and that is all of it.
+NODE_IP = "192.0.2.10"
+DEDICATED = {"key": "dedicated", "operator": "Equal", "value": "liqo", "effect": "NoSchedule"}
+ZONE_A = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}]
+MONITORS = ("ServiceMonitor", "PodMonitor", "PrometheusRule")
+
+CONSUMER: dict[str, Any] = {
+    "image": {**IMAGE, "tag": "v1"},
+    "pullPolicy": "Never",
+    "imagePullSecrets": [{"name": "my-registry"}],
+    "authentication": {"tlsCompatibilityMode": True},
+    "networking": {"reflectIPs": False},
+    "enableAPIServerSupport": True,
+    "nodeIP": NODE_IP,
+    "listenPort": 10270,
+    "healthPort": 8181,
+    "webhook": {"port": 9543},
+    "ipam": {"podCIDR": "10.77.0.0/16", "podCIDRs": ["10.78.0.0/16"]},
+    "offloading": {
+        "reflection": {"pod": {"workers": 7}},
+        "runtimeClass": {"handler": "runc", "labels": {"pool": "remote"}, "annotations": {"note": "away"}},
+    },
+    "virtualKubelet": {
+        "virtualNode": {
+            "extra": {"labels": {"example.org/pool": "remote"}, "annotations": {"example.org/owner": "ops"}},
+        },
+    },
+    "extraArgs": ["--node-lease-duration=80s"],
+    "metrics": {
+        "port": 8182,
+        "prometheusOperator": {"enabled": True},
+        "serviceMonitor": {"enabled": True, "interval": "20s", "labels": {"release": "p"}},
+        "rules": {"enabled": True},
+        "dashboards": {"enabled": True, "labels": {"grafana_dashboard": "yes"}},
+    },
+    "resources": {"requests": {"cpu": "70m"}, "limits": {"memory": "300Mi"}},
+    "nodeSelector": {"pool": "system"},
+    "tolerations": [DEDICATED],
+    "affinity": {
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": ZONE_A}},
+    },
+    "priorityClassName": "important",
+    "podLabels": {"team": "network"},
+    "podAnnotations": {"example.org/note": "a: b"},
+    "common": {"globalLabels": {"owner": "ops"}, "globalAnnotations": {"example.org/ticket": "42"}},
+    "openshiftConfig": {"enabled": True},
+}
+PROVIDER: dict[str, Any] = {
+    "image": IMAGE,
+    "replicas": 1,
+    "discovery": {"config": {"clusterLabels": {"example.org/tier": "gold"}}},
+    "offloading": {
+        "defaultNodeResources": {
+            "cpu": 3, "memory": "5Gi", "pods": 17, "example.org/gpu": 1, "ephemeral-storage": None,
+        },
+        "reflection": {
+            "ingress": {"ingressClasses": [{"name": "nginx", "default": True}, {"name": "internal"}]},
+            "service": {"loadBalancerClasses": [{"name": "metallb"}]},
+        },
+    },
+    "storage": {"enabled": True, "realStorageClassName": "fast"},
+    "controllerManager": {"config": {"defaultLimitsEnforcement": "Soft"}},
+    "twinNames": ["*"],
+    "webhook": {"failurePolicy": "Ignore"},
+    "metrics": {"secure": False},
+}
+
+
+@dataclass
+class Installed:
+    carpi: Cluster
+    fano: Cluster
+    daemons: list[Liqod]
+
+    @property
+    def home(self) -> str:
+        return "liqo-tenant-fano"
+
+    def slice(self) -> dict[str, Any]:
+        return self.carpi.api.get("resourceslices", self.home, "fano")
+
+    def node(self) -> dict[str, Any]:
+        return self.carpi.api.get("nodes", None, "fano")
+
+    def pods(self) -> list[dict[str, Any]]:
+        """Those of the Deployment of carpi."""
+        return [pod for pod in self.carpi.pods("liqo") if "deletionTimestamp" not in pod["metadata"]]
+
+    def shown(self, kind: str, name: str, namespace: str = "liqo") -> dict[str, Any]:
+        return json.loads(self.carpi.kubectl("get", kind, name, "-n", namespace, "-o", "json"))
+
+
+def prepare(cluster: Cluster) -> None:
+    """What the values of carpi speak of: three nodes, of which one fits, a priority, and the kinds of the operator."""
+    cluster.add_kwok_nodes(3)
+    taints = [{key: DEDICATED[key] for key in ("key", "value", "effect")}]
+    for number, labels in enumerate(({"pool": "system", "zone": "a"}, {"pool": "system", "zone": "b"}, {"zone": "a"})):
+        change = {"metadata": {"labels": labels}, "spec": {"taints": taints}}
+        cluster.api.patch("nodes", None, f"{cluster.name}-fake-{number}", change)
+    cluster.kubectl("create", "priorityclass", "important", "--value", "1000")
+    for kind in MONITORS:
+        plural = f"{kind.lower()}s"
+        schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+        spec = {"group": "monitoring.coreos.com", "scope": "Namespaced", "versions": [version]}
+        spec["names"] = {"kind": kind, "plural": plural, "singular": kind.lower()}
+        metadata = {"name": f"{plural}.{spec['group']}"}
+        definition = {"kind": "CustomResourceDefinition", "metadata": metadata, "spec": spec}
+        cluster.api.create("customresourcedefinitions", None, definition)
+        wait_for(lambda p=plural: cluster.kubectl("get", p, "-A") is not None, SOON, f"{plural} to be served")
+
+
+def install(cluster: Cluster, values: dict[str, Any], directory: Path) -> Liqod:
+    file = directory / f"{cluster.name}.yaml"
+    file.write_text(yaml.safe_dump({"clusterID": cluster.name, **values}))
+    # The pods are fake, and ready as soon as they have found their node.
+    Liqoctl(cluster)("install", "-f", file)
+    return daemon_of(cluster).start()
+
+
+@pytest.fixture(scope="module")
+def installed(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    if settings.liqod() is None or settings.liqoctl() is None:
+        pytest.skip("liqod and liqoctl are not built")
+    directory = tmp_path_factory.mktemp("values")
+    with run.borrow(carpi=Options(), fano=Options()) as (carpi, fano):
+        fano.add_kwok_nodes(1)
+        for name in ("fast", "slow"):
+            storage = {"kind": "StorageClass", "metadata": {"name": name}, "provisioner": "none"}
+            fano.api.create("storageclasses", None, storage)
+        prepare(carpi)
+        with ThreadPoolExecutor(2) as pool:
+            daemons = list(pool.map(install, (carpi, fano), (CONSUMER, PROVIDER), (directory, directory)))
+        try:
+            Liqoctl(carpi)("peer", "--remote-kubeconfig", fano.kubeconfig)
+            carpi.namespace("shop")
+            mapping = ("--namespace-mapping-strategy", "EnforceSameName", "--pod-offloading-strategy", "LocalAndRemote")
+            Liqoctl(carpi)("offload", "namespace", "shop", *mapping)
+            yield Installed(carpi, fano, daemons)
+        finally:
+            for daemon in daemons:
+                daemon.kill()
+
+
+def test_pods_of_the_daemon_run_where_and_as_the_values_say(installed: Installed) -> None:
+    wait_for(lambda: len(installed.pods()) == 2, SOON, "both replicas")
+    for pod in installed.pods():
+        metadata, spec, (container,) = pod["metadata"], pod["spec"], pod["spec"]["containers"]
+        # Each of the other two nodes lacks what one of the values asks for, and all keep away who tolerates nothing.
+        assert spec["nodeName"] == "carpi-fake-0"
+        assert (spec["priorityClassName"], spec["priority"]) == ("important", 1000)
+        assert spec["imagePullSecrets"] == [{"name": "my-registry"}]
+        assert (container["image"], container["imagePullPolicy"]) == (f"{IMAGE['repository']}:v1", "Never")
+        assert container["resources"] == {"requests": {"cpu": "70m", "memory": "32Mi"}, "limits": {"memory": "300Mi"}}
+        assert "runAsUser" not in spec["securityContext"] and spec["securityContext"]["runAsNonRoot"]
+        assert (metadata["labels"]["team"], metadata["annotations"]["example.org/note"]) == ("network", "a: b")
+        assert metadata["labels"]["owner"] == "ops"
+
+
+def test_every_object_of_the_chart_bears_the_labels_of_all(installed: Installed) -> None:
+    kinds = "deployment,pdb,service,serviceaccount,role,rolebinding,clusterrole,clusterrolebinding,configmap,secret"
+    selector = ("-l", "app.kubernetes.io/part-of=liqo,app.kubernetes.io/name=liqod", "-A", "-o", "json")
+    found = json.loads(installed.carpi.kubectl("get", kinds, *selector))["items"]
+    assert len(found) > 20
+    for one in found:
+        metadata = one["metadata"]
+        assert metadata["labels"]["owner"] == "ops", metadata["name"]
+        assert metadata["annotations"]["example.org/ticket"] == "42", metadata["name"]
+
+
+def test_the_virtual_node_is_as_both_sides_say(installed: Installed) -> None:
+    node = installed.node()
+    metadata, status = node["metadata"], node["status"]
+    assert metadata["labels"]["example.org/pool"] == "remote"
+    assert metadata["annotations"]["example.org/owner"] == "ops"
+    assert metadata["labels"]["example.org/tier"] == "gold"
+    assert {"type": "InternalIP", "address": NODE_IP} in status["addresses"]
+    assert status["daemonEndpoints"]["kubeletEndpoint"]["Port"] == 10270
+    assert status["capacity"] == {"cpu": "3", "memory": "5Gi", "pods": "17", "example.org/gpu": "1"}
+    lease = installed.carpi.api.get("leases", "kube-node-lease", "fano")
+    assert lease["spec"]["leaseDurationSeconds"] == 80
+
+
+def test_what_the_provider_offers_is_what_its_values_say(installed: Installed) -> None:
+    status = installed.slice()["status"]
+    nginx = {"ingressClassName": "nginx", "default": True}
+    assert status["ingressClasses"] == [nginx, {"ingressClassName": "internal"}]
+    assert status["loadBalancerClasses"] == [{"loadBalancerClassName": "metallb"}]
+    assert status["storageClasses"] == [{"storageClassName": "fast", "default": True}, {"storageClassName": "slow"}]
+    (quota,) = installed.fano.api.list("quotas", "liqo-tenant-carpi")
+    assert quota["spec"]["limitsEnforcement"] == "Soft"
+    assert installed.fano.api.find("namespaces", None, "shop"), "twinNames lets in what has the same name"
+
+
+def test_a_pod_of_the_runtime_class_runs_there_and_shows_no_address(installed: Installed) -> None:
+    runtime = installed.carpi.api.get("runtimeclasses", None, "liqo")
+    assert (runtime["handler"], runtime["metadata"]["labels"]["pool"]) == ("runc", "remote")
+    assert runtime["metadata"]["annotations"]["note"] == "away"
+    pod = busybox("web", runtimeClassName="liqo")
+    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "100m", "memory": "8Mi"}}
+    installed.carpi.api.create("pods", "shop", pod)
+
+    def runs() -> bool:
+        return installed.carpi.api.get("pods", "shop", "web")["status"].get("phase") == "Running"
+
+    wait_for(runs, SOON, "the pod to run")
+    shown = installed.carpi.api.get("pods", "shop", "web")
+    assert shown["spec"]["nodeName"] == "fano" and "podIP" not in shown["status"]
+    assert installed.fano.api.get("pods", "shop", "web")["status"]["podIP"]
+    # It has got a token for the API server at home, for which liqod has the right only where the value says so.
+    (token,) = [s for s in installed.fano.api.list("secrets", "shop") if s["metadata"]["name"] == "web-token"]
+    assert token["data"]
+
+
+@pytest.mark.refusals("a pod without requests, and an offloading of another name")
+def test_admission_is_as_the_values_say(installed: Installed) -> None:
+    hooks = installed.carpi.api.list("validatingwebhookconfigurations")
+    urls = [hook["clientConfig"]["url"] for one in hooks for hook in one["webhooks"]]
+    assert urls and all(f"{installed.carpi.address}:9543/" in url for url in urls)
+    with pytest.raises(Refused, match='must be called "offloading"'):
+        wrong = {"kind": "NamespaceOffloading", "metadata": {"name": "other"}, "spec": {}}
+        installed.carpi.api.create("namespaceoffloadings", "shop", wrong)
+    policies = {
+        hook["failurePolicy"]
+        for one in installed.fano.api.list("validatingwebhookconfigurations")
+        for hook in one["webhooks"]
+    }
+    assert policies == {"Ignore"}
+
+
+def test_the_cluster_tells_its_ranges_and_has_an_rsa_key(installed: Installed) -> None:
+    told = installed.carpi.api.get("configmaps", "liqo", "liqo-clusterid-configmap")["data"]
+    assert any("10.77.0.0/16" in value and "10.78.0.0/16" in value for value in told.values()), told
+    keys = installed.carpi.api.get("secrets", "liqo", "authentication-keys")["data"]
+    parts = [base64.b64decode(value).decode() for value in keys.values()]
+    # 2048 bits are some 1,700 characters of PKCS #8; those of Ed25519 are some hundred.
+    assert max(map(len, parts)) > 1000
+
+
+def test_monitors_and_their_token_let_a_scraper_in(installed: Installed) -> None:
+    consumer, provider = installed.daemons
+    (endpoint,) = installed.shown("servicemonitors", "liqod")["spec"]["endpoints"]
+    assert endpoint["interval"] == "20s" and endpoint["scheme"] == "https"
+    assert installed.shown("servicemonitors", "liqod")["metadata"]["labels"]["release"] == "p"
+    credentials = endpoint["authorization"]["credentials"]
+    (pods,) = installed.shown("podmonitors", "liqod")["spec"]["podMetricsEndpoints"]
+    assert pods["authorization"]["credentials"] == credentials
+
+    def token() -> str:
+        data = installed.carpi.api.get("secrets", "liqo", credentials["name"]).get("data", {})
+        return base64.b64decode(data.get(credentials["key"], "")).decode()
+
+    assert consumer.get("/metrics")[0] == 401
+    consumer.token = wait_for(token, SOON, "the token in the Secret")
+    wait_for(lambda: consumer.get("/metrics")[0] == 200, SOON, "it to be let in")
+    assert consumer.metrics_port == 8182 and consumer.health_port == 8181
+    found = consumer.metrics().items()
+    workers = {value for name, value in found if "max_concurrent_reconciles" in name and '"pod"' in name}
+    assert workers == {7}
+    # Where they are not secure, everybody may read them.
+    assert provider.get("/metrics")[0] == 200
+    assert installed.shown("prometheusrules", "liqo")["spec"]["groups"]
+    boards = ("get", "configmaps", "-n", "liqo", "-l", "grafana_dashboard=yes", "-o", "name")
+    assert len(installed.carpi.kubectl(*boards).split()) == 3
+
+
+def test_values_of_the_policy_hold_without_a_restart(installed: Installed) -> None:
+    closed = f"image.repository={IMAGE['repository']},authentication.defaultResourceSliceClassEnabled=false"
+    Liqoctl(installed.fano)("upgrade", "--set", closed, "--wait=false")
+    spec = {"class": "default", "providerClusterID": "fano", "resources": {"cpu": "1"}}
+    metadata = {"name": "more", "labels": {"liqo.io/remote-cluster-id": "fano"}}
+    slices = installed.carpi.api
+    slices.create("resourceslices", installed.home, {"kind": "ResourceSlice", "metadata": metadata, "spec": spec})
+
+    def answered() -> str:
+        status = slices.get("resourceslices", installed.home, "more").get("status", {})
+        return next((one["status"] for one in status.get("conditions", []) if one["type"] == "Resources"), "")
+
+    wait_for(lambda: answered() == "Denied", SOON, "a slice of the class that is switched off to be refused")
+
+
+def test_without_the_daemon_only_its_rights_are_left(installed: Installed) -> None:
+    # Kubernetes lets nobody change a handler.
+    same = "offloading.runtimeClass.handler=runc"
+    Liqoctl(installed.carpi)("upgrade", "--set", f"deployment=false,{same}")
+    assert not installed.carpi.api.find("deployments", "liqo", "liqod")
+    assert installed.carpi.api.find("clusterroles", None, "liqo-liqod")
+    assert not installed.carpi.api.find("secrets", "liqo", "liqo-metrics-reader")
