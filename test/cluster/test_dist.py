@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import tarfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import audit, inventory, settings
+from harness import audit, inventory, rights, settings
 from harness import release as releases
 from harness.api import Refused, path
 from harness.cluster import Cluster, busybox
@@ -21,6 +22,7 @@ from harness.components import Options
 from harness.images import HELLO_IMAGE
 from harness.liqoctl import Liqoctl
 from harness.load import Load, refused_shadow_pods
+from harness.monitoring import Prometheus, scraping, shortened
 from harness.release import Release
 from harness.run import Run
 from harness.wait import wait_for
@@ -247,6 +249,40 @@ def test_check_names_what_is_wrong_until_it_is_right(sides: Sides) -> None:
     kinds = {one["metadata"]["name"]: one for one in ghent.api.list("customresourcedefinitions")}
     assert "later" in json.dumps(kinds["networks.ipam.liqo.io"]["spec"])
     assert "used" in json.dumps(kinds["quotas.offloading.liqo.io"]["spec"])
+
+
+@pytest.mark.refusals("a pod that is larger than what is granted")
+def test_an_alert_fires_where_there_is_no_room(sides: Sides, tmp_path: Path) -> None:
+    """Each replica is asked over HTTPS, by somebody who is bound to the role of the chart and to nothing else."""
+    ghent = sides.ghent
+    ghent.service_account(ghent.namespace("watch"), "prometheus")
+    reader = rights.service_account("watch", "prometheus")
+    rights.bind(ghent, None, "watch-liqo", reader, "liqo-metrics-reader")
+    token = ghent.kubectl("create", "token", "prometheus", "-n", "watch").strip()
+    # Debian's Prometheus cannot look for pods by itself.
+    targets = [f"{pod['status']['podIP']}:8082" for pod in ghent.pods("liqo")]
+    job = scraping("liqod", token, static_configs=[{"targets": targets}])
+    alerts = tmp_path / "alerts.yaml"
+    with tarfile.open(sides.release.chart) as chart:
+        shipped = chart.extractfile("liqo/monitoring/alerts.yaml")
+        assert shipped
+        alerts.write_bytes(shipped.read())
+    prometheus = Prometheus(ghent, tmp_path / "prometheus", [job], shortened(alerts, "1s"))
+    try:
+        large = busybox("large", nodeName="lyon")
+        large["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "300"}}
+        ghent.api.create("pods", "demo", large)
+
+        def fires() -> bool:
+            return ("LiqoPodsWithoutRoom", "lyon,lyon") in prometheus.firing()
+
+        wait_for(fires, SOON, "the alert of a pod without room")
+        wait_for(prometheus.scrapes, SOON, "every replica to be scraped")
+    finally:
+        prometheus.stop()
+        ghent.api.delete("pods", "demo", "large")
+        ghent.api.delete("clusterrolebindings", None, "watch-liqo")
+        ghent.kubectl("delete", "namespace", "watch", timeout=SOON)
 
 
 def replaced(cluster: Cluster, before: set[str]) -> set[str]:
