@@ -13,12 +13,26 @@ std::vector<std::string> strings(const json::array& entries) {
   return found;
 }
 
+std::string_view chosen(const json::array& classes, std::string_view name) {
+  for (const json::value& offer : classes)
+    if (kube::bool_at(offer, {"default"})) return kube::string_at(offer, {name});
+  return classes.empty() ? std::string_view() : kube::string_at(classes.front(), {name});
+}
+
 }  // namespace
 
 bool VirtualNode::create_node() const { return kube::bool_at(object_->tree(), {"spec", "createNode"}, true); }
 
 bool VirtualNode::disable_network_check() const {
   return kube::bool_at(object_->tree(), {"spec", "disableNetworkCheck"}, false);
+}
+
+std::string_view VirtualNode::ingress_class() const {
+  return chosen(kube::array_at(object_->spec(), {"ingressClasses"}), "ingressClassName");
+}
+
+std::string_view VirtualNode::load_balancer_class() const {
+  return chosen(kube::array_at(object_->spec(), {"loadBalancerClasses"}), "loadBalancerClassName");
 }
 
 OffloadingPatch VirtualNode::offloading_patch() const {

@@ -1,19 +1,12 @@
 #include "forge.hpp"
 
+#include <algorithm>
+
+#include "liqo/api/labels.hpp"
 #include "liqo/core/forge/meta.hpp"
 
 namespace liqo::reflection {
 namespace json = kube::json;
-namespace {
-
-bool is_nothing(const json::value* value) {
-  if (!value || value->is_null()) return true;
-  if (const auto* object = value->if_object()) return object->empty();
-  if (const auto* array = value->if_array()) return array->empty();
-  return false;
-}
-
-}  // namespace
 
 kube::Object forge_copy(const kube::Resource& resource, const kube::Object& local, std::string remote_name,
                         std::string_view remote_namespace, const core::ForgingContext& ctx) {
@@ -24,15 +17,37 @@ kube::Object forge_copy(const kube::Resource& resource, const kube::Object& loca
   return copy;
 }
 
-void copy_fields(const kube::Object& from, kube::Object& to, std::span<const std::string_view> fields) {
+void copy_fields(const json::object& from, json::object& to, std::span<const std::string_view> fields) {
   for (std::string_view field : fields)
-    if (const json::value* value = from.tree().if_contains(field); value && !value->is_null())
-      to.tree()[field] = *value;
+    if (const json::value* value = from.if_contains(field); value && !value->is_null()) to[field] = *value;
 }
 
-bool is_same_field(const json::value* left, const json::value* right) {
-  if (is_nothing(left) || is_nothing(right)) return is_nothing(left) && is_nothing(right);
-  return *left == *right;
+bool is_applied(const kube::Object& live, const kube::Object& wanted) {
+  constexpr std::string_view digest = api::annotations::reflected_digest;
+  return live.annotation(digest) == wanted.annotation(digest);
+}
+
+bool covers(const json::object& have, const json::object& wanted) {
+  return std::ranges::all_of(wanted, [&have](const auto& entry) {
+    const json::value* present = have.if_contains(entry.key());
+    return present && *present == entry.value();
+  });
+}
+
+Comparison compare_data(const kube::Object& live, const kube::Object& wanted, std::span<const std::string_view> maps) {
+  const bool is_fixed = kube::bool_at(live.tree(), {"immutable"});
+  bool has_all = is_fixed || !kube::bool_at(wanted.tree(), {"immutable"});
+  bool is_exact = is_fixed == kube::bool_at(wanted.tree(), {"immutable"});
+  for (std::string_view map : maps) {
+    const json::object &of_live = kube::object_at(live.tree(), {map}),
+                       &of_wanted = kube::object_at(wanted.tree(), {map});
+    has_all = has_all && covers(of_live, of_wanted);
+    is_exact = is_exact && of_live == of_wanted;
+  }
+  if (!is_fixed) return has_all ? Comparison::same : Comparison::differs;
+  // Of what is immutable not even a key of ours can be taken away. What is applied already is not replaced for the sake
+  // of a key of somebody else's: whoever adds one to each object that is made would have it replaced for ever.
+  return is_exact || (has_all && is_applied(live, wanted)) ? Comparison::same : Comparison::replace;
 }
 
 }  // namespace liqo::reflection

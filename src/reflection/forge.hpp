@@ -1,6 +1,10 @@
 // What the copies of all kinds have in common.
 #pragma once
 
+#include <span>
+#include <string>
+#include <string_view>
+
 #include "liqo/reflection/kind.hpp"
 
 namespace liqo::reflection {
@@ -9,10 +13,17 @@ namespace liqo::reflection {
 kube::Object forge_copy(const kube::Resource& resource, const kube::Object& local, std::string remote_name,
                         std::string_view remote_namespace, const core::ForgingContext& ctx);
 
-/// Copies top-level fields that are there and not null.
-void copy_fields(const kube::Object& from, kube::Object& to, std::span<const std::string_view> fields);
+/// Copies fields that are there and not null.
+void copy_fields(const kube::json::object& from, kube::json::object& to, std::span<const std::string_view> fields);
 
-/// Absent, null and empty say the same.
-bool is_same_field(const kube::json::value* left, const kube::json::value* right);
+/// Whether all entries that are wanted are there with these values.
+bool covers(const kube::json::object& have, const kube::json::object& wanted);
+
+/// How a ConfigMap or a Secret stands to what is wanted of the maps of these names and of `immutable`. Where the copy
+/// is immutable it is replaced. Keys that others add stay, because an apply does not take them away.
+Comparison compare_data(const kube::Object& live, const kube::Object& wanted, std::span<const std::string_view> maps);
+
+/// Whether the copy is what was applied for this very wish, but for what others changed of it since.
+bool is_applied(const kube::Object& live, const kube::Object& wanted);
 
 }  // namespace liqo::reflection

@@ -7,7 +7,6 @@
 #include "liqo/core/mapping/names.hpp"
 
 namespace liqo::reflection {
-namespace json = kube::json;
 namespace {
 
 using namespace reflection_action;
@@ -29,36 +28,58 @@ bool is_selected(const ReflectedKind& kind, SelectionPolicy policy, const kube::
   return is_set(local, annotations::allow_reflection);
 }
 
-bool covers_metadata(const json::object& have, const json::object& wanted) {
-  for (const auto& [key, value] : wanted) {
-    const json::value* present = have.if_contains(key);
-    if (!present || *present != value) return false;
-  }
-  return true;
+/// Whether name, policy and annotations have the object reflected.
+bool is_wished(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object& local,
+               const core::ForgingContext& ctx) {
+  return !kind.remote_name(local.name(), ctx).empty() && is_selected(kind, policy, local);
 }
 
-/// The digest tells that the wish is the one that was applied, so also that nothing has to be removed; the comparison
-/// tells that nobody changed the copy since.
-bool is_as_desired(const ReflectedKind& kind, const kube::Object& remote, const kube::Object& desired) {
-  if (!covers_metadata(remote.labels(), desired.labels()) ||
-      !covers_metadata(remote.annotations(), desired.annotations()))
-    return false;
-  return std::ranges::all_of(kind.owned_fields, [&](std::string_view field) {
-    return is_same_field(remote.tree().if_contains(field), desired.tree().if_contains(field));
-  });
+/// The digest is among the annotations: it tells that the wish is the one that was applied, so also that nothing of an
+/// older one is left.
+bool has_metadata(const kube::Object& remote, const kube::Object& desired) {
+  return covers(remote.labels(), desired.labels()) && covers(remote.annotations(), desired.annotations());
+}
+
+/// Why an object at the provider is none of the copies of this kind, "" if it is one.
+std::string why_foreign(const ReflectedKind& kind, const kube::Object& remote, const core::ForgingContext& ctx) {
+  if (!core::is_reflected(remote, ctx.clusters)) return "does not come from here";
+  return std::string(kind.no_copy(remote, ctx));
+}
+
+/// The answer about an object that is never reflected. A copy that the Go version made of it may be in use and is left.
+ReflectionPlan leave_out(const kube::Object* remote, std::string_view reason, const core::ForgingContext& ctx) {
+  std::string message;
+  if (!reason.empty())
+    message = "Not reflected to cluster " + ctx.clusters.remote + ": it " + std::string(reason) + ".";
+  if (!remote || remote->is_deleting() || !remote->has_annotation(annotations::reflected_digest))
+    return Keep{std::move(message)};
+  return Remove{.name = std::string(remote->name()), .uid = std::string(remote->uid()), .message = std::move(message)};
 }
 
 }  // namespace
 
+bool is_allowed(const kube::Object& local) { return is_set(local, annotations::allow_reflection); }
+
+std::optional<kube::Object> wanted_copy(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object& local,
+                                        std::string_view remote_namespace, const core::ForgingContext& ctx) {
+  if (!is_wished(kind, policy, local, ctx) || kind.never_reflected(local)) return std::nullopt;
+  kube::Object wanted = kind.forge(local, remote_namespace, ctx);
+  wanted.set_annotation(annotations::reflected_digest, core::digest_hex(wanted.text()));
+  return wanted;
+}
+
 ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object* local,
                                const kube::Object* remote, std::string_view remote_namespace,
                                const core::ForgingContext& ctx) {
-  const std::string name = local ? kind.remote_name(local->name(), ctx) : std::string();
-  const bool wanted = local && !name.empty() && is_selected(kind, policy, *local);
-  if (remote && !core::is_reflected(*remote, ctx.clusters)) {
+  auto wanted = local ? wanted_copy(kind, policy, *local, remote_namespace, ctx) : std::nullopt;
+  const std::string foreign = remote ? why_foreign(kind, *remote, ctx) : std::string();
+  if (const auto never = local && is_wished(kind, policy, *local, ctx) ? kind.never_reflected(*local) : std::nullopt)
+    return leave_out(foreign.empty() ? remote : nullptr, *never, ctx);
+  if (!foreign.empty()) {
     if (!wanted) return Keep{};
-    return Refuse{"Cluster " + ctx.clusters.remote + " has a " + std::string(kind.name) + " named \"" + name +
-                  "\" in the twin namespace that does not come from here: the remote object already exists."};
+    return Refuse{"Cluster " + ctx.clusters.remote + " has a " + std::string(kind.name) + " named \"" +
+                  std::string(remote->name()) + "\" in the twin namespace that " + foreign +
+                  ": the remote object already exists."};
   }
   if (!wanted) {
     if (!remote || remote->is_deleting()) return Keep{};
@@ -68,12 +89,12 @@ ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy
   }
   if (remote && remote->is_deleting()) return Keep{};
 
-  kube::Object desired = kind.forge(*local, remote_namespace, ctx);
-  desired.set_annotation(annotations::reflected_digest, core::digest_hex(desired.text()));
+  kube::Object& desired = *wanted;
   if (!remote) return Apply{std::move(desired), false};
-  if (is_as_desired(kind, *remote, desired)) return Keep{};
-  if (kind.needs_replacement(*remote, desired))
+  const Comparison compared = kind.compare(*remote, desired);
+  if (compared == Comparison::replace)
     return Remove{.name = std::string(remote->name()), .uid = std::string(remote->uid()), .message = {}};
+  if (compared == Comparison::same && has_metadata(*remote, desired)) return Keep{};
   desired.mutable_metadata()["uid"] = remote->uid();
   return Apply{std::move(desired), true};
 }

@@ -57,6 +57,8 @@ inline constexpr std::string_view remote_service_account = "liqo.io/remote-servi
 inline constexpr std::string_view remote_runtime_class = "liqo.io/remote-runtime-class-name";
 inline constexpr std::string_view skip_reflection = "liqo.io/skip-reflection";
 inline constexpr std::string_view allow_reflection = "liqo.io/allow-reflection";
+/// On a Service, "true": its copy gets the same node ports.
+inline constexpr std::string_view force_remote_node_port = "liqo.io/force-remote-node-port";
 inline constexpr std::string_view managed_by_namespace_map = "liqo.io/managed-by-namespace-map";
 inline constexpr std::string_view original_name = "liqo.io/original-name";
 /// On the tenant namespace of a consumer: what it may do beyond the default (docs/pod-firewall.md).

@@ -1,40 +1,60 @@
 // One kind of object that is reflected from the consumer to the provider, and what is to be done about one object.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "kube/k8s/object.hpp"
 #include "liqo/core/forge/context.hpp"
+#include "liqo/reflection/compare.hpp"
 
 namespace liqo::reflection {
 
 /// Which objects of a kind are reflected: all but those annotated skip, or only those annotated allow.
 enum class SelectionPolicy { deny_list, allow_list };
 
-/// The descriptor of a kind: all that is particular to it. One per file in src/reflection/kinds.
+/// The descriptor of a kind: all that is particular to it. One per file in src/reflection/kinds. What is not set is as
+/// most kinds have it.
 struct ReflectedKind {
   std::string_view name;  ///< e.g. "ConfigMap": option names, metric label and event source derive from it
   kube::Resource resource;
   /// The name of the copy of an object of this name; "" = an object of this name is never reflected.
-  std::string (*remote_name)(std::string_view local, const core::ForgingContext& ctx);
+  std::string (*remote_name)(std::string_view local, const core::ForgingContext& ctx) =
+      [](std::string_view local, const core::ForgingContext&) { return std::string(local); };
   /// The name at home of a copy of this name; "" = nothing of ours can have this name.
-  std::string (*local_name)(std::string_view remote, const core::ForgingContext& ctx);
+  std::string (*local_name)(std::string_view remote, const core::ForgingContext& ctx) =
+      [](std::string_view remote, const core::ForgingContext&) { return std::string(remote); };
   /// Objects that are reflected whatever the policy, unless annotated otherwise.
-  bool (*is_always_reflected)(std::string_view local_name);
+  bool (*is_always_reflected)(std::string_view local_name) = [](std::string_view) { return false; };
+  /// Of a namespace only those are read and reflected that others refer to, or that are annotated to be allowed;
+  /// nothing of the kind is watched at home.
+  bool referred_only = false;
+  /// The Secrets that an object refers to, so that they follow it; null = none.
+  std::vector<std::string> (*secrets_of)(const kube::Object& local) = nullptr;
+  /// Why an object is never reflected, whatever policy and annotations say: a clause that its Event tells, "" = nobody
+  /// needs to be told; nullopt = it may be reflected.
+  std::optional<std::string_view> (*never_reflected)(const kube::Object& local) =
+      [](const kube::Object&) -> std::optional<std::string_view> { return std::nullopt; };
+  /// What an object at the provider is that has both our labels and is no copy: a clause, "" = it is a copy.
+  std::string_view (*no_copy)(const kube::Object& remote, const core::ForgingContext& ctx) =
+      [](const kube::Object&, const core::ForgingContext&) { return std::string_view(); };
   /// The copy for server-side apply, without the digest.
   kube::Object (*forge)(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx);
-  /// Fields beside metadata that the copy owns whole: their values must be equal, not just contained.
-  std::span<const std::string_view> owned_fields;
-  /// Whether the difference is one that the API server does not let be made: the copy is deleted and made again.
-  bool (*needs_replacement)(const kube::Object& remote, const kube::Object& desired);
+  /// How a copy stands to what is wanted, beside labels and annotations. `wanted` is what `forge` made, with the
+  /// digest.
+  Comparison (*compare)(const kube::Object& live, const kube::Object& wanted) = compare_contained;
 };
 
 namespace reflection_action {
 /// All is as it should be, or nothing is wanted.
-struct Keep {};
+struct Keep {
+  /// For a Normal ReflectionDisabled on the local object, once, where it is never reflected; "" = no Event.
+  std::string message = {};
+};
 /// An object of somebody else has the name: Warning FailedReflection on the local object; no retry.
 struct Refuse {
   std::string message;
@@ -56,6 +76,13 @@ struct Apply {
 
 using ReflectionPlan = std::variant<reflection_action::Keep, reflection_action::Refuse, reflection_action::Remove,
                                     reflection_action::Apply>;
+
+/// The copy that an object is to have, its digest among the annotations; nothing where it is not to be reflected.
+std::optional<kube::Object> wanted_copy(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object& local,
+                                        std::string_view remote_namespace, const core::ForgingContext& ctx);
+
+/// Whether an annotation has an object reflected to which nothing refers.
+bool is_allowed(const kube::Object& local);
 
 /// Decides about one object, given it and what has the name of its copy. Either may be null.
 ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object* local,

@@ -9,6 +9,7 @@ namespace liqo::reflection {
 namespace {
 
 constexpr std::array<std::string_view, 3> fields = {"data", "binaryData", "immutable"};
+constexpr std::span maps = std::span(fields).first<2>();
 
 /// Every namespace of either cluster holds a root CA of this name, so the copy takes its origin as suffix. The copy's
 /// name is thereby taken.
@@ -26,16 +27,8 @@ std::string local_name(std::string_view remote, const core::ForgingContext& ctx)
 kube::Object forge(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx) {
   kube::Object copy =
       forge_copy(kube::resources::config_maps, local, remote_name(local.name(), ctx), remote_namespace, ctx);
-  copy_fields(local, copy, fields);
+  copy_fields(local.tree(), copy.tree(), fields);
   return copy;
-}
-
-/// Of an immutable ConfigMap only the metadata can change.
-bool needs_replacement(const kube::Object& remote, const kube::Object& desired) {
-  if (!kube::bool_at(remote.tree(), {"immutable"})) return false;
-  for (std::string_view field : fields)
-    if (!is_same_field(remote.tree().if_contains(field), desired.tree().if_contains(field))) return true;
-  return false;
 }
 
 }  // namespace
@@ -47,8 +40,7 @@ extern const ReflectedKind configmap{
     .local_name = local_name,
     .is_always_reflected = [](std::string_view name) { return name == api::root_ca_name; },
     .forge = forge,
-    .owned_fields = fields,
-    .needs_replacement = needs_replacement,
+    .compare = [](const kube::Object& live, const kube::Object& wanted) { return compare_data(live, wanted, maps); },
 };
 
 }  // namespace liqo::reflection

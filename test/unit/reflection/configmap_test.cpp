@@ -1,23 +1,11 @@
 // What is particular to ConfigMaps: their fields, the root CA, and immutable ones.
-#include <doctest/doctest.h>
-
-#include "liqo/reflection/kind.hpp"
+#include "objects.hpp"
 
 namespace liqo::reflection {
 namespace {
 
-core::ForgingContext context(std::string local = "local-cluster") {
-  core::ForgingContext ctx;
-  ctx.clusters = {.local = std::move(local), .remote = "remote-cluster"};
-  return ctx;
-}
 const ReflectedKind& kind() { return *find_reflected_kind("ConfigMap"); }
 
-kube::Object parse(std::string_view text) {
-  auto parsed = kube::Object::parse(text);
-  REQUIRE(parsed.has_value());
-  return std::move(*parsed);
-}
 ReflectionPlan plan(const kube::Object& local, const kube::Object* remote,
                     SelectionPolicy policy = SelectionPolicy::deny_list) {
   return plan_reflection(kind(), policy, &local, remote, "shop-r", context());
@@ -45,7 +33,11 @@ TEST_CASE("a key that disappears from the data is taken away remotely") {
   copy.mutable_metadata()["uid"] = "r1";
   const auto shorter = parse(R"({"metadata": {"name": "settings"}, "data": {"a": "1"}})");
   CHECK(std::holds_alternative<reflection_action::Apply>(plan(shorter, &copy)));
-  copy.tree()["data"].as_object()["sneaked"] = "in";
+
+  // What somebody else adds is theirs: an apply would not take it away, and be repeated for ever.
+  copy.tree()["data"].as_object()["added"] = "there";
+  CHECK(std::holds_alternative<reflection_action::Keep>(plan(local, &copy)));
+  copy.tree()["data"].as_object()["b"] = "3";
   CHECK(std::holds_alternative<reflection_action::Apply>(plan(local, &copy)));
 }
 

@@ -1,39 +1,114 @@
 // The contract that every reflected kind keeps.
-#include <doctest/doctest.h>
+#include <functional>
+#include <map>
 
-#include "liqo/reflection/kind.hpp"
+#include "objects.hpp"
 
 namespace liqo::reflection {
 namespace {
 
-core::ForgingContext context() {
-  core::ForgingContext ctx;
-  ctx.clusters = {.local = "local-cluster", .remote = "remote-cluster"};
-  return ctx;
-}
+namespace json = kube::json;
 
-kube::Object local_object(const ReflectedKind& kind) {
+/// What is particular to objects of each kind, as people write it.
+const std::multimap<std::string_view, std::string_view> samples = {
+    {"ConfigMap", R"({"data": {"a": "1", "empty": ""}, "binaryData": {"b": "AA=="}})"},
+    {"ConfigMap", R"({"data": {"a": "1"}, "immutable": true})"},
+    {"Secret", R"({"data": {"a": "QQ==", "empty": ""}})"},
+    {"Secret", R"({"type": "kubernetes.io/tls", "data": {"tls.crt": "", "tls.key": ""}, "immutable": true})"},
+    {"Service", R"({"spec": {"selector": {"app": "web", "empty": ""}, "ports": [{"port": 80}]}})"},
+    {"Service", R"({"spec": {"type": "NodePort", "externalTrafficPolicy": "Local", "publishNotReadyAddresses": true,
+       "ports": [{"name": "a", "port": 53, "targetPort": "dns"}, {"name": "b", "port": 53, "protocol": "UDP"}]}})"},
+    {"Service", R"({"spec": {"type": "LoadBalancer", "externalTrafficPolicy": "Local", "sessionAffinity": "ClientIP",
+       "loadBalancerSourceRanges": ["192.0.2.0/24"], "ports": [{"port": 80, "appProtocol": "http"}]}})"},
+    {"Service",
+     R"({"spec": {"type": "LoadBalancer", "allocateLoadBalancerNodePorts": false, "ports": [{"port": 80}]}})"},
+    {"Service",
+     R"({"spec": {"clusterIP": "None", "trafficDistribution": "PreferClose", "ipFamilyPolicy": "PreferDualStack",
+       "selector": {"app": "web"}}})"},
+    {"Service", R"({"spec": {"type": "ExternalName", "externalName": "db.example", "ports": [{"port": 80}]}})"},
+    {"Ingress", R"({"spec": {"defaultBackend": {"service": {"name": "web", "port": {"number": 80}}}}})"},
+    {"Ingress", R"({"spec": {"ingressClassName": "ours", "tls": [{"hosts": ["a.example"]}, {"secretName": "crt"}],
+       "rules": [{"host": "b.example"}, {"host": "a.example", "http": {"paths": [
+       {"path": "/", "pathType": "Prefix", "backend": {"service": {"name": "web", "port": {"name": "http"}}}},
+       {"pathType": "ImplementationSpecific", "backend": {"resource": {"kind": "Bucket", "name": "files"}}}]}}]}})"},
+};
+
+kube::Object local_object(const ReflectedKind& kind, std::string_view particular) {
   kube::Object object = kube::Object::make(kind.resource, {"shop", "thing"});
+  for (const auto& [key, value] : parse_value(particular).get_object()) object.tree()[key] = value;
+  object = as_stored(std::move(object));
   object.mutable_metadata()["uid"] = "l1";
   object.set_label("app", "web");
   object.set_annotation("note", "x");
   return object;
 }
 
-/// The copy as the provider's API server has it.
-kube::Object stored(const ReflectedKind& kind, const kube::Object& local) {
-  auto plan = plan_reflection(kind, SelectionPolicy::deny_list, &local, nullptr, "shop-r", context());
-  kube::Object copy = std::get<reflection_action::Apply>(plan).desired;
-  copy.mutable_metadata()["uid"] = "r1";
-  return copy;
+/// Another value of the same type.
+json::value altered(const json::value& value) {
+  if (value.is_bool()) return !value.get_bool();
+  if (value.is_string()) return json::value(std::string(value.get_string()) + "x");
+  return value.is_int64() ? json::value(value.get_int64() + 1) : json::value("x");
 }
 
-std::string name_of(const ReflectionPlan& plan) {
-  constexpr const char* names[] = {"Keep", "Refuse", "Remove", "Apply"};
-  return names[plan.index()];
+/// Calls back with the live object for each single value of what is wanted, changed in it; entries of lists are those
+/// of the same place.
+void alter_each(const json::value& wanted, json::value& live, const std::function<void(std::string)>& changed,
+                const std::string& path = {}) {
+  const auto visit = [&](const json::value& wish, json::value& each, const std::string& below) {
+    if (wish.is_object() || wish.is_array()) return alter_each(wish, each, changed, below);
+    const json::value before = each;
+    each = altered(wish);
+    changed(below);
+    each = before;
+  };
+  if (const json::object* map = wanted.if_object())
+    for (const auto& [key, wish] : *map) {
+      const bool was_there = live.as_object().contains(key);
+      visit(wish, live.as_object()[key], path + "." + std::string(key));
+      if (!was_there) live.as_object().erase(key);
+    }
+  if (const json::array* list = wanted.if_array())
+    for (std::size_t i = 0; i < list->size(); ++i) visit((*list)[i], live.as_array().at(i), path + "[]");
 }
 
 }  // namespace
+
+TEST_CASE("a copy as an API server stores it is not written again, and each change of it is put right") {
+  for (const ReflectedKind* kind : reflected_kinds()) {
+    CAPTURE(kind->name);
+    const Reflection reflection(kind->name);
+    const auto [first, last] = samples.equal_range(kind->name);
+    CHECK(first != last);
+    for (auto sample = first; sample != last; ++sample) {
+      CAPTURE(sample->second);
+      const kube::Object local = local_object(*kind, sample->second);
+      const kube::Object wanted = reflection.applied(local);
+      kube::Object copy = as_stored(wanted);
+      CHECK(name_of(reflection.plan(&local, &copy)) == "Keep");
+      for (const auto& [key, wish] : wanted.tree()) {
+        if (key == "apiVersion" || key == "kind" || key == "metadata") continue;
+        if (!wish.is_object()) continue;
+        alter_each(wish, copy.tree()[key], [&](const std::string& path) {
+          CAPTURE(path);
+          CHECK(name_of(reflection.plan(&local, &copy)) != "Keep");
+        });
+      }
+      CHECK(name_of(reflection.plan(&local, &copy)) == "Keep");
+    }
+  }
+}
+
+TEST_CASE("every change of an object at home reaches its copy") {
+  for (const auto& [kind, before] : samples)
+    for (auto [other, last] = samples.equal_range(kind); other != last; ++other) {
+      CAPTURE(before);
+      CAPTURE(other->second);
+      const Reflection reflection(kind);
+      const kube::Object copy = reflection.copy(local_object(reflection.kind, before));
+      const kube::Object local = local_object(reflection.kind, other->second);
+      CHECK((name_of(reflection.plan(&local, &copy)) == "Keep") == (before == other->second));
+    }
+}
 
 TEST_CASE("every kind keeps the contract of reflection") {
   CHECK_FALSE(reflected_kinds().empty());
@@ -44,8 +119,8 @@ TEST_CASE("every kind keeps the contract of reflection") {
                           SelectionPolicy policy = SelectionPolicy::deny_list) {
       return plan_reflection(*kind, policy, local, remote, "shop-r", context());
     };
-    const kube::Object local = local_object(*kind);
-    const kube::Object copy = stored(*kind, local);
+    const kube::Object local = local_object(*kind, samples.find(kind->name)->second);
+    const kube::Object copy = Reflection(kind->name).copy(local);
 
     // Made with both labels, without force; equal, it is not written again.
     CHECK(copy.key() == kube::ObjectKey{"shop-r", kind->remote_name("thing", context())});
@@ -119,10 +194,17 @@ TEST_CASE("every kind keeps the contract of reflection") {
     }
 
     // Objects of the wrong form throw nothing.
-    auto broken = kube::Object::parse(R"({"metadata": {"name": "thing", "labels": 3, "annotations": [1]}, "data": 5})");
+    auto broken = kube::Object::parse(R"({"metadata": {"name": "thing", "labels": 3, "annotations": [1]}, "data": 5,
+      "type": {}, "spec": {"type": 1, "ports": [1, {"port": {}}], "selector": [], "rules": [1, {"http": 2}], "tls": {},
+      "defaultBackend": [1]}})");
     REQUIRE(broken.has_value());
     (void)plan(&*broken, &*broken);
     (void)plan(&*broken, &copy);
+    (void)plan(&local, &*broken);
+    kube::Object marked = *broken;
+    marked.mutable_metadata()["labels"] = copy.labels();
+    (void)plan(&local, &marked);
+    (void)plan(&*broken, &marked);
   }
 }
 

@@ -22,17 +22,26 @@ enum class ApiServerSupport {
   remote,     ///< the pod talks to the provider's API server with a service account there (per-pod annotation)
 };
 
+/// What controllers of load balancers and Ingresses of the home cluster note on an object about themselves. Go Liqo's
+/// chart has the same list.
+std::vector<std::string> default_annotations_at_home();
+
 /// Everything about one virtual node that forging of its pods depends on.
 struct ForgingContext {
   ClusterPair clusters;
   std::string node_name;
   api::OffloadingPatch patch;
+  /// Keys of annotations that no copy gets, beside those of the patch.
+  std::vector<std::string> annotations_at_home = default_annotations_at_home();
 
   ApiServerSupport api_server_support = ApiServerSupport::disabled;
   std::string api_server_host;  ///< overrides `kubernetes.default`, "" = none
   std::string api_server_port;  ///< overrides the local service port, "" = none
   std::string kubernetes_service_port = "443";
   std::vector<std::string> api_server_ips;  ///< `status.ip` of the IP objects of type api-server; may be empty
+
+  std::string ingress_class;        ///< the provider's, for reflected Ingresses; "" = none is named
+  std::string load_balancer_class;  ///< the provider's, for reflected Services of type LoadBalancer; "" = none is named
 };
 
 }  // namespace liqo::core

@@ -1,0 +1,60 @@
+// Everything that is particular to reflecting Secrets.
+#include <array>
+
+#include "../forge.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/service_account_token.hpp"
+
+namespace liqo::reflection {
+namespace {
+
+constexpr std::array<std::string_view, 3> fields = {"data", "type", "immutable"};
+constexpr std::span maps = std::span(fields).first<1>();
+
+/// What an API server makes of a Secret without a type.
+std::string_view type_of(const kube::Object& secret) {
+  const std::string_view type = kube::string_at(secret.tree(), {"type"});
+  return type.empty() ? "Opaque" : type;
+}
+
+/// What is of use in the cluster only where it is, and gives rights or knowledge there.
+std::optional<std::string_view> never_reflected(const kube::Object& local) {
+  // Here for the pods of another consumer, whose virtual nodes renew it.
+  if (local.has_label(api::labels::service_account_name) && local.has_annotation(api::annotations::token_pod_name))
+    return "";
+  const std::string_view type = type_of(local);
+  if (type == "kubernetes.io/service-account-token")
+    return "holds a token of a service account of this cluster, and pods get tokens of their own";
+  if (type == "bootstrap.kubernetes.io/token") return "holds a token by which machines join this cluster";
+  // Helm writes one with each upgrade, and would take a copy for a release of its own.
+  if (type == "helm.sh/release.v1") return "";
+  return std::nullopt;
+}
+
+std::string_view no_copy(const kube::Object& remote, const core::ForgingContext& ctx) {
+  return core::is_token_secret(remote, ctx.clusters) ? "holds the tokens of a pod" : "";
+}
+
+kube::Object forge(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx) {
+  kube::Object copy = forge_copy(kube::resources::secrets, local, std::string(local.name()), remote_namespace, ctx);
+  copy_fields(local.tree(), copy.tree(), fields);
+  return copy;
+}
+
+Comparison compare(const kube::Object& live, const kube::Object& wanted) {
+  return type_of(live) == type_of(wanted) ? compare_data(live, wanted, maps) : Comparison::replace;
+}
+
+}  // namespace
+
+extern const ReflectedKind secret{
+    .name = "Secret",
+    .resource = kube::resources::secrets,
+    .referred_only = true,
+    .never_reflected = never_reflected,
+    .no_copy = no_copy,
+    .forge = forge,
+    .compare = compare,
+};
+
+}  // namespace liqo::reflection

@@ -1,0 +1,204 @@
+// What is particular to Services: what is sent, what the provider chooses, and what cannot be changed in place.
+#include "objects.hpp"
+
+namespace liqo::reflection {
+namespace {
+
+namespace json = kube::json;
+
+kube::Object service(std::string_view spec, std::string_view annotations = "{}") {
+  return parse(R"({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "shop", "uid": "l1",
+    "annotations": )" +
+               std::string(annotations) + R"(}, "spec": )" + std::string(spec) + "}");
+}
+
+/// As the home cluster stores it.
+kube::Object at_home(std::string_view spec) { return as_stored(service(spec)); }
+
+json::value sent(const Reflection& reflection, const kube::Object& local) {
+  return json::value(reflection.applied(local).spec());
+}
+
+}  // namespace
+
+TEST_CASE("a Service is sent as Go Liqo sends it") {
+  const Reflection reflection("Service");
+  CHECK(sent(reflection, service(R"({"type": "ClusterIP", "clusterIP": "10.96.0.9", "clusterIPs": ["10.96.0.9"],
+      "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack", "internalTrafficPolicy": "Cluster",
+      "sessionAffinity": "ClientIP", "selector": {"app": "web"}, "externalIPs": ["192.0.2.1"],
+      "ports": [{"name": "http", "protocol": "TCP", "port": 80, "targetPort": 8080}]})")) ==
+        parse_value(R"({"type": "ClusterIP", "ipFamilyPolicy": "SingleStack", "internalTrafficPolicy": "Cluster",
+      "sessionAffinity": "ClientIP", "selector": {"app": "web"}, "externalName": "", "externalTrafficPolicy": "",
+      "publishNotReadyAddresses": false,
+      "ports": [{"name": "http", "protocol": "TCP", "port": 80, "targetPort": 8080, "nodePort": 0}]})"));
+}
+
+TEST_CASE("each type of Service is sent with what it needs") {
+  struct Case {
+    const char *title, *local, *field, *sent;  ///< nullptr = the field is not sent
+  };
+  for (const Case& c : {
+           Case{"headless", R"({"clusterIP": "None"})", "clusterIP", R"("None")"},
+           Case{"a cluster IP", R"({"clusterIP": "10.96.0.9"})", "clusterIP", nullptr},
+           Case{"a name", R"({"type": "ExternalName", "externalName": "db.example"})", "externalName",
+                R"("db.example")"},
+           Case{"pods that are not ready", R"({"publishNotReadyAddresses": true})", "publishNotReadyAddresses", "true"},
+           Case{"traffic of its node", R"({"externalTrafficPolicy": "Local"})", "externalTrafficPolicy", R"("Local")"},
+           Case{"traffic inside", R"({"internalTrafficPolicy": "Local"})", "internalTrafficPolicy", R"("Local")"},
+           Case{"who may come", R"({"loadBalancerSourceRanges": ["192.0.2.0/24"]})", "loadBalancerSourceRanges",
+                R"(["192.0.2.0/24"])"},
+           Case{"no node ports", R"({"type": "LoadBalancer", "allocateLoadBalancerNodePorts": false})",
+                "allocateLoadBalancerNodePorts", "false"},
+           Case{"how long a client stays",
+                R"({"sessionAffinity": "ClientIP", "sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 30}}})",
+                "sessionAffinityConfig", R"({"clientIP": {"timeoutSeconds": 30}})"},
+           Case{"near", R"({"trafficDistribution": "PreferClose"})", "trafficDistribution", R"("PreferClose")"},
+           Case{"near, by another word", R"({"trafficDistribution": "PreferSameZone"})", "trafficDistribution",
+                R"("PreferClose")"},
+           Case{"nearer", R"({"trafficDistribution": "PreferSameNode"})", "trafficDistribution", R"("PreferClose")"},
+           Case{"addresses of the home cluster", R"({"externalIPs": ["192.0.2.1"]})", "externalIPs", nullptr},
+           Case{"an address of the home cluster", R"({"loadBalancerIP": "192.0.2.1"})", "loadBalancerIP", nullptr},
+           Case{"a port of the home cluster", R"({"healthCheckNodePort": 30001})", "healthCheckNodePort", nullptr},
+           Case{"a class of the home cluster", R"({"type": "LoadBalancer", "loadBalancerClass": "ours"})",
+                "loadBalancerClass", nullptr},
+       }) {
+    CAPTURE(c.title);
+    const kube::Object copy = Reflection("Service").applied(service(c.local));
+    const json::value* field = copy.spec().if_contains(c.field);
+    REQUIRE((field != nullptr) == (c.sent != nullptr));
+    if (field) CHECK(json::serialize(*field) == json::serialize(parse_value(c.sent)));
+  }
+}
+
+TEST_CASE("defaults that nobody wrote at home are no difference") {
+  const Reflection reflection("Service");
+  for (const char* spec :
+       {R"({"ports": [{"port": 80}]})",
+        R"({"sessionAffinity": "ClientIP", "ports": [{"port": 53}, {"port": 53, "protocol": "UDP"}]})"}) {
+    CAPTURE(spec);
+    const kube::Object local = service(spec), copy = reflection.copy(local);
+    CHECK(name_of(reflection.plan(&local, &copy)) == "Keep");
+  }
+}
+
+TEST_CASE("node ports are the provider's to choose, unless they are asked for") {
+  const Reflection reflection("Service");
+  const auto ports = [&](std::string_view local, std::string_view annotations) {
+    return json::serialize(
+        reflection.applied(service(R"({"type": "NodePort", "ports": [)" + std::string(local) + "]}", annotations))
+            .spec()
+            .at("ports"));
+  };
+  constexpr const char *chosen = R"({"port":80,"nodePort":33333})", *none = R"({"port":80})";
+  CHECK(ports(chosen, "{}") == R"([{"port":80}])");
+  CHECK(ports(chosen, R"({"liqo.io/force-remote-node-port": "true"})") == R"([{"port":80,"nodePort":33333}])");
+  CHECK(ports(chosen, R"({"liqo.io/force-remote-node-port": "yes"})") == R"([{"port":80}])");
+  CHECK(ports(none, "{}") == R"([{"port":80,"nodePort":0}])");
+  CHECK(ports(none, R"({"liqo.io/force-remote-node-port": "true"})") == R"([{"port":80,"nodePort":0}])");
+}
+
+TEST_CASE("a load balancer has the class that was agreed on") {
+  Reflection reflection("Service");
+  reflection.ctx.load_balancer_class = "theirs";
+  const auto class_of = [&](const char* spec) {
+    return std::string(kube::string_at(reflection.applied(service(spec)).spec(), {"loadBalancerClass"}));
+  };
+  CHECK(class_of(R"({"type": "LoadBalancer", "loadBalancerClass": "ours"})") == "theirs");
+  CHECK(class_of(R"({"type": "ClusterIP"})").empty());
+}
+
+TEST_CASE("the Service of the API server is never reflected, and its name is free elsewhere") {
+  const Reflection reflection("Service");
+  kube::Object local = at_home(R"({"ports": [{"port": 443}]})");
+  local.mutable_metadata()["name"] = "kubernetes";
+  CHECK(name_of(reflection.plan(&local, nullptr)) == "Apply");
+  local.mutable_metadata()["namespace"] = "default";
+  CHECK(name_of(reflection.plan(&local, nullptr)) == "Keep");
+  const kube::Object theirs = parse(R"({"metadata": {"name": "kubernetes"}})");
+  CHECK(name_of(reflection.plan(&local, &theirs)) == "Keep");
+}
+
+TEST_CASE("a Service changes in place, but for its cluster IP and the class of its load balancer") {
+  struct Case {
+    const char *title, *before, *after, *class_before, *class_after, *plan;
+  };
+  constexpr const char *plain = R"({"ports": [{"port": 80}]})", *headless = R"({"clusterIP": "None"})",
+                       *named = R"({"type": "ExternalName", "externalName": "db.example"})",
+                       *balanced = R"({"type": "LoadBalancer", "ports": [{"port": 80}]})",
+                       *node_port = R"({"type": "NodePort", "ports": [{"port": 80}]})";
+  for (const Case& c : {
+           Case{"cluster IP to none", plain, headless, "", "", "Remove"},
+           Case{"none to cluster IP", headless, plain, "", "", "Remove"},
+           Case{"node ports to none", node_port, headless, "", "", "Remove"},
+           Case{"headless, from now on with pods", headless, R"({"clusterIP": "None", "selector": {"app": "web"}})", "",
+                "", "Remove"},
+           Case{"headless, from now on without pods", R"({"clusterIP": "None", "selector": {"app": "web"}})", headless,
+                "", "", "Apply"},
+           Case{"cluster IP to name", plain, named, "", "", "Apply"},
+           Case{"headless to name", headless, named, "", "", "Apply"},
+           Case{"name to cluster IP", named, plain, "", "", "Apply"},
+           Case{"name to headless", named, headless, "", "", "Apply"},
+           Case{"node ports", plain, node_port, "", "", "Apply"},
+           Case{"no more node ports", node_port, plain, "", "", "Apply"},
+           Case{"load balancer", plain, balanced, "", "theirs", "Apply"},
+           Case{"load balancer no more", balanced, plain, "theirs", "theirs", "Apply"},
+           Case{"another class", balanced, balanced, "theirs", "new", "Remove"},
+           Case{"a class from now on", balanced, balanced, "", "theirs", "Remove"},
+           Case{"another port", plain, R"({"ports": [{"port": 81}]})", "", "", "Apply"},
+       }) {
+    CAPTURE(c.title);
+    Reflection reflection("Service");
+    reflection.ctx.load_balancer_class = c.class_before;
+    const kube::Object copy = reflection.copy(at_home(c.before));
+    reflection.ctx.load_balancer_class = c.class_after;
+    const kube::Object local = at_home(c.after);
+    CHECK(name_of(reflection.plan(&local, &copy)) == c.plan);
+  }
+}
+
+TEST_CASE("a class that nobody asks for is taken away only where reflection has set it") {
+  Reflection reflection("Service");
+  const kube::Object local = at_home(R"({"type": "LoadBalancer", "ports": [{"port": 80}]})");
+  kube::Object copy = reflection.copy(local);
+  copy.mutable_spec()["loadBalancerClass"] = "theirs";
+  CHECK(name_of(reflection.plan(&local, &copy)) == "Keep");
+  copy.mutable_metadata()["managedFields"] = parse_value(R"([{"manager": "webhook", "operation": "Update",
+    "fieldsV1": {"f:spec": {"f:loadBalancerClass": {}}}}])");
+  CHECK(name_of(reflection.plan(&local, &copy)) == "Keep");
+  copy.mutable_metadata()["managedFields"] = parse_value(R"([{"manager": "reflection.liqo.io", "operation": "Apply",
+    "fieldsV1": {"f:spec": {"f:loadBalancerClass": {}}}}])");
+  CHECK(name_of(reflection.plan(&local, &copy)) == "Remove");
+}
+
+TEST_CASE("what somebody changes of the copy of a Service is put right, and what they add is theirs") {
+  const Reflection reflection("Service");
+  const kube::Object local =
+      at_home(R"({"selector": {"app": "web"}, "trafficDistribution": "PreferClose", "ports": [{"port": 80}]})");
+  struct Case {
+    const char *title, *changed, *plan;
+  };
+  for (const Case& c : {
+           Case{"a label that nothing has", R"({"selector": {"app": "web", "empty": ""}})", "Apply"},
+           Case{"no selector", R"({"selector": null})", "Apply"},
+           Case{"another target", R"({"ports": [{"port": 80, "targetPort": 81, "protocol": "TCP"}]})", "Apply"},
+           Case{"a node port", R"({"ports": [{"port": 80, "targetPort": 80, "nodePort": 30001}]})", "Apply"},
+           Case{"another type", R"({"type": "NodePort"})", "Apply"},
+           Case{"a port beside", R"({"ports": [{"port": 9}, {"port": 80, "targetPort": 80, "protocol": "TCP"}]})",
+                "Keep"},
+           Case{"an address", R"({"externalIPs": ["192.0.2.1"], "externalTrafficPolicy": "Cluster"})", "Keep"},
+           Case{"a server that does not know the hint", R"({"trafficDistribution": null})", "Keep"},
+           Case{"another hint", R"({"trafficDistribution": "PreferSameNode"})", "Apply"},
+       }) {
+    CAPTURE(c.title);
+    kube::Object copy = reflection.copy(local);
+    for (const auto& [key, value] : parse_value(c.changed).get_object()) {
+      if (value.is_null())
+        copy.mutable_spec().erase(key);
+      else
+        copy.mutable_spec()[key] = value;
+    }
+    CHECK(name_of(reflection.plan(&local, &copy)) == c.plan);
+  }
+}
+
+}  // namespace liqo::reflection
