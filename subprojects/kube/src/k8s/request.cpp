@@ -72,6 +72,12 @@ HttpRequest make(std::string_view method, std::string_view verb, const Resource&
   return request;
 }
 
+/// Asks for another form of the answer; a server that does not know it sends the usual one.
+void set_form(HttpRequest& request, std::string_view kind) {
+  for (auto& [name, value] : request.headers)
+    if (name == "accept") value = "application/json;as=" + std::string(kind) + ";v=v1;g=meta.k8s.io,application/json";
+}
+
 void set_body(HttpRequest& request, std::string_view type, std::string body) {
   request.headers.emplace_back("content-type", type);
   request.body = std::move(body);
@@ -95,6 +101,7 @@ HttpRequest list(const Resource& resource, std::string_view ns, const ListOption
   // The server refuses a resourceVersion beside a continue token.
   if (options.continue_token.empty()) target.add_if("resourceVersion", options.resource_version);
   HttpRequest out = make("GET", "list", resource, target.take());
+  if (options.metadata_only) set_form(out, "PartialObjectMetadataList");
   out.repeatable = true;
   return out;
 }
@@ -109,6 +116,7 @@ HttpRequest watch(const Resource& resource, std::string_view ns, const WatchOpti
   target.add("timeoutSeconds", std::to_string(options.timeout.count()));
   // Opening is repeatable; once events flow, the watcher itself resumes from the last version.
   HttpRequest out = make("GET", "watch", resource, target.take());
+  if (options.metadata_only) set_form(out, "PartialObjectMetadata");
   out.repeatable = true;
   return out;
 }
@@ -177,8 +185,7 @@ HttpRequest remove_collection(const Resource& resource, std::string_view ns, con
 }
 
 HttpRequest as_table(HttpRequest request) {
-  for (auto& [name, value] : request.headers)
-    if (name == "accept") value = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+  set_form(request, "Table");
   return request;
 }
 

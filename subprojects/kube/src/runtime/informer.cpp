@@ -106,7 +106,7 @@ void Informer::begin_list() {
 
 asio::awaitable<Result<void>> Informer::list_pages() {
   begin_list();
-  ListOptions options{.selection = scope_.selection, .limit = page_size};
+  ListOptions options{.selection = scope_.selection, .limit = page_size, .metadata_only = scope_.metadata_only};
   std::string version;
   while (true) {
     auto page =
@@ -117,7 +117,7 @@ asio::awaitable<Result<void>> Informer::list_pages() {
     }
     if (!page && page.error().is_expired() && !options.continue_token.empty()) {
       // The server forgets faster than it can be read in pages: once, everything in one.
-      options = {.selection = scope_.selection};
+      options = {.selection = scope_.selection, .metadata_only = scope_.metadata_only};
       version.clear();
       begin_list();
       continue;
@@ -158,7 +158,8 @@ asio::awaitable<Result<void>> Informer::watch_once() {
   WatchOptions options{.selection = scope_.selection,
                        .resource_version = resource_version_,
                        .timeout = watch_time + spread,
-                       .send_initial_events = initial};
+                       .send_initial_events = initial,
+                       .metadata_only = scope_.metadata_only};
   watches_.add();
   auto stream = co_await api_.watch(scope_.resource, scope_.ns, options);
   if (!stream) {
@@ -296,6 +297,8 @@ bool Informer::keep(Object object) {
   bool is_news = false;
   contain(object.key(), [&] {
     object.mutable_metadata().erase("managedFields");
+    // A server may not know the form that was asked for.
+    if (scope_.metadata_only) object = Object(json::object{{"metadata", object.metadata()}});
     // The elements of a list do not name their kind.
     if (object.kind().empty()) {
       object.tree()["apiVersion"] = scope_.resource.api_version();

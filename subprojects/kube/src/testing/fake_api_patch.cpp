@@ -7,6 +7,9 @@ namespace kube::testing {
 
 namespace {
 
+/// Stands for whoever made an object by other means than an apply.
+constexpr std::string_view maker = "someone/";
+
 /// The part of an apply configuration that a manager comes to own.
 json::object owned_part(json::object config) {
   config.erase("apiVersion");
@@ -76,14 +79,15 @@ Answer<Tree> FakeApiServer::apply(const FakeRequest& request, std::string_view a
     auto created = create(table, request.key.ns, std::move(fresh), request.dry_run(), actor);
     if (created && !request.dry_run())
       applied_[std::string(string_at(**created, {"metadata", "uid"}))][owner] = std::move(wanted);
-    return created;
+    return with_managers(std::move(created));
   }
 
   const std::string uid(string_at(*found->second, {"metadata", "uid"}));
-  auto& managers = applied_[uid];
+  // Who made it by other means than an apply is one of its managers, too.
+  auto& managers = applied_.try_emplace(uid, Managers{{std::string(maker), json::object()}}).first->second;
   if (!request.is_set("force")) {
     for (const auto& [other, theirs] : managers) {
-      if (other == owner) continue;
+      if (other == owner || other == maker) continue;
       const std::string field = disagreement(wanted, theirs, !kind.custom);
       if (field.empty()) continue;
       json::object details{{"causes", json::array{json::object{{"reason", "FieldManagerConflict"},
@@ -102,7 +106,20 @@ Answer<Tree> FakeApiServer::apply(const FakeRequest& request, std::string_view a
   apply_configuration(next, wanted, last == managers.end() ? json::object() : last->second, !kind.custom);
   auto stored = replace(table, request.key, request.subresource, std::move(next), request.dry_run(), actor);
   if (stored && !request.dry_run() && table.objects.contains(request.key)) applied_[uid][owner] = std::move(wanted);
-  return stored;
+  return with_managers(std::move(stored));
+}
+
+Answer<Tree> FakeApiServer::with_managers(Answer<Tree> stored) const {
+  if (!stored) return stored;
+  json::array entries;
+  if (const auto found = applied_.find(std::string(string_at(**stored, {"metadata", "uid"}))); found != applied_.end())
+    for (const auto& [owner, fields] : found->second)
+      entries.push_back(json::object{{"manager", owner.substr(0, owner.find('/'))},
+                                     {"operation", owner == maker ? "Update" : "Apply"},
+                                     {"fieldsV1", json::object()}});
+  json::object answer = **stored;
+  ensure_object(answer, "metadata")["managedFields"] = std::move(entries);
+  return std::make_shared<const json::object>(std::move(answer));
 }
 
 }  // namespace kube::testing

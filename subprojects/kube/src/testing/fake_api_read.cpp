@@ -92,7 +92,9 @@ Answer<FakeAnswer> FakeApiServer::list_answer(const FakeRequest& request) {
       continue;
     }
     json::object item = object;
-    if (!table.kind.custom) {
+    if (request.metadata_only) {
+      item = {{"metadata", object.at("metadata")}};
+    } else if (!table.kind.custom) {
       // As the real server: the elements of a list of a built-in kind do not name their kind.
       item.erase("kind");
       item.erase("apiVersion");
@@ -104,8 +106,8 @@ Answer<FakeAnswer> FakeApiServer::list_answer(const FakeRequest& request) {
     metadata["continue"] = encode({version, last});
     if (selector->empty()) metadata["remainingItemCount"] = remaining;
   }
-  json::object list{{"kind", table.kind.kind + "List"},
-                    {"apiVersion", table.kind.api_version()},
+  json::object list{{"kind", request.metadata_only ? "PartialObjectMetadataList" : table.kind.kind + "List"},
+                    {"apiVersion", request.metadata_only ? "meta.k8s.io/v1" : table.kind.api_version()},
                     {"metadata", std::move(metadata)},
                     {"items", std::move(items)}};
   FakeAnswer answer;
@@ -137,6 +139,7 @@ Answer<FakeAnswer> FakeApiServer::watch_answer(const FakeRequest& request) {
   options.initial_events = streams_list || asked.empty() || asked == "0";
   options.initial_bookmark = streams_list && options.bookmarks;
   if (streams_list) options.cut_at = manners_.streams_cut_at;
+  options.metadata_only = request.metadata_only;
 
   FakeAnswer answer;
   if (manners_.watch_error != 0) {

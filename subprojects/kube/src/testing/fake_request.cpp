@@ -34,8 +34,10 @@ void split(std::string_view text, char separator, const F& each) {
 Answer<FakeRequest> read_request(FakeStore& store, const HttpRequest& http) {
   FakeRequest request;
   request.method = http.method;
-  for (const auto& [name, value] : http.headers)
+  for (const auto& [name, value] : http.headers) {
     if (name == "content-type") request.content_type = value.substr(0, value.find(';'));
+    if (name == "accept") request.metadata_only = value.contains(";as=PartialObjectMetadata");
+  }
 
   const std::string_view target = http.target;
   const std::size_t mark = target.find('?');

@@ -17,6 +17,7 @@ struct FakeRequest {
   std::string subresource;
   std::map<std::string, std::string> query;
   std::string content_type;
+  bool metadata_only = false;  ///< the answer is to be a PartialObjectMetadata, or a list of them
   json::value body;
 
   std::string_view parameter(const std::string& name) const {

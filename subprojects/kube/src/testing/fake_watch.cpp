@@ -65,7 +65,7 @@ std::optional<std::string> FakeWatch::next() {
   }
   if (!initial_.empty()) {
     if (options_.cut_at) --*options_.cut_at;
-    std::string event = line("ADDED", json::serialize(*initial_.back()));
+    std::string event = line("ADDED", text_of(*initial_.back()));
     initial_.pop_back();
     return event;
   }
@@ -106,13 +106,20 @@ std::optional<std::string> FakeWatch::translate(const FakeChange& change) const 
   if (!options_.ns.empty() && change.key.ns != options_.ns) return std::nullopt;
   const bool before = change.before && options_.selector.matches(*change.before);
   const bool after = change.type != ChangeType::deleted && options_.selector.matches(*change.after);
-  if (after) return line(before ? "MODIFIED" : "ADDED", change.after_text());
+  const auto text = [&] { return options_.metadata_only ? text_of(*change.after) : change.after_text(); };
+  if (after) return line(before ? "MODIFIED" : "ADDED", text());
   if (!before) return std::nullopt;
-  if (change.type == ChangeType::deleted) return line("DELETED", change.after_text());
+  if (change.type == ChangeType::deleted) return line("DELETED", text());
   // It left the selection: the client is told the state in which it last saw it, with the version of this change.
   json::object last = *change.before;
   ensure_object(last, "metadata")["resourceVersion"] = std::to_string(change.version);
-  return line("DELETED", json::serialize(last));
+  return line("DELETED", text_of(last));
+}
+
+std::string FakeWatch::text_of(const json::object& object) const {
+  if (!options_.metadata_only) return json::serialize(object);
+  return json::serialize(json::object{
+      {"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", object.at("metadata")}});
 }
 
 std::string FakeWatch::bookmark(std::uint64_t version, bool initial) const {

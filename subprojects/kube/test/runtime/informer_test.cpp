@@ -100,6 +100,29 @@ TEST_CASE("objects of built-in kinds name their kind, whichever way they were li
   }
 }
 
+TEST_CASE("an informer of metadata holds no content, whichever way it was listed") {
+  for (const Lists lists : {Lists::on, Lists::off}) {
+    World w({.resource = widgets, .metadata_only = true});
+    w.server.manners().streaming_lists = lists;
+    w.create("first", {{"size", 1}});
+    w.start();
+    REQUIRE(w.syncs());
+    w.create("second", {{"size", 2}});
+    w.set("first", 3);
+    REQUIRE(w.reaches([&] { return w.told["second"] > 0 && w.told["first"] > 1; }));
+    for (const Tree& tree : w.server.list(widgets)) {
+      const Object live(*tree);
+      const auto shown = w.informer.find(live.key());
+      REQUIRE(shown.has_value());
+      CHECK(shown->kind() == "Widget");
+      CHECK(shown->resource_version() == live.resource_version());
+      CHECK(shown->spec().empty());
+    }
+    w.remove("first");
+    CHECK(w.reaches([&] { return w.informer.store().size() == 1; }));
+  }
+}
+
 TEST_CASE("an informer that only hears of errors pauses longer and longer") {
   for (const int code : {500, 410}) {
     CAPTURE(code);

@@ -41,6 +41,7 @@ struct ListOptions {
   std::int64_t limit = 0;        ///< page size; 0 = everything at once
   std::string continue_token;    ///< of the page before
   std::string resource_version;  ///< "" = consistent read, "0" = any version of the server's cache
+  bool metadata_only = false;    ///< objects come with their metadata alone (PartialObjectMetadata)
 };
 
 struct WatchOptions {
@@ -49,6 +50,7 @@ struct WatchOptions {
   std::chrono::seconds timeout{300};  ///< the server ends the watch after this time
   bool bookmarks = true;
   bool send_initial_events = false;  ///< KEP-3157: the list arrives as events, ended by an annotated bookmark
+  bool metadata_only = false;        ///< objects come with their metadata alone (PartialObjectMetadata)
 };
 
 /// How a write is to be done.

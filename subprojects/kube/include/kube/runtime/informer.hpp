@@ -26,6 +26,8 @@ struct InformerScope {
   Resource resource;
   std::string ns;  ///< "" = all namespaces
   Selection selection;
+  /// Only metadata are read and stored: for kinds of which a content is needed rarely, and read then.
+  bool metadata_only = false;
   /// Removes what no reader needs before an object is stored; managedFields go always.
   void (*prune)(json::object& tree) = nullptr;
   bool operator==(const InformerScope&) const = default;

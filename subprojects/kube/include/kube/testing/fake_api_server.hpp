@@ -92,8 +92,11 @@ class FakeApiServer {
   FakeStore store_;
   FakeManners manners_;
   std::vector<FakeWrite> writes_;
-  /// What each manager of server-side apply last applied, by UID and then by manager and subresource.
-  std::map<std::string, std::map<std::string, json::object>> applied_;
+  /// What each manager of server-side apply last applied, by manager and subresource.
+  using Managers = std::map<std::string, json::object>;
+  /// The answer to an apply, which names the managers of the object.
+  Answer<Tree> with_managers(Answer<Tree> stored) const;
+  std::map<std::string, Managers> applied_;  ///< by UID
 };
 
 }  // namespace kube::testing

@@ -19,6 +19,7 @@ struct FakeWatchOptions {
   bool initial_events = false;        ///< the state first, as ADDED events
   bool initial_bookmark = false;      ///< and behind it the bookmark that says so (KEP-3157)
   std::uint64_t after = 0;            ///< where to start where initial_events is not set
+  bool metadata_only = false;         ///< events carry PartialObjectMetadata
   std::optional<std::size_t> cut_at;  ///< the stream ends well after so many initial events, before their bookmark
   Duration timeout = std::chrono::minutes(30);
 };
@@ -48,6 +49,8 @@ class FakeWatch {
   std::string bookmark(std::uint64_t version, bool initial) const;
   bool selects(const json::object& object) const;
   std::optional<std::string> translate(const FakeChange& change) const;
+  /// An object in the form that was asked for.
+  std::string text_of(const json::object& object) const;
 
   FakeStore& store_;
   FakeTable& table_;
