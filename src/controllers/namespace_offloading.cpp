@@ -7,6 +7,8 @@
 #include "liqo/api/virtual_node.hpp"
 #include "liqo/controllers/guarded_write.hpp"
 #include "liqo/controllers/node_context.hpp"
+#include "liqo/core/authentication/forge.hpp"
+#include "liqo/core/authentication/names.hpp"
 #include "liqo/core/namespace/desired_mapping.hpp"
 #include "liqo/core/namespace/remote_name.hpp"
 
@@ -21,6 +23,7 @@ namespace json = kube::json;
 
 NamespaceOffloadingController::NamespaceOffloadingController(const asio::any_io_executor& executor, Context context)
     : context_(context),
+      user_(context.home.api()),
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
@@ -28,6 +31,9 @@ NamespaceOffloadingController::NamespaceOffloadingController(const asio::any_io_
           {.resource = kube::resources::nodes,
            .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
       maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
+      bindings_(context.home.acquire({.resource = api::kinds::role_bindings,
+                                      .selection = {.label_selector = std::string(api::labels::app_managed_by) + "=" +
+                                                                      std::string(api::labels::app_managed_by_liqo)}})),
       controller_(executor, context.clock, context.random, context.metrics,
                   {.name = "namespaceoffloading", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
@@ -64,11 +70,16 @@ NamespaceOffloadingController::NamespaceOffloadingController(const asio::any_io_
       },
       synced);
   maps_.subscribe([this](const kube::ObjectKey& key) { map_changed(key); }, synced);
+  bindings_.subscribe(
+      [this](const kube::ObjectKey& key) {
+        if (key.name == core::own_offloaded_role) enqueue(key.ns);
+      },
+      synced);
 }
 
 bool NamespaceOffloadingController::has_synced() const {
   return offloadings_->has_synced() && namespaces_->has_synced() && virtual_nodes_->has_synced() &&
-         nodes_->has_synced() && maps_->has_synced();
+         nodes_->has_synced() && maps_->has_synced() && bindings_->has_synced();
 }
 
 void NamespaceOffloadingController::enqueue(const std::string& ns) {
@@ -173,6 +184,9 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
   object = offloadings_->find(key);
   if (!object || object->is_deleting()) co_return Outcome::done();
 
+  const auto entered = co_await enter(*object);
+  object = offloadings_->find(key);
+  if (!object || object->is_deleting()) co_return Outcome::done();
   const api::NamespaceOffloading offloading(*object);
   const auto selector = core::NodeSelector::parse(offloading.cluster_selector());
   auto name = core::remote_namespace_name(offloading, context_.settings.cluster_id);
@@ -199,9 +213,23 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
   auto told = co_await write_status(*object, facts);
   if (!labelled) co_return Outcome::retry(std::move(labelled.error()));
   if (!told) co_return Outcome::retry(std::move(told.error()));
+  if (!entered) co_return Outcome::retry(entered.error());
   auto again = co_await see_to_earlier_pods(std::move(*object));
   if (!again) co_return Outcome::retry(std::move(again.error()));
   co_return *again ? Outcome::again_after(**again) : Outcome::done();
+}
+
+asio::awaitable<kube::Result<void>> NamespaceOffloadingController::enter(kube::Object offloading) {
+  auto user = co_await user_.name();
+  if (!user) co_return std::unexpected(std::move(user.error()));
+  kube::Object binding = core::forge_own_binding(offloading.ns(), *user, core::own_offloaded_role);
+  binding.add_owner_reference({.api_version = std::string(api::kinds::namespace_offloadings.api_version()),
+                               .kind = std::string(api::kinds::namespace_offloadings.kind),
+                               .name = std::string(offloading.name()),
+                               .uid = std::string(offloading.uid())});
+  auto bound = co_await ensure_binding(context_.home.api(), *bindings_, std::move(binding));
+  if (!bound) co_return kube::fail(std::move(bound.error()), "entering the offloaded namespace");
+  co_return kube::Result<void>();
 }
 
 asio::awaitable<kube::Result<void>> NamespaceOffloadingController::set_label(std::string ns, bool wanted) {

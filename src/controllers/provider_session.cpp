@@ -1,6 +1,8 @@
 #include "liqo/controllers/provider_session.hpp"
 
+#include <algorithm>
 #include <boost/asio/this_coro.hpp>
+#include <set>
 #include <tuple>
 
 #include "liqo/api/foreign_cluster.hpp"
@@ -46,18 +48,25 @@ ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::str
       ips_(context.home.acquire({.resource = api::kinds::ips, .ns = tenant_namespace})),
       tenant_namespace_(std::move(tenant_namespace)),
       pods_(executor, forging, provider_, budget_->home_writes, context),
-      config_maps_(executor, *reflection::find_reflected_kind("ConfigMap"), reflection::SelectionPolicy::deny_list,
-                   forging,
-                   {.home = context.home,
-                    .provider = provider_,
-                    .events = context.events,
-                    .clock = context.clock,
-                    .random = context.random,
-                    .metrics = context.metrics}),
+      references_(context.home, [this](const std::string& ns) { tell_references(ns); }),
       workers_(executor),
       log_(kube::Log("provider").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {
   health_.failure_threshold = context.settings.probe_failures;
   health_.network = core::ProviderHealth::Network::unchecked;
+  const reflector::ReflectorContext reflecting{.home = context.home,
+                                               .provider = api_,
+                                               .stores = stores_,
+                                               .events = context.events,
+                                               .clock = context.clock,
+                                               .random = context.random,
+                                               .metrics = context.metrics};
+  for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) {
+    auto& reflector = reflectors_.emplace_back(std::make_unique<reflector::Reflector>(
+        executor, *kind, reflection::SelectionPolicy::deny_list, forging, reflecting));
+    reflector->on_references([this, kind](const std::string& ns, const std::string& name, auto secrets) {
+      references_.set(ns, std::string(kind->name) + "/" + name, std::move(secrets));
+    });
+  }
   namespace_maps_.subscribe([this](const kube::ObjectKey&) { read_mapping(); });
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
     if (take_sibling(key)) read_filters();
@@ -71,7 +80,8 @@ ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::str
 void ProviderSession::start() {
   workers_.spawn(provider_.run());
   workers_.spawn(kube::run_while_leading(context_.leadership, [this] { return pods_.run(); }));
-  workers_.spawn(kube::run_while_leading(context_.leadership, [this] { return config_maps_.run(); }));
+  for (const auto& reflector : reflectors_)
+    workers_.spawn(kube::run_while_leading(context_.leadership, [kind = reflector.get()] { return kind->run(); }));
   workers_.spawn(probe());
   // The mapping counts only once the cache of NamespaceMaps is complete: before that, a namespace without a twin may
   // just not have been read yet.
@@ -94,6 +104,10 @@ std::string ProviderSession::overflow() const {
          "--provider-cache-objects. It is tried again in 5 minutes";
 }
 
+bool ProviderSession::is_busy() const {
+  return pods_.is_busy() || std::ranges::any_of(reflectors_, [](const auto& kind) { return kind->is_busy(); });
+}
+
 asio::awaitable<void> ProviderSession::stop() {
   co_await workers_.stop();
   co_await link_->stop();
@@ -113,6 +127,17 @@ void ProviderSession::read_filters() {
   const core::ForgingContext& own = pods_.forging();
   const kube::Object* decides = core::filters_decided_by(nodes, own.clusters.remote);
   if (!decides) return;
+  const bool reflects = decides->name() == own.node_name;
+  std::set<std::string> names;
+  if (reflects)
+    for (const kube::Object& node : nodes) names.insert(std::string(node.name()));
+  references_.set_nodes(names);
+  if (reflects != std::exchange(reflects_, reflects)) {
+    log_.info(reflects ? "this virtual node's session makes the copies"
+                       : "the session of another virtual node makes the copies",
+              {{"oldest", decides->name()}});
+    reflect_mapped();
+  }
   core::ReflectionFilters filters = core::filters_of(*decides);
   if (filters == filters_) return;
   filters_ = filters;
@@ -123,7 +148,33 @@ void ProviderSession::read_filters() {
                               "its pods only. Reflected objects are shared by all virtual nodes of cluster " +
                                   own.clusters.remote + ": for them holds what the oldest says, " +
                                   std::string(decides->name()));
-  config_maps_.set_filters(std::move(filters));
+  for (const auto& kind : reflectors_) kind->set_filters(filters);
+}
+
+void ProviderSession::reflect_mapped() {
+  const core::NamespaceMapping& mapping = pods_.mapping();
+  for (auto known = reflected_.begin(); known != reflected_.end();) {
+    const std::string* remote = reflects_ ? mapping.to_remote(known->first) : nullptr;
+    if (remote && *remote == known->second) {
+      ++known;
+      continue;
+    }
+    log_.info("namespace is reflected no longer", {{"namespace", known->first}, {"twin", known->second}});
+    for (const auto& kind : reflectors_) kind->stop_namespace(known->first);
+    known = reflected_.erase(known);
+  }
+  if (!reflects_) return;
+  for (const auto& [local, remote] : mapping.entries()) {
+    if (reflected_.contains(local)) continue;
+    log_.info("namespace is reflected", {{"namespace", local}, {"twin", remote}});
+    for (const auto& kind : reflectors_) kind->start_namespace(local, remote);
+    reflected_[local] = remote;
+    tell_references(local);
+  }
+}
+
+void ProviderSession::tell_references(const std::string& ns) {
+  for (const auto& kind : reflectors_) kind->set_references(ns, references_.of(ns));
 }
 
 void ProviderSession::read_mapping() {
@@ -145,23 +196,8 @@ void ProviderSession::read_mapping() {
     log_.warn("a namespace mapping is refused", {{"reason", refusal}});
     context_.events.warning(*map, api::kinds::namespace_maps, api::reasons::failed_reflection, refusal);
   }
-  for (auto known = reflected_.begin(); known != reflected_.end();) {
-    const std::string* remote = mapping.to_remote(known->first);
-    if (remote && *remote == known->second) {
-      ++known;
-      continue;
-    }
-    log_.info("namespace is no longer offloaded", {{"namespace", known->first}, {"twin", known->second}});
-    config_maps_.stop_namespace(known->first);
-    known = reflected_.erase(known);
-  }
-  for (const auto& [local, remote] : mapping.entries()) {
-    if (reflected_.contains(local)) continue;
-    log_.info("namespace is offloaded", {{"namespace", local}, {"twin", remote}});
-    config_maps_.start_namespace(local, remote);
-    reflected_[local] = remote;
-  }
   pods_.set_mapping(std::move(mapping));
+  reflect_mapped();
 }
 
 bool ProviderSession::read_addresses() {

@@ -26,17 +26,11 @@ constexpr kube::Duration ending_pause = 1s;
 
 kube::ObjectKey own_binding(std::string_view ns) { return {std::string(ns), std::string(core::own_tenant_role)}; }
 
-json::object make_review(const kube::Resource& resource) {
-  json::object review;
-  review["apiVersion"] = resource.api_version();
-  review["kind"] = json::string(resource.kind);
-  return review;
-}
-
 }  // namespace
 
 TenantNamespaces::TenantNamespaces(const asio::any_io_executor& executor, Context context)
     : context_(std::move(context)),
+      user_(context_.home.api()),
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces,
                                          .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
       bindings_(
@@ -91,16 +85,6 @@ std::vector<std::string> TenantNamespaces::readable() const {
 
 void TenantNamespaces::tell(const kube::ObjectKey& key) const {
   for (const Handler& reader : readers_) reader(key);
-}
-
-asio::awaitable<kube::Result<std::string>> TenantNamespaces::own_user() {
-  if (!user_.empty()) co_return user_;
-  constexpr kube::Resource reviews{"authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview", false};
-  auto answer = co_await context_.home.api().post(reviews, {}, {}, make_review(reviews));
-  if (!answer) co_return kube::fail(std::move(answer.error()), "asking the cluster who we are");
-  user_ = kube::string_at(*answer, {"status", "userInfo", "username"});
-  if (user_.empty()) co_return kube::fail(kube::Errc::protocol, "the cluster does not say who we are");
-  co_return user_;
 }
 
 asio::awaitable<kube::Result<bool>> TenantNamespaces::may_read_secrets(std::string ns) {
@@ -196,9 +180,10 @@ asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
     // Its end brings the namespace back here. While it waits for that it gives the rights that it gave before.
     if (binding->is_deleting() && *released) co_return Outcome::done();
   }
-  auto user = co_await own_user();
+  auto user = co_await user_.name();
   if (!user) co_return Outcome::retry(std::move(user.error()));
-  auto bound = co_await ensure_binding(context_.home.api(), *bindings_, core::forge_own_binding(ns, *user));
+  auto bound = co_await ensure_binding(context_.home.api(), *bindings_,
+                                       core::forge_own_binding(ns, *user, core::own_tenant_role));
   if (!bound) co_return Outcome::retry(std::move(bound.error()).in("entering the tenant namespace"));
   // Somebody has taken the finalizer, or the binding with it.
   if (has_guarded(ns)) {

@@ -273,6 +273,8 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_session(kube::WorkKey 
           context_.settings.api_server_support ? core::ApiServerSupport::token_api : core::ApiServerSupport::disabled,
       .api_server_host = context_.settings.api_server_host,
       .api_server_port = context_.settings.api_server_port,
+      .ingress_class = std::string(virtual_node.ingress_class()),
+      .load_balancer_class = std::string(virtual_node.load_balancer_class()),
   };
   Entry& now = entries_[key];
   now.trouble.reset();

@@ -1,5 +1,7 @@
 #include "liqo/reflector/reflector.hpp"
 
+#include <algorithm>
+
 #include "liqo/api/labels.hpp"
 
 namespace liqo::reflector {
@@ -7,6 +9,35 @@ namespace {
 
 using namespace std::chrono_literals;
 namespace action = reflection::reflection_action;
+using kube::Outcome;
+
+/// Copies are compared so often, so that one that somebody changed is right again within 30 s.
+constexpr std::int64_t check_after_ms = 17'000, check_before_ms = 23'000;
+/// Pages of objects with their content.
+constexpr std::int64_t page_size = 500;
+constexpr std::size_t page_bytes = 32u << 20;
+/// Of the content of a namespace's objects so much is held from their list until they are looked at, all together; what
+/// is beyond is read one by one.
+constexpr std::size_t most_content = 8u << 20;
+/// Where nothing is reflected of a kind that is not watched at home, its objects are looked through so often for
+/// annotations.
+constexpr std::int64_t idle_check_ms = 60'000;
+/// A copy stays for so long when nothing refers to its object any more.
+constexpr kube::Duration reference_grace = 5min;
+/// A copy that somebody is deleting is looked at again after this time.
+constexpr kube::Duration deletion_pause = 5s;
+
+constexpr std::string_view by_namespace = "namespace";
+
+void index_by_namespace(const kube::Object& object, std::vector<std::string>& out) { out.emplace_back(object.ns()); }
+
+/// What is watched of the objects at home is which version they have.
+void keep_version(kube::json::object& tree) {
+  kube::json::object kept;
+  for (std::string_view field : {"name", "namespace", "uid", "resourceVersion"})
+    if (const auto* value = kube::find(tree, {"metadata", field})) kept[field] = *value;
+  tree["metadata"] = std::move(kept);
+}
 
 std::string lower_case(std::string_view text) {
   std::string out(text);
@@ -15,11 +46,36 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
-kube::InformerScope scope(const kube::Resource& resource, std::string ns) {
-  return {.resource = resource, .ns = std::move(ns)};
+std::uint64_t version_of(const kube::Object& object) { return kube::Store::version_number(object.resource_version()); }
+
+/// Whether somebody else has written fields of an object, too.
+bool has_other_managers(const kube::Object& object) {
+  const kube::json::array& managers = kube::array_at(object.tree(), {"metadata", "managedFields"});
+  return std::ranges::any_of(managers, [](const kube::json::value& entry) {
+    return kube::string_at(entry, {"manager"}) != api::reflection_manager;
+  });
 }
 
 }  // namespace
+
+struct Reflector::Namespace {
+  Namespace(std::string local_name, std::string remote_name, const kube::Resource& resource, ReflectorContext& context)
+      : local(std::move(local_name)), remote(std::move(remote_name)), copies(context.stores, resource, remote) {}
+
+  std::string local, remote;
+  Copies copies;
+  std::map<std::string, std::string> sources;  ///< content of objects at home that have not been looked at yet
+  bool was_read = false;                       ///< both sides, since this process leads
+  /// Of a kind that is not watched at home: what is there, and whether it is annotated to be reflected.
+  struct Listed {
+    std::uint64_t version = 0;
+    bool allowed = false;
+  };
+  std::map<std::string, Listed> listed;
+  /// Of a kind that is reflected only then: what is referred to, and until when it counts as such; nothing = it is now.
+  std::map<std::string, std::optional<kube::TimePoint>> referred;
+  ReflectionCounters counters;
+};
 
 Reflector::Reflector(const asio::any_io_executor& executor, const reflection::ReflectedKind& kind,
                      reflection::SelectionPolicy policy, core::ForgingContext forging, ReflectorContext context)
@@ -28,27 +84,45 @@ Reflector::Reflector(const asio::any_io_executor& executor, const reflection::Re
       forging_(std::move(forging)),
       context_(context),
       controller_(executor, context.clock, context.random, context.metrics,
-                  {.name = lower_case(kind.name) + "-reflection"},
+                  {.name = lower_case(kind.name) + "-reflection", .fill = [this] { start_reading(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {}
 
+Reflector::~Reflector() = default;
+
 void Reflector::start_namespace(const std::string& local, const std::string& remote) {
-  if (const auto known = namespaces_.find(local); known != namespaces_.end()) {
-    if (known->second.remote == remote) return;
-    namespaces_.erase(known);
+  if (const auto known = namespaces_.find(local); known != namespaces_.end() && known->second->remote == remote) return;
+  if (!home_ && !kind_.referred_only) {
+    home_ = context_.home.acquire({.resource = kind_.resource, .metadata_only = true, .prune = keep_version});
+    home_->add_index(std::string(by_namespace), index_by_namespace);
+    home_.subscribe(
+        [this](const kube::ObjectKey& key) {
+          if (const auto ns = namespaces_.find(key.ns); ns != namespaces_.end()) enqueue(*ns->second, key.name);
+        },
+        [this] {
+          for (const auto& [name, ns] : namespaces_) enqueue(*ns, {});
+        });
   }
-  Namespace& started = namespaces_[local];
-  started.remote = remote;
-  started.counters = {context_.metrics, local, kind_.name, forging_};
-  started.home = context_.home.acquire(scope(kind_.resource, local));
-  started.provider = context_.provider.acquire(scope(kind_.resource, remote));
-  const auto synced = [this, local] { enqueue_all(local); };
-  started.home.subscribe([this, local](const kube::ObjectKey& key) { enqueue(local, key.name); }, synced);
-  started.provider.subscribe(
-      [this, local](const kube::ObjectKey& key) { enqueue(local, kind_.local_name(key.name, forging_)); }, synced);
-  enqueue_all(local);
+  auto started = std::make_shared<Namespace>(local, remote, kind_.resource, context_);
+  started->counters = {context_.metrics, local, kind_.name, forging_};
+  namespaces_[local] = started;
+  enqueue(*started, {});
 }
 
 void Reflector::stop_namespace(const std::string& local) { namespaces_.erase(local); }
+
+void Reflector::set_references(const std::string& local, const std::set<std::string>& names) {
+  const auto found = namespaces_.find(local);
+  if (found == namespaces_.end() || !kind_.referred_only) return;
+  Namespace& ns = *found->second;
+  for (const std::string& name : names)
+    if (const auto [at, added] = ns.referred.try_emplace(name); added || std::exchange(at->second, std::nullopt))
+      enqueue(ns, name);
+  for (auto& [name, until] : ns.referred) {
+    if (until || names.contains(name)) continue;
+    until = context_.clock.now() + reference_grace;
+    controller_.enqueue_after({ns.local, {ns.local, name}}, reference_grace);
+  }
+}
 
 void Reflector::set_filters(core::ReflectionFilters filters) {
   core::ReflectionFilters now{.labels = forging_.patch.labels_not_reflected,
@@ -56,73 +130,319 @@ void Reflector::set_filters(core::ReflectionFilters filters) {
   if (now == filters) return;
   forging_.patch.labels_not_reflected = std::move(filters.labels);
   forging_.patch.annotations_not_reflected = std::move(filters.annotations);
-  for (const auto& [local, ns] : namespaces_) enqueue_all(local);
+  ++filters_changed_;
+  for (const auto& [local, ns] : namespaces_) {
+    ns->copies.doubt_sources();
+    enqueue_all(*ns);
+  }
 }
 
-void Reflector::enqueue(const std::string& local_namespace, std::string name) {
-  if (name.empty()) return;  // an object at the provider that cannot be a copy
-  controller_.enqueue({local_namespace, {local_namespace, std::move(name)}});
+void Reflector::keep_referred(Namespace& ns, const kube::Object& copy) {
+  std::string name = kind_.local_name(copy.name(), forging_);
+  if (!ns.referred.try_emplace(name, context_.clock.now() + reference_grace).second) return;
+  controller_.enqueue_after({ns.local, {ns.local, std::move(name)}}, reference_grace);
 }
 
-void Reflector::enqueue_all(const std::string& local_namespace) {
-  const Namespace& ns = namespaces_.at(local_namespace);
-  for (const auto& key : ns.home->store().keys()) enqueue(local_namespace, key.name);
-  for (const auto& key : ns.provider->store().keys()) enqueue(local_namespace, kind_.local_name(key.name, forging_));
+void Reflector::start_reading() {
+  for (const auto& [local, ns] : namespaces_) {
+    ns->was_read = false;
+    ns->copies.clear();
+    ns->sources.clear();
+    ns->listed.clear();
+    enqueue(*ns, {});
+  }
 }
 
-asio::awaitable<kube::Outcome> Reflector::reconcile(kube::WorkKey key) {
-  const std::string local_namespace = key.object.ns;
-  kube::Outcome outcome = co_await reflect(std::move(key));
-  if (const auto ns = namespaces_.find(local_namespace); ns != namespaces_.end() && outcome.failure())
-    ns->second.counters.failed.add();
+/// The key without a name stands for the namespace as a whole.
+void Reflector::enqueue(const Namespace& ns, std::string name) {
+  controller_.enqueue({ns.local, {ns.local, std::move(name)}});
+}
+
+void Reflector::enqueue_copy(const Namespace& ns, std::string_view remote_name) {
+  if (std::string local = kind_.local_name(remote_name, forging_); !local.empty()) enqueue(ns, std::move(local));
+}
+
+void Reflector::enqueue_all(const Namespace& ns) {
+  if (home_)
+    for (const kube::ObjectKey& key : home_->store().keys(by_namespace, ns.local)) enqueue(ns, key.name);
+  for (const auto& [name, listed] : ns.listed)
+    if (listed.allowed) enqueue(ns, name);
+  for (const auto& [name, until] : ns.referred) enqueue(ns, name);
+  for (const std::string& name : ns.copies.names()) enqueue_copy(ns, name);
+}
+
+bool Reflector::is_current(const Namespace& ns) const {
+  const auto found = namespaces_.find(ns.local);
+  return found != namespaces_.end() && found->second.get() == &ns;
+}
+
+asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
+  const auto found = namespaces_.find(key.object.ns);
+  if (found == namespaces_.end() || !is_known_at_home()) co_return Outcome::done();
+  const Shared ns = found->second;
+  Outcome outcome = key.object.name.empty() ? co_await look(ns) : co_await reflect(ns, key.object.name);
+  if (outcome.failure()) ns->counters.failed.add();
   co_return outcome;
 }
 
-asio::awaitable<kube::Outcome> Reflector::reflect(kube::WorkKey key) {
-  const auto found = namespaces_.find(key.object.ns);
-  if (found == namespaces_.end()) co_return kube::Outcome::done();
-  const Namespace& ns = found->second;
-  if (!ns.home->has_synced() || !ns.provider->has_synced()) co_return kube::Outcome::done();
-
-  const auto local = ns.home->find(key.object);
-  const kube::ObjectKey remote_key{ns.remote, kind_.remote_name(key.object.name, forging_)};
-  const auto remote = ns.provider->find(remote_key);
-  auto plan = reflection::plan_reflection(kind_, policy_, local ? &*local : nullptr, remote ? &*remote : nullptr,
-                                          ns.remote, forging_);
-  kube::Api& provider = context_.provider.api();
-
-  if (const auto* refuse = std::get_if<action::Refuse>(&plan)) {
-    if (local) context_.events.warning(*local, kind_.resource, api::reasons::failed_reflection, refuse->message);
-    co_return kube::Outcome::done();
+asio::awaitable<Outcome> Reflector::look(Shared ns) {
+  if (!ns->was_read) {
+    for (auto read : {&Reflector::read_home, &Reflector::read_copies})
+      if (auto done = co_await (this->*read)(ns); !done) co_return Outcome::retry(std::move(done.error()));
+    if (!is_current(*ns)) co_return Outcome::done();
+    ns->was_read = true;
+    enqueue_all(*ns);
+  } else {
+    if (kind_.referred_only)
+      if (auto listed = co_await list_home(ns); !listed) co_return Outcome::retry(std::move(listed.error()));
+    if (!ns->copies.empty())
+      if (auto checked = co_await check_copies(ns); !checked) co_return Outcome::retry(std::move(checked.error()));
   }
+  if (!is_current(*ns)) co_return Outcome::done();
+  if (!ns->copies.empty() || !ns->referred.empty())
+    co_return Outcome::again_after(std::chrono::milliseconds(context_.random.between(check_after_ms, check_before_ms)));
+  // The first copy that is written asks for this again.
+  if (!kind_.referred_only) co_return Outcome::done();
+  co_return Outcome::again_after(
+      std::chrono::milliseconds(context_.random.between(idle_check_ms, idle_check_ms * 5 / 4)));
+}
+
+asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
+  const kube::ListOptions options{.resource_version = "0", .metadata_only = true};
+  auto list = co_await context_.home.api().list(kind_.resource, ns->local, options, page_bytes);
+  if (!list) co_return kube::fail(std::move(list.error()), "looking for what is to be reflected");
+  std::map<std::string, Namespace::Listed> now;
+  for (kube::json::value& item : list->items)
+    if (auto object = kube::Object::from(std::move(item)))
+      now[std::string(object->name())] = {version_of(*object), reflection::is_allowed(*object)};
+  std::swap(ns->listed, now);
+  if (!is_current(*ns)) co_return kube::Result<void>();
+  for (const auto& [name, listed] : ns->listed) {
+    const auto before = now.find(name);
+    if (before == now.end() || before->second.version != listed.version) enqueue(*ns, name);
+  }
+  for (const auto& [name, listed] : now)
+    if (!ns->listed.contains(name)) enqueue(*ns, name);
+  co_return kube::Result<void>();
+}
+
+std::optional<std::uint64_t> Reflector::version_at_home(const Namespace& ns, const std::string& name) const {
+  if (home_) {
+    const kube::ObjectKey key{ns.local, name};
+    return home_->store().contains(key) ? std::optional(home_->store().version(key)) : std::nullopt;
+  }
+  const auto listed = ns.listed.find(name);
+  const auto referred = ns.referred.find(name);
+  const bool is_referred =
+      referred != ns.referred.end() && (!referred->second || *referred->second > context_.clock.now());
+  if (!is_referred && (listed == ns.listed.end() || !listed->second.allowed)) return std::nullopt;
+  return listed == ns.listed.end() ? 0 : listed->second.version;
+}
+
+asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
+  if (kind_.referred_only) co_return co_await list_home(ns);
+  ns->sources.clear();
+  kube::ListOptions options{.limit = page_size};
+  std::size_t held = 0;
+  do {
+    auto page = co_await context_.home.api().list(kind_.resource, ns->local, options, page_bytes);
+    if (!page) co_return kube::fail(std::move(page.error()), "reading what is to be reflected");
+    for (kube::json::value& item : page->items) {
+      auto object = kube::Object::from(std::move(item));
+      if (!object) continue;
+      std::string text = object->text();
+      if ((held += text.size()) > most_content) continue;
+      ns->sources[std::string(object->name())] = std::move(text);
+    }
+    options.continue_token = std::move(page->continue_token);
+  } while (!options.continue_token.empty() && held <= most_content);
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> Reflector::read_copies(Shared ns) {
+  ns->copies.clear();
+  kube::ListOptions options{.limit = page_size};
+  do {
+    auto page = co_await context_.provider.list(kind_.resource, ns->remote, options, page_bytes);
+    if (!page) co_return kube::fail(std::move(page.error()), "reading the copies in " + ns->remote);
+    for (kube::json::value& item : page->items) {
+      auto object = kube::Object::from(std::move(item));
+      if (!object || kind_.local_name(object->name(), forging_).empty()) continue;
+      ns->copies.read(*object);
+      // Who refers to what may not be known yet.
+      if (kind_.referred_only && object->has_annotation(api::annotations::reflected_digest))
+        keep_referred(*ns, *object);
+      // Its owner has been told, and drops the session.
+      if (context_.stores.is_exceeded()) co_return kube::Result<void>();
+    }
+    options.continue_token = std::move(page->continue_token);
+  } while (!options.continue_token.empty());
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
+  const std::uint64_t newest = ns->copies.newest();
+  // Any version that the server's cache has will do, where it is not older than what is known.
+  for (const char* version : {"0", ""}) {
+    kube::ListOptions options{.resource_version = version, .metadata_only = true};
+    auto list = co_await context_.provider.list(kind_.resource, ns->remote, options, page_bytes);
+    if (!list) co_return kube::fail(std::move(list.error()), "comparing the copies in " + ns->remote);
+    const std::uint64_t list_version = kube::Store::version_number(list->resource_version);
+    if (list_version < newest) continue;
+    std::vector<Copies::Seen> seen;
+    seen.reserve(list->items.size());
+    for (kube::json::value& item : list->items)
+      if (auto object = kube::Object::from(std::move(item));
+          object && !kind_.local_name(object->name(), forging_).empty())
+        seen.push_back({std::string(object->name()), std::string(object->uid()), version_of(*object)});
+    for (const std::string& name : ns->copies.compare(seen, list_version)) enqueue_copy(*ns, name);
+    co_return kube::Result<void>();
+  }
+  // The server's own word is older than what it has answered before: its database was restored.
+  auto read = co_await read_copies(ns);
+  if (read && is_current(*ns)) enqueue_all(*ns);
+  co_return read;
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_source(Shared ns, std::string name) {
+  const kube::ObjectKey key{ns->local, std::move(name)};
+  if (auto listed = ns->sources.extract(key.name); !listed.empty()) {
+    auto object = kube::Object::parse(listed.mapped());
+    if (object && version_of(*object) >= version_at_home(*ns, key.name).value_or(0)) {
+      // The elements of a list do not name their kind, and Events need it.
+      object->tree()["apiVersion"] = kind_.resource.api_version();
+      object->tree()["kind"] = kind_.resource.kind;
+      co_return std::optional(std::move(*object));
+    }
+  }
+  auto live = co_await context_.home.api().get(kind_.resource, key);
+  if (live) co_return std::optional(std::move(*live));
+  if (live.error().is_not_found()) co_return std::nullopt;
+  co_return kube::fail(std::move(live.error()), "reading what is to be reflected");
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_copy(Shared ns, std::string name) {
+  if (const std::string text = ns->copies.take_text(name); !text.empty())
+    if (auto object = kube::Object::parse(text)) co_return std::optional(std::move(*object));
+  auto live = co_await context_.provider.get(kind_.resource, {ns->remote, name});
+  if (live) co_return std::optional(std::move(*live));
+  if (!live.error().is_not_found()) co_return kube::fail(std::move(live.error()), "reading a copy");
+  ns->copies.erase(name);
+  co_return std::nullopt;
+}
+
+void Reflector::tell_references(const Namespace& ns, const std::string& name, const kube::Object* reflected) const {
+  if (kind_.secrets_of && on_references_)
+    on_references_(ns.local, name, reflected ? kind_.secrets_of(*reflected) : std::vector<std::string>());
+}
+
+asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
+  const std::string remote_name = kind_.remote_name(name, forging_);
+  if (!ns->was_read || remote_name.empty()) co_return Outcome::done();
+  const auto at_home = version_at_home(*ns, name);
+  std::uint64_t source = at_home.value_or(0);
+  if (!at_home) ns->referred.erase(name);
+  const Copy* known = ns->copies.find(remote_name);
+  if (!at_home && !known) {
+    tell_references(*ns, name, nullptr);
+    co_return Outcome::done();
+  }
+  if (known && known->settled_for && known->source == source) {
+    ns->sources.erase(name);
+    co_return Outcome::done();
+  }
+
+  std::optional<kube::Object> local;
+  if (at_home) {
+    auto read = co_await read_source(ns, name);
+    if (!read) co_return Outcome::retry(std::move(read.error()));
+    local = std::move(*read);
+    source = local ? version_of(*local) : 0;
+  }
+  const int filters = filters_changed_;
+  const auto wanted =
+      local ? reflection::wanted_copy(kind_, policy_, *local, ns->remote, forging_) : std::optional<kube::Object>();
+  tell_references(*ns, name, wanted ? &*local : nullptr);
+  const std::string wish(wanted ? wanted->annotation(api::annotations::reflected_digest) : "");
+  known = ns->copies.find(remote_name);
+  if (known && known->settled_for == wish) {
+    ns->copies.settle_source(remote_name, source);
+    co_return Outcome::done();
+  }
+
+  std::optional<kube::Object> remote;
+  if (known) {
+    auto read = co_await read_copy(ns, remote_name);
+    if (!read) co_return Outcome::retry(std::move(read.error()));
+    remote = std::move(*read);
+  }
+  if (!is_current(*ns)) co_return Outcome::done();
+  if (filters != filters_changed_) co_return Outcome::again_after(0s);
+  // What the Go version copied, which copies all that there is, may be in use.
+  if (kind_.referred_only && !at_home && remote && !remote->has_annotation(api::annotations::reflected_digest)) {
+    ns->copies.settle(*remote, wish, source);
+    co_return Outcome::done();
+  }
+  auto plan = reflection::plan_reflection(kind_, policy_, local ? &*local : nullptr, remote ? &*remote : nullptr,
+                                          ns->remote, forging_);
+
+  if (auto* applied = std::get_if<action::Apply>(&plan))
+    co_return co_await apply(ns, std::move(*local), std::move(*applied));
   if (const auto* remove = std::get_if<action::Remove>(&plan)) {
-    auto removed = co_await provider.remove(kind_.resource, remote_key, {.uid = remove->uid});
+    auto removed = co_await context_.provider.remove(kind_.resource, {ns->remote, remote_name}, {.uid = remove->uid});
     if (!removed && !removed.error().is_not_found())
-      co_return kube::Outcome::retry(std::move(removed.error()).in("removing a reflected object"));
+      co_return Outcome::retry(std::move(removed.error()).in("removing a reflected object"));
+    ns->copies.erase(remote_name);
     if (local && !remove->message.empty())
       context_.events.normal(*local, kind_.resource, api::reasons::reflection_disabled, remove->message);
-    co_return kube::Outcome::done();
+    if (!wanted) co_return Outcome::done();
+    // To be replaced: where something holds it up, the next look tells.
+    ns->copies.doubt(remote_name);
+    co_return Outcome::again_after(0s);
   }
-  if (const auto* apply = std::get_if<action::Apply>(&plan)) {
-    const kube::WriteOptions options{.field_manager = api::reflection_manager};
-    auto applied = co_await provider.patch(kind_.resource, remote_key, kube::PatchType::apply, apply->desired.text(),
-                                           options, apply->force);
-    // Without force: somebody else has taken the name. The cache will show whom.
-    if (!applied && applied.error().is_conflict()) co_return kube::Outcome::again_after(1s);
-    if (!applied) {
-      kube::Failure failure = std::move(applied.error()).in("reflecting to " + remote_key.ns);
-      if (local && failure.is_permanent())
-        context_.events.warning(*local, kind_.resource, api::reasons::failed_reflection, failure.text());
-      co_return kube::Outcome::retry(std::move(failure));
-    }
-    // The namespace may have been withdrawn while the answer was under way.
-    if (const auto now = namespaces_.find(key.object.ns);
-        now != namespaces_.end() && now->second.remote == remote_key.ns) {
-      now->second.counters.reflected.add();
-      now->second.provider->observe(std::move(*applied));
-    }
+  if (remote && remote->is_deleting() && wanted) co_return Outcome::again_after(deletion_pause);
+  if (const auto* keep = std::get_if<action::Keep>(&plan); keep && local && !keep->message.empty())
+    context_.events.normal(*local, kind_.resource, api::reasons::reflection_disabled, keep->message);
+  if (const auto* refuse = std::get_if<action::Refuse>(&plan); refuse && local)
+    context_.events.warning(*local, kind_.resource, api::reasons::failed_reflection, refuse->message);
+  if (remote) ns->copies.settle(*remote, wish, source);
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action::Apply wanted) {
+  const int filters = filters_changed_;
+  const kube::ObjectKey key{ns->remote, std::string(wanted.desired.name())};
+  const kube::WriteOptions options{.field_manager = api::reflection_manager};
+  auto applied = co_await context_.provider.patch(kind_.resource, key, kube::PatchType::apply, wanted.desired.text(),
+                                                  options, wanted.force);
+  if (!applied && applied.error().is_conflict()) {
+    // Somebody else has taken the name, or there is another copy by now.
+    ns->copies.doubt(key.name);
+    co_return Outcome::again_after(1s);
   }
-  co_return kube::Outcome::done();
+  if (!applied) {
+    kube::Failure failure = std::move(applied.error()).in("reflecting to " + ns->remote);
+    if (failure.is_permanent())
+      context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());
+    co_return Outcome::retry(std::move(failure));
+  }
+  if (!wanted.force && has_other_managers(*applied)) {
+    // It was made by somebody else since this namespace was read: what we have set is taken back, and it is left alone.
+    const std::string nothing = kube::Object::make(kind_.resource, key).text();
+    ns->copies.doubt(key.name);
+    auto undone = co_await context_.provider.patch(kind_.resource, key, kube::PatchType::apply, nothing, options);
+    if (!undone) co_return Outcome::retry(std::move(undone.error()).in("giving back an object of somebody else"));
+    co_return Outcome::again_after(0s);
+  }
+  const bool is_first = ns->copies.empty();
+  ns->copies.settle(*applied, std::string(wanted.desired.annotation(api::annotations::reflected_digest)),
+                    version_of(local));
+  // What was sent may not be what is wanted any more.
+  if (filters != filters_changed_) ns->copies.doubt_sources();
+  ns->counters.reflected.add();
+  if (is_first && is_current(*ns))
+    controller_.enqueue_after({ns->local, {ns->local, {}}}, std::chrono::milliseconds(check_after_ms));
+  co_return Outcome::done();
 }
 
 }  // namespace liqo::reflector

@@ -137,6 +137,98 @@ def test_a_configmap_of_home_is_there_for_the_pod(story: Story) -> None:
     wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "ciao\n", 60, "the pod to greet")
 
 
+def test_secrets_of_home_are_there_for_the_pods_that_refer_to_them(story: Story) -> None:
+    api = story.consumer.api
+
+    def secret(name: str, word: str) -> None:
+        api.apply(
+            "secrets", story.namespace, {"kind": "Secret", "metadata": {"name": name}, "stringData": {"word": word}}
+        )
+
+    def remote(name: str) -> dict[str, Any] | None:
+        return story.provider.api.find("secrets", story.twin, name)
+
+    secret("used", "ciao")
+    secret("unused", "nobody asks")
+    pod = busybox("one", "echo $WORD; cat /late/word; sleep 1000000")
+    pod["spec"]["volumes"] = [{"name": "late", "secret": {"secretName": "late"}}]
+    main = pod["spec"]["containers"][0]
+    main["env"] = [{"name": "WORD", "valueFrom": {"secretKeyRef": {"name": "used", "key": "word"}}}]
+    main["volumeMounts"] = [{"name": "late", "mountPath": "/late"}]
+    story.create(pod)
+    wait_for(lambda: remote("used"), 30, "the Secret of the pod to be in milan")
+    # One that the pod waits for comes later.
+    secret("late", "salve")
+    wait_for(lambda: remote("late"), 30, "the later Secret to be in milan")
+    # The kubelet there tries again with growing pauses.
+    story.wait_ready("one", 120)
+    wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "ciao\nsalve", 30, "the pod to print")
+    assert remote("unused") is None, "what nothing refers to stays at home"
+    assert (remote("used") or {})["metadata"]["labels"]["offloading.liqo.io/origin"] == "rome"
+    # What somebody changes or deletes there is right again within 30 s.
+    was = (remote("used") or {})["data"]
+    story.provider.api.patch("secrets", story.twin, "used", {"data": {"word": None}})
+    story.provider.api.delete("secrets", story.twin, "late")
+    wait_for(lambda: (remote("used") or {}).get("data") == was and remote("late"), 35, "the copies to be right again")
+    # A change at home follows.
+    secret("used", "addio")
+    wait_for(lambda: (remote("used") or {})["data"] != was, 35, "the change to arrive")
+
+
+def test_services_and_ingresses_of_home_are_there_too(story: Story) -> None:
+    ports = [{"name": "http", "port": 80, "targetPort": 8080}]
+    spec = {"selector": {"app": "web"}, "ports": ports}
+    for name, more in {"web": {}, "peers": {"clusterIP": "None"}, "door": {"type": "NodePort"}}.items():
+        body = {"kind": "Service", "metadata": {"name": name}, "spec": {**spec, **more}}
+        story.consumer.api.create("services", story.namespace, body)
+    certificate = {"kind": "Secret", "metadata": {"name": "web-tls"}, "stringData": {"tls.crt": "x", "tls.key": "y"}}
+    story.consumer.api.create("secrets", story.namespace, certificate)
+    backend = {"service": {"name": "web", "port": {"number": 80}}}
+    rule = {"host": "shop.example", "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}
+    ingress = {"tls": [{"hosts": ["shop.example"], "secretName": "web-tls"}], "rules": [rule]}
+    story.consumer.api.create(
+        "ingresses", story.namespace, {"kind": "Ingress", "metadata": {"name": "web"}, "spec": ingress}
+    )
+
+    def remote(kind: str, name: str) -> dict[str, Any] | None:
+        return story.provider.api.find(kind, story.twin, name)
+
+    for name in ("web", "peers", "door"):
+        wait_for(lambda name=name: remote("services", name), 30, f"Service {name} to be in milan")
+    assert (remote("services", "peers") or {})["spec"]["clusterIP"] == "None"
+    home = story.consumer.api.get("services", story.namespace, "web")["spec"]["clusterIP"]
+    assert (remote("services", "web") or {})["spec"]["clusterIP"] not in ("None", home, None)
+    wait_for(lambda: remote("ingresses", "web"), 30, "the Ingress to be in milan")
+    assert (remote("ingresses", "web") or {})["spec"]["rules"] == [rule]
+    wait_for(lambda: remote("secrets", "web-tls"), 30, "its certificate to be in milan")
+
+    # The pod that runs there is behind the Service there, under the name that it has at home.
+    pod = busybox("one", "while true; do echo pong | nc -l -p 8080; done")
+    pod["metadata"]["labels"] = {"app": "web"}
+    story.create(pod)
+    ready = story.wait_ready("one")
+
+    def endpoints() -> list[str]:
+        slices = story.provider.api.list("endpointslices", story.twin, selector="kubernetes.io/service-name=web")
+        return [address for each in slices for end in each["endpoints"] or [] for address in end["addresses"]]
+
+    address = ready["status"]["podIP"]
+    wait_for(lambda: endpoints() == [address], 30, "the pod to be an endpoint in milan")
+
+    versions = {
+        name: (remote("services", name) or {})["metadata"]["resourceVersion"] for name in ("web", "peers", "door")
+    }
+    stays(
+        lambda: (
+            versions == {name: (remote("services", name) or {})["metadata"]["resourceVersion"] for name in versions}
+        ),
+        30,
+        "the Services",
+    )
+    story.consumer.api.delete("services", story.namespace, "door")
+    wait_for(lambda: remote("services", "door") is None, 30, "the Service to be gone in milan")
+
+
 def test_a_deployment_of_20_is_scaled_up_and_down(story: Story) -> None:
     story.deployment("many", 5, busybox("many"))
     story.wait_ready_replicas("many", 5, 60)

@@ -173,18 +173,18 @@ def test_a_selector_that_nothing_has_is_told_and_can_be_taken_back(pair: Pair) -
     pair.consumer.api.delete("namespaces", None, "typo")
 
 
-def test_a_pod_that_uses_a_secret_says_what_is_not_copied(pair: Pair) -> None:
+def test_a_pod_that_uses_a_claim_says_what_is_not_copied(pair: Pair) -> None:
     pod = busybox("needy")
-    pod["spec"]["volumes"] = [{"name": "tls", "secret": {"secretName": "web-tls"}}]
+    pod["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "web-data"}}]
     tolerations = [{"key": "virtual-node.liqo.io/not-allowed", "operator": "Exists", "effect": "NoExecute"}]
     pod["spec"] |= {"nodeName": "bonn", "tolerations": tolerations}
     pair.consumer.api.create("pods", "demo", pod)
 
     def told() -> bool:
         events = pair.consumer.api.list("events", "demo")
-        return any(e["reason"] == "OffloadingNotReflected" and "Secret web-tls" in e["message"] for e in events)
+        return any(e["reason"] == "OffloadingNotReflected" and "PersistentVolumeClaim web-data" in e["message"] for e in events)
 
-    wait_for(told, 60, "an Event to name the Secret")
+    wait_for(told, 60, "an Event to name the claim")
     pair.consumer.api.delete("pods", "demo", "needy")
     wait_for(lambda: pair.consumer.api.find("pods", "demo", "needy") is None, 90, "the pod to go")
 

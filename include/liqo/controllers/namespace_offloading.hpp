@@ -8,6 +8,7 @@
 
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/context.hpp"
+#include "liqo/controllers/own_user.hpp"
 #include "liqo/controllers/runnable.hpp"
 #include "liqo/core/earlier_pods.hpp"
 #include "liqo/core/namespace/offloading_status.hpp"
@@ -30,6 +31,8 @@ class NamespaceOffloadingController final : public Runnable {
   using Entries = std::map<std::string, std::string>;
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   asio::awaitable<kube::Result<void>> set_label(std::string ns, bool wanted);
+  /// Lets this process read the Secrets of an offloaded namespace. With the NamespaceOffloading that right goes.
+  asio::awaitable<kube::Result<void>> enter(kube::Object offloading);
   /// Makes pods that admission has let through unchanged, because the namespace was not extended yet, follow the
   /// strategy where Kubernetes allows that, and tells of the others; twice, where the namespace begins to be extended.
   /// Answers when to look again.
@@ -44,7 +47,8 @@ class NamespaceOffloadingController final : public Runnable {
   void map_changed(const kube::ObjectKey& key);
 
   Context context_;
-  kube::InformerHandle offloadings_, namespaces_, virtual_nodes_, nodes_, maps_;
+  OwnUser user_;
+  kube::InformerHandle offloadings_, namespaces_, virtual_nodes_, nodes_, maps_, bindings_;
   std::unordered_map<kube::ObjectKey, Entries> seen_maps_;        ///< what each map says of each namespace
   std::unordered_map<kube::ObjectKey, std::string> seen_labels_;  ///< of each Node
   std::unordered_map<kube::ObjectKey, std::string> seen_nodes_;   ///< cluster and labels of each VirtualNode

@@ -7,6 +7,7 @@
 
 #include "liqo/controllers/pod.hpp"
 #include "liqo/controllers/provider_link.hpp"
+#include "liqo/controllers/secret_references.hpp"
 #include "liqo/controllers/session_workers.hpp"
 #include "liqo/core/forge/node.hpp"
 #include "liqo/reflector/reflector.hpp"
@@ -40,15 +41,18 @@ class ProviderSession {
   const PodController& pods() const { return pods_; }
   /// The connection, to be shared by whoever uses it over an await: the session may be gone by then.
   std::shared_ptr<ProviderLink> link() const { return link_; }
-  bool is_busy() const { return pods_.is_busy() || config_maps_.is_busy(); }
+  bool is_busy() const;
 
  private:
   asio::awaitable<void> probe();
   void read_mapping();
   /// Notes a VirtualNode of this provider; false where it is of another one.
   bool take_sibling(const kube::ObjectKey& key);
-  /// Copies are shared by all virtual nodes of the provider, and one of them decides what is left out of them.
+  /// The oldest virtual node of the provider says what is left out of copies, and its session makes them.
   void read_filters();
+  /// Has the namespaces reflected that are mapped, where this session is the one that does so.
+  void reflect_mapped();
+  void tell_references(const std::string& ns);
   /// Tells the pods which addresses are declared, once what says so is known. Answers whether it is.
   bool read_addresses();
   asio::awaitable<void> read_addresses_first();
@@ -63,10 +67,12 @@ class ProviderSession {
   kube::InformerHandle foreign_clusters_, configurations_, ips_;  ///< what is declared about the provider's addresses
   std::string tenant_namespace_;
   PodController pods_;
-  reflector::Reflector config_maps_;
-  std::map<std::string, std::string> reflected_;      ///< namespaces given to the reflector, local to remote
+  SecretReferences references_;
+  std::vector<std::unique_ptr<reflector::Reflector>> reflectors_;  ///< one for each kind of the table
+  std::map<std::string, std::string> reflected_;      ///< namespaces given to the reflectors, local to remote
   std::map<kube::ObjectKey, kube::Object> siblings_;  ///< the VirtualNodes of this provider
-  std::optional<core::ReflectionFilters> filters_;    ///< that hold for copies
+  bool reflects_ = false;  ///< copies are shared by all virtual nodes of the provider: the session of one keeps them
+  std::optional<core::ReflectionFilters> filters_;  ///< that hold for copies
   core::ProviderHealth health_;
   std::function<void()> health_changed_, overflown_;
   SessionWorkers workers_;

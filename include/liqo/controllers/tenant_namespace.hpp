@@ -8,6 +8,7 @@
 
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/context.hpp"
+#include "liqo/controllers/own_user.hpp"
 #include "liqo/controllers/runnable.hpp"
 
 namespace liqo::controllers {
@@ -55,7 +56,6 @@ class TenantNamespaces final : public Runnable {
     kube::InformerHandle secrets;
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
-  asio::awaitable<kube::Result<std::string>> own_user();
   asio::awaitable<kube::Result<bool>> may_read_secrets(std::string ns);
   /// Lets go of the rights, unless credentials still need them; answers whether nothing holds them (any more).
   asio::awaitable<kube::Result<bool>> release_rights(std::string ns);
@@ -66,10 +66,10 @@ class TenantNamespaces final : public Runnable {
   void tell(const kube::ObjectKey& key) const;
 
   Context context_;
+  OwnUser user_;
   kube::InformerHandle namespaces_, bindings_;
   std::map<std::string, Entry, std::less<>> entries_;
   std::vector<Handler> readers_;
-  std::string user_;
   kube::Controller controller_;
 };
 

@@ -7,8 +7,7 @@
 
 namespace liqo::core {
 
-/// What the pod cannot start without: "Secret a, Secret b, PersistentVolumeClaim c", each once; "" = nothing. What the
-/// pod calls optional does not count, nor do tokens of service accounts, which have their own way.
+/// What the pod cannot start without: "PersistentVolumeClaim a, PersistentVolumeClaim b", each once; "" = nothing.
 std::string not_reflected(const kube::Object& pod);
 
 /// The sentence of the Event at home.

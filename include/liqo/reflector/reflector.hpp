@@ -1,14 +1,19 @@
 // The effectful half of reflection: keeps the copies of one kind of object in the twin namespaces of one provider.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "kube/runtime/controller.hpp"
 #include "kube/runtime/event_recorder.hpp"
 #include "kube/runtime/informer_set.hpp"
 #include "liqo/core/reflection_filters.hpp"
 #include "liqo/reflection/kind.hpp"
+#include "liqo/reflector/copies.hpp"
 #include "liqo/reflector/counters.hpp"
 
 namespace liqo::reflector {
@@ -18,47 +23,86 @@ namespace asio = boost::asio;
 /// What a Reflector works with; everything outlives it.
 struct ReflectorContext {
   kube::InformerSet& home;
-  kube::InformerSet& provider;
+  kube::Api& provider;
+  kube::StoreBudget& stores;    ///< what is held of the provider
   kube::EventRecorder& events;  ///< of the home cluster
   kube::async::Clock& clock;
   kube::Random& random;
   kube::Metrics& metrics;
 };
 
-/// One kind, one provider, any number of namespaces. Level-triggered on both sides; nothing is written or deleted in a
-/// namespace before the caches of both sides are complete. One thread.
+/// One kind, one provider, any number of namespaces. Level-triggered; one thread.
+///
+/// Streams: one watch of metadata at home, for all namespaces, and none at the provider, however many twins there are.
+/// The content of an object is read when it has changed, and not kept. Of the copies only UID and version are known:
+/// from the answers to writes, and from a list of metadata of each twin that holds any, every 20 s or so. A copy that
+/// somebody changes or deletes is thereby put right within 30 s. Kinds that are reflected only where something refers
+/// to them are listed so at home, too, and not watched. A copy that nothing refers to any more stays for five minutes,
+/// because pods come and go; one that the Go version made stays.
+///
+/// Guarantees: nothing is written in a twin before both sides of it have been read; an object of somebody else is
+/// neither changed nor kept, also where it appears between the reading and the writing.
 class Reflector {
  public:
   Reflector(const asio::any_io_executor& executor, const reflection::ReflectedKind& kind,
             reflection::SelectionPolicy policy, core::ForgingContext forging, ReflectorContext context);
+  ~Reflector();
 
   /// Begins to reflect a namespace. Idempotent for the same twin.
   void start_namespace(const std::string& local, const std::string& remote);
   /// Stops; the copies stay as they are: the twin namespace is removed as a whole.
   void stop_namespace(const std::string& local);
+  /// What others refer to in a namespace, of a kind that is reflected only then.
+  void set_references(const std::string& local, const std::set<std::string>& names);
+  /// Called with the Secrets that an object of this kind, which is reflected, refers to; none = it is not, or no more.
+  using ReferencesHandler =
+      std::function<void(const std::string& ns, const std::string& name, std::vector<std::string> secrets)>;
+  void on_references(ReferencesHandler handler) { on_references_ = std::move(handler); }
   /// Which labels and annotations copies leave out from now on; what is there already is brought in line.
   void set_filters(core::ReflectionFilters filters);
-  /// Reconciles until cancelled.
+  /// Reconciles until cancelled. What was known of copies before is read anew: another process may have led meanwhile.
   asio::awaitable<void> run() { return controller_.run(); }
   bool is_busy() const { return controller_.is_busy(); }
 
  private:
-  struct Namespace {
-    std::string remote;
-    kube::InformerHandle home, provider;
-    ReflectionCounters counters;
-  };
-  /// reconcile() without the counting of failures.
-  asio::awaitable<kube::Outcome> reflect(kube::WorkKey key);
+  struct Namespace;
+  using Shared = std::shared_ptr<Namespace>;  ///< it may be stopped while something of it is awaited
+
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
-  void enqueue(const std::string& local_namespace, std::string name);
-  void enqueue_all(const std::string& local_namespace);
+  /// Reads both sides of a namespace, the first time, and then how its copies are.
+  asio::awaitable<kube::Outcome> look(Shared ns);
+  asio::awaitable<kube::Result<void>> read_home(Shared ns);
+  /// Which versions the objects at home have, of a kind that is not watched there.
+  asio::awaitable<kube::Result<void>> list_home(Shared ns);
+  asio::awaitable<kube::Result<void>> read_copies(Shared ns);
+  asio::awaitable<kube::Result<void>> check_copies(Shared ns);
+  /// Brings one object's copy in line.
+  asio::awaitable<kube::Outcome> reflect(Shared ns, std::string name);
+  asio::awaitable<kube::Result<std::optional<kube::Object>>> read_source(Shared ns, std::string name);
+  asio::awaitable<kube::Result<std::optional<kube::Object>>> read_copy(Shared ns, std::string name);
+  asio::awaitable<kube::Outcome> apply(Shared ns, kube::Object local, reflection::reflection_action::Apply wanted);
+
+  /// What is known of an object at home that may be reflected: its version, 0 where that is not known; nothing where
+  /// there is none.
+  std::optional<std::uint64_t> version_at_home(const Namespace& ns, const std::string& name) const;
+  bool is_known_at_home() const { return kind_.referred_only || home_->has_synced(); }
+  void tell_references(const Namespace& ns, const std::string& name, const kube::Object* reflected) const;
+  /// A copy counts as referred to for a while after it has been found.
+  void keep_referred(Namespace& ns, const kube::Object& copy);
+  void start_reading();
+  void enqueue(const Namespace& ns, std::string name);
+  void enqueue_all(const Namespace& ns);
+  void enqueue_copy(const Namespace& ns, std::string_view remote_name);
+  bool is_current(const Namespace& ns) const;
 
   const reflection::ReflectedKind& kind_;
   reflection::SelectionPolicy policy_;
   core::ForgingContext forging_;
   ReflectorContext context_;
-  std::map<std::string, Namespace> namespaces_;  ///< by local namespace
+  ReferencesHandler on_references_;
+  kube::InformerHandle home_;                 ///< metadata of all namespaces, from the first one that is reflected
+  std::map<std::string, Shared> namespaces_;  ///< by local namespace
+  int filters_changed_ = 0;
   kube::Controller controller_;
 };
 

@@ -55,9 +55,8 @@ kube::Object forge_cluster_role_binding(std::string_view consumer, std::string_v
   return binding;
 }
 
-kube::Object forge_own_binding(std::string_view tenant_namespace, std::string_view user) {
-  kube::Object binding =
-      kube::Object::make(api::kinds::role_bindings, {std::string(tenant_namespace), std::string(own_tenant_role)});
+kube::Object forge_own_binding(std::string_view ns, std::string_view user, std::string_view role) {
+  kube::Object binding = kube::Object::make(api::kinds::role_bindings, {std::string(ns), std::string(role)});
   json::object subject = make_subject("User", user);
   const std::size_t colon = user.rfind(':');
   if (user.starts_with(service_account_prefix) && colon >= service_account_prefix.size()) {
@@ -67,7 +66,7 @@ kube::Object forge_own_binding(std::string_view tenant_namespace, std::string_vi
     subject["namespace"] =
         json::string(user.substr(service_account_prefix.size(), colon - service_account_prefix.size()));
   }
-  complete(binding, own_tenant_role, std::move(subject));
+  complete(binding, role, std::move(subject));
   return binding;
 }
 

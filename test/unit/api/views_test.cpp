@@ -40,6 +40,19 @@ TEST_CASE("a VirtualNode is read, with the defaults of what is absent") {
   CHECK(VirtualNode(empty).hard().empty());
 }
 
+TEST_CASE("of the classes that a VirtualNode names the default one counts, else the first") {
+  const auto classes = [](const char* ingress, const char* balancer) {
+    const auto object = parse(R"({"metadata": {"name": "milan"}, "spec": {"ingressClasses": )" + std::string(ingress) +
+                              R"(, "loadBalancerClasses": )" + balancer + "}}");
+    const VirtualNode node(object);
+    return std::string(node.ingress_class()) + "," + std::string(node.load_balancer_class());
+  };
+  CHECK(classes("[]", "[]") == ",");
+  CHECK(classes("3", "[3]") == ",");
+  CHECK(classes(R"([{"ingressClassName": "a"}, {"ingressClassName": "b"}])",
+                R"([{"loadBalancerClassName": "c"}, {"loadBalancerClassName": "d", "default": true}])") == "a,d");
+}
+
 TEST_CASE("a condition is set once, and duplicates of older writers go") {
   auto object = parse(R"({"metadata": {"name": "milan"}, "status": {"other": 1, "conditions": [
     {"type": "Node", "status": "Creating", "lastTransitionTime": "t0"}, {"type": "VirtualKubelet", "status": "Running"},

@@ -42,8 +42,8 @@ RIGHTS = {
         ("offloading.liqo.io", "quotas"): FULL,
         ("offloading.liqo.io", "quotas/status"): WRITE,
         ("storage.k8s.io", "storageclasses"): READ,
-        ("", "services"): {"list"},
-        ("networking.k8s.io", "ingresses"): {"list"},
+        ("", "services"): READ,
+        ("networking.k8s.io", "ingresses"): READ,
         ("offloading.liqo.io", "shadowpods/status"): WRITE,
         ("offloading.liqo.io", "shadowpods/finalizers"): {"update"},
         ("", "limitranges"): READ,
@@ -74,6 +74,7 @@ RIGHTS = {
     },
     "liqod-node-leases-role.yaml": {("coordination.k8s.io", "leases"): WRITE | {"get", "create"}},
     "liqod-api-servers-role.yaml": {("discovery.k8s.io", "endpointslices"): {"get"}},
+    "liqod-offloaded-clusterrole.yaml": {("", "secrets"): {"get", "list"}},
     "liqod-tenant-clusterrole.yaml": {
         ("", "secrets"): READ | WRITE | {"create"},
         ("coordination.k8s.io", "leases"): {"get", "create"},
@@ -113,6 +114,7 @@ RIGHTS = {
 
 # The roles that liqod may give to others.
 BINDABLE = {
+    "liqo-liqod-offloaded",
     "liqo-liqod-tenant",
     "liqo-remote-controlplane",
     "liqo-virtual-kubelet-remote",
@@ -200,9 +202,10 @@ def test_what_liqod_binds_are_roles_of_this_chart():
     assert {load(name)["metadata"]["name"] for name in names() if load(name)["kind"] == "ClusterRole"} >= BINDABLE
 
 
-def test_secrets_of_the_own_cluster_are_read_in_tenant_namespaces_only():
+def test_secrets_of_the_own_cluster_are_read_in_namespaces_of_peers_and_offloaded_ones_only():
     readers = {name for name in names() if any(READ & set(verbs) for verbs in named_rules(name, "secrets")[0])}
-    assert readers == {"liqo-virtual-kubelet-remote.yaml", "liqod-tenant-clusterrole.yaml"}
+    bound_by_namespace = {"liqod-offloaded-clusterrole.yaml", "liqod-tenant-clusterrole.yaml"}
+    assert readers == {"liqo-virtual-kubelet-remote.yaml", *bound_by_namespace}
 
 
 def named_rules(name, resource):

@@ -156,4 +156,40 @@ TEST_CASE("copies that several virtual nodes share are written as the oldest say
   CHECK(of_copies() == settled);
 }
 
+TEST_CASE("Secrets follow the pods of all virtual nodes of a provider, and nothing is written by two sessions") {
+  Offloading world;
+  world.virtual_node("other");
+  REQUIRE(world.reaches([&] { return world.has(resources::nodes, {"", "other"}); }));
+  const auto secret = [&](std::string_view name) {
+    kube::Object out = kube::Object::make(resources::secrets, {shop, std::string(name)});
+    out.tree()["data"] = json::object{{"word", "Y2lhbw=="}};
+    out.tree()["type"] = "Opaque";
+    world.apply(resources::secrets, out);
+  };
+  const auto pod = [&](std::string_view node, std::string_view uses) {
+    kube::Object out = kube::Object::make(resources::pods, {shop, "on-" + std::string(node)});
+    out.mutable_spec()["nodeName"] = node;
+    out.mutable_spec()["containers"] =
+        json::array{json::object{{"name", "main"},
+                                 {"image", "shop:1"},
+                                 {"envFrom", json::array{json::object{{"secretRef", json::object{{"name", uses}}}}}}}};
+    world.apply(resources::pods, out);
+  };
+  for (const char* name : {"first", "second", "unused"}) secret(name);
+  pod("milan", "first");
+  pod("other", "second");
+  CHECK(world.reaches(
+      [&] { return world.at_milan(resources::secrets, "first") && world.at_milan(resources::secrets, "second"); }));
+  world.pass(2min);
+  CHECK_FALSE(world.at_milan(resources::secrets, "unused").has_value());
+  std::size_t writes = 0;
+  for (const auto& write : world.milan.writes()) writes += write.plural == "secrets";
+  CHECK(writes == 2);
+  // This process may read the Secrets of that namespace as long as it is offloaded.
+  const auto binding = world.find(kinds::role_bindings, {shop, "liqo-liqod-offloaded"});
+  REQUIRE(binding.has_value());
+  REQUIRE(binding->owner_references().size() == 1);
+  CHECK(binding->owner_references().front().kind == "NamespaceOffloading");
+}
+
 }  // namespace liqo::testing

@@ -13,33 +13,25 @@ kube::Object pod(const char* spec) {
   return *parsed;
 }
 
-TEST_CASE("Secrets and claims are found wherever a pod names them, each once") {
+TEST_CASE("claims are found, each once; Secrets and ConfigMaps follow the pod") {
   CHECK(not_reflected(pod(R"({"containers":[{"name":"a"}]})")).empty());
   CHECK(not_reflected(pod(R"({
     "volumes": [{"name":"a","secret":{"secretName":"tls"}},
                 {"name":"b","persistentVolumeClaim":{"claimName":"data"}},
-                {"name":"c","projected":{"sources":[{"secret":{"name":"more"}},{"serviceAccountToken":{"path":"t"}}]}},
-                {"name":"d","configMap":{"name":"settings"}}],
-    "initContainers": [{"name":"i","envFrom":[{"secretRef":{"name":"db"}}]}],
-    "containers": [{"name":"a","env":[{"name":"P","valueFrom":{"secretKeyRef":{"name":"db","key":"p"}}}]}],
-    "imagePullSecrets": [{"name":"registry"}]})")) == "Secret tls, PersistentVolumeClaim data, Secret more, Secret db");
-}
-
-TEST_CASE("what is optional does not hold a pod up") {
-  CHECK(not_reflected(pod(R"({
-    "volumes": [{"name":"a","secret":{"secretName":"tls","optional":true}}],
-    "containers": [{"name":"a","envFrom":[{"secretRef":{"name":"db","optional":true}}],
-      "env":[{"name":"P","valueFrom":{"secretKeyRef":{"name":"db","key":"p","optional":true}}}]}]})"))
-            .empty());
+                {"name":"c","persistentVolumeClaim":{"claimName":"logs"}},
+                {"name":"d","persistentVolumeClaim":{"claimName":"data"}},
+                {"name":"e","configMap":{"name":"settings"}}]})")) ==
+        "PersistentVolumeClaim data, PersistentVolumeClaim logs");
 }
 
 TEST_CASE("many are counted, and nonsense is nothing") {
   std::string volumes;
   for (int i = 0; i < 10; ++i)
-    volumes += std::string(i ? "," : "") + R"({"name":"v","secret":{"secretName":"s)" + std::to_string(i) + "\"}}";
+    volumes += std::string(i ? "," : "") + R"({"name":"v","persistentVolumeClaim":{"claimName":"c)" +
+               std::to_string(i) + "\"}}";
   const std::string told = not_reflected(pod((R"({"volumes":[)" + volumes + "]}").c_str()));
-  CHECK(told.ends_with("Secret s7 and 2 more"));
-  CHECK(not_reflected(pod(R"({"volumes":[7,{"secret":[]}],"containers":{"a":1}})")).empty());
+  CHECK(told.ends_with("PersistentVolumeClaim c7 and 2 more"));
+  CHECK(not_reflected(pod(R"({"volumes":[7,{"persistentVolumeClaim":[]}],"containers":{"a":1}})")).empty());
 }
 
 }  // namespace

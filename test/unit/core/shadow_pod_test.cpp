@@ -38,10 +38,10 @@ const json::array& sources(const json::object& spec, std::size_t volume) {
 TEST_CASE("labels and annotations travel, marked, without those of home") {
   ForgingContext ctx = context();
   ctx.patch.labels_not_reflected = {"secret-label"};
-  ctx.patch.annotations_not_reflected = {"cloud.google.com/neg"};
+  ctx.patch.annotations_not_reflected = {"secret-note"};
   const auto shadow = forge(local_pod("{}", "{}", R"({"labels": {"app": "web", "liqo.io/shadowPod": "true",
       "liqo.io/remote-unavailable": "true", "liqo.io/creator-user": "me", "secret-label": "x"},
-      "annotations": {"note": "hello", "cloud.google.com/neg": "{}", "offloading.liqo.io/remote-pod-uid": "r1",
+      "annotations": {"note": "hello", "secret-note": "x", "cloud.google.com/neg": "{}", "offloading.liqo.io/remote-pod-uid": "r1",
       "kubectl.kubernetes.io/last-applied-configuration": "{}"}})"),
                             ctx)
                           .shadow;

@@ -15,10 +15,12 @@ inline constexpr std::string_view pod_cidrs_key = "POD_CIDRS";
 inline constexpr std::string_view nonce_secret = "liqo-nonce";
 inline constexpr std::string_view signed_nonce_secret = "liqo-signed-nonce";
 
-/// Cluster roles that a provider binds to its consumers, and the one that lets liqod work in a tenant namespace.
+/// Cluster roles that a provider binds to its consumers, and those that let liqod work in a tenant namespace and in one
+/// whose pods are offloaded.
 inline constexpr std::string_view remote_control_plane_role = "liqo-remote-controlplane";
 inline constexpr std::string_view remote_cluster_wide_role = "liqo-virtual-kubelet-remote-clusterwide";
 inline constexpr std::string_view own_tenant_role = "liqo-liqod-tenant";
+inline constexpr std::string_view own_offloaded_role = "liqo-liqod-offloaded";
 
 /// Organization of every ControlPlane and peering-user certificate.
 inline constexpr std::string_view control_plane_organization = "liqo.io";

@@ -160,12 +160,12 @@ TEST_CASE("bindings name the consumer, its role and nothing else, and drift is s
   CHECK(!has_same_role(binding, wide));
   CHECK(has_same_subjects(binding, binding));
 
-  const kube::Object own = forge_own_binding("liqo-tenant-milan", "system:serviceaccount:liqo:agent");
+  const kube::Object own = forge_own_binding("liqo-tenant-milan", "system:serviceaccount:liqo:agent", own_tenant_role);
   const kube::json::value& subject = kube::array_at(own.tree(), {"subjects"})[0];
   CHECK(kube::string_at(subject, {"kind"}) == "ServiceAccount");
   CHECK(kube::string_at(subject, {"name"}) == "agent");
   CHECK(kube::string_at(subject, {"namespace"}) == "liqo");
-  const kube::Object user = forge_own_binding("liqo-tenant-milan", "admin");
+  const kube::Object user = forge_own_binding("liqo-tenant-milan", "admin", own_tenant_role);
   CHECK(kube::string_at(kube::array_at(user.tree(), {"subjects"})[0], {"kind"}) == "User");
 }
 

@@ -1,0 +1,29 @@
+// The name under which this process is known to its own cluster.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+
+#include "kube/client/api.hpp"
+
+namespace liqo::controllers {
+
+namespace asio = boost::asio;
+
+/// Asks once (SelfSubjectReview), and remembers the answer.
+class OwnUser {
+ public:
+  /// `home` outlives it.
+  explicit OwnUser(kube::Api& home) : home_(home) {}
+
+  asio::awaitable<kube::Result<std::string>> name();
+
+ private:
+  kube::Api& home_;
+  std::string name_;
+};
+
+/// A review of that kind, for the API server to fill in.
+kube::json::object make_review(const kube::Resource& kind);
+
+}  // namespace liqo::controllers

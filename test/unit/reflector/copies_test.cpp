@@ -1,0 +1,115 @@
+// What a list of metadata tells about copies whose versions are known.
+#include "liqo/reflector/copies.hpp"
+
+#include <doctest/doctest.h>
+
+namespace liqo::reflector {
+namespace {
+
+const kube::Resource& kind = kube::resources::config_maps;
+
+kube::Object object(const std::string& name, const std::string& uid, std::uint64_t version) {
+  kube::Object out = kube::Object::make(kind, {"twin", name});
+  out.mutable_metadata()["uid"] = uid;
+  out.mutable_metadata()["resourceVersion"] = std::to_string(version);
+  return out;
+}
+
+struct Held {
+  kube::Metrics metrics;
+  std::shared_ptr<kube::StoreUse> use =
+      std::make_shared<kube::StoreUse>(kube::StoreUse::Limits{2'000, 4}, metrics, "milan");
+  int told = 0;
+  kube::StoreBudget budget{use, [this] { ++told; }};
+  bool shows(const std::string& line) const { return metrics.text().contains(line); }
+};
+
+}  // namespace
+
+TEST_CASE("a list tells what is not as it was known") {
+  struct Case {
+    const char* title;
+    std::uint64_t known;  ///< version of the copy with the UID "u"; 0 = none is known
+    std::vector<Copies::Seen> listed;
+    std::uint64_t list_version;
+    std::vector<std::string> due;
+    bool held;
+  };
+  for (const Case& c : {
+           Case{"as it was", 10, {{"a", "u", 10}}, 50, {}, true},
+           Case{"changed since", 10, {{"a", "u", 20}}, 50, {"a"}, true},
+           Case{"replaced", 10, {{"a", "v", 20}}, 50, {"a"}, true},
+           Case{"gone", 10, {}, 50, {"a"}, false},
+           Case{"not gone: the list is older than our write", 10, {}, 9, {}, true},
+           Case{"not changed: the list is older than our write", 10, {{"a", "u", 5}}, 9, {}, true},
+           Case{"older than it was, in a list that is newer: a database that was restored",
+                10,
+                {{"a", "u", 5}},
+                50,
+                {"a"},
+                true},
+           Case{"somebody else's, or left by another process", 0, {{"a", "u", 10}}, 50, {"a"}, true},
+           Case{"nothing", 0, {}, 50, {}, false},
+       }) {
+    CAPTURE(c.title);
+    Held held;
+    Copies copies(held.budget, kind, "twin");
+    if (c.known) copies.settle(object("a", "u", c.known), "wish", 3);
+    CHECK(copies.compare(c.listed, c.list_version) == c.due);
+    CHECK((copies.find("a") != nullptr) == c.held);
+    if (c.held) CHECK(copies.find("a")->settled_for.has_value() == c.due.empty());
+    // What was told once is not told again.
+    CHECK(copies.compare(c.listed, c.list_version).empty());
+  }
+}
+
+TEST_CASE("a copy is settled for one wish, until it is doubted") {
+  Held held;
+  Copies copies(held.budget, kind, "twin");
+  CHECK(copies.empty());
+  copies.read(object("a", "u", 4));
+  REQUIRE(copies.find("a"));
+  CHECK_FALSE(copies.find("a")->settled_for);
+  CHECK(copies.take_text("a") == object("a", "u", 4).text());
+  CHECK(copies.take_text("a").empty());
+  copies.settle(object("a", "u", 5), "wish", 7);
+  CHECK(copies.find("a")->settled_for == "wish");
+  CHECK(copies.newest() == 5);
+  copies.settle_source("a", 8);
+  CHECK(copies.find("a")->source == 8);
+  copies.doubt_sources();
+  CHECK(copies.find("a")->source != 8);
+  CHECK(copies.find("a")->settled_for == "wish");
+  copies.doubt("a");
+  CHECK_FALSE(copies.find("a")->settled_for);
+  copies.settle_source("b", 8);
+  CHECK(copies.names() == std::vector<std::string>{"a"});
+  copies.doubt("b");
+  CHECK(copies.names() == std::vector<std::string>{"a", "b"});
+  copies.erase("c");
+  copies.erase("a");
+  copies.clear();
+  CHECK(copies.empty());
+}
+
+TEST_CASE("what is held of copies counts, and is given back") {
+  Held held;
+  {
+    Copies copies(held.budget, kind, "twin");
+    for (const char* name : {"a", "b", "c", "d"}) copies.settle(object(name, "uid", 1), "wish", 1);
+    CHECK(held.told == 0);
+    CHECK(held.shows("kube_store_budget_objects{cluster=\"milan\"} 4"));
+    copies.erase("a");
+    CHECK(held.shows("kube_store_budget_objects{cluster=\"milan\"} 3"));
+    kube::Object large = object("e", "uid", 1);
+    large.tree()["data"] = kube::json::object{{"x", std::string(3'000, 'x')}};
+    copies.read(large);
+    CHECK(held.told == 1);
+    CHECK(held.budget.exceeded_by() == "configmaps of twin");
+    copies.take_text("e");
+  }
+  CHECK(held.shows("kube_store_budget_bytes{cluster=\"milan\"} 0"));
+  CHECK(held.shows("kube_store_budget_objects{cluster=\"milan\"} 0"));
+}
+
+}  // namespace liqo::reflector

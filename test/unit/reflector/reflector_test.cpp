@@ -1,0 +1,343 @@
+// One kind reflected from rome to milan, over API servers in memory and in virtual time.
+#include "liqo/reflector/reflector.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "kube/async/task_group.hpp"
+#include "kube/testing/fake_api_server.hpp"
+#include "kube/testing/sim_link.hpp"
+#include "kube/testing/simulator.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::reflector {
+namespace {
+
+namespace json = kube::json;
+using namespace std::chrono_literals;
+
+const kube::Resource& kind = kube::resources::config_maps;
+constexpr const char* actor = "user";
+
+core::ForgingContext forging() {
+  core::ForgingContext out;
+  out.clusters = {.local = "rome", .remote = "milan"};
+  out.node_name = "milan";
+  return out;
+}
+
+struct World {
+  explicit World(std::string_view reflected = "ConfigMap")
+      : simulator(1),
+        random(2),
+        reflector(simulator.executor(), *reflection::find_reflected_kind(reflected),
+                  reflection::SelectionPolicy::deny_list, forging(),
+                  {home, milan_api, stores, recorder, simulator.clock(), random, metrics}) {
+    group.spawn(home.run());
+    group.spawn(recorder.run());
+    reflector.start_namespace("shop", "shop-rome");
+    start();
+  }
+  ~World() {
+    stop();
+    simulator.run(group.stop());
+  }
+  void start() {
+    term =
+        std::make_unique<kube::async::TaskGroup>(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others);
+    term->spawn(reflector.run());
+  }
+  void stop() {
+    if (term) simulator.run(term->stop());
+    term.reset();
+  }
+  bool reaches(const std::function<bool()>& holds, kube::Duration limit = 30s) {
+    return simulator.run_until(holds, limit) == kube::testing::Simulator::End::reached;
+  }
+  void pass(kube::Duration time) { REQUIRE(simulator.run_for(time) == kube::testing::Simulator::End::reached); }
+
+  static json::object config_map(std::string_view ns, std::string_view name, std::string_view value,
+                                 json::object labels = {}) {
+    return {{"metadata", json::object{{"name", name}, {"namespace", ns}, {"labels", std::move(labels)}}},
+            {"data", json::object{{"key", value}}}};
+  }
+  void create(std::string_view name, std::string_view value, std::string_view ns = "shop") {
+    REQUIRE(rome.create(kind, config_map(ns, name, value), actor));
+  }
+  void set(std::string_view name, std::string_view value) {
+    REQUIRE(rome.update(
+        kind, {"shop", std::string(name)}, "", [&](json::object& tree) { tree["data"] = json::object{{"key", value}}; },
+        actor));
+  }
+  std::string at_milan(const std::string& name) {
+    const auto tree = milan.get(kind, {"shop-rome", name});
+    return tree ? std::string(kube::string_at(*tree, {"data", "key"})) : "(none)";
+  }
+  std::size_t writes() const { return milan.writes().size(); }
+  std::size_t events(std::string_view reason) {
+    std::size_t count = 0;
+    for (const auto& tree : rome.list(kube::resources::events)) count += kube::string_at(*tree, {"reason"}) == reason;
+    return count;
+  }
+
+  kube::testing::Simulator simulator;
+  kube::Random random;
+  kube::Metrics metrics;
+  kube::testing::FakeApiServer rome{simulator.clock()}, milan{simulator.clock()};
+  kube::testing::SimLink to_rome{simulator, rome, "liqo"}, to_milan{simulator, milan, "rome"};
+  kube::testing::SimTransport rome_transport{to_rome}, milan_transport{to_milan};
+  kube::Api rome_api{rome_transport, simulator.clock(), random, metrics, {.cluster = "rome"}};
+  kube::Api milan_api{milan_transport, simulator.clock(), random, metrics, {.cluster = "milan"}};
+  kube::InformerSet home{simulator.executor(), rome_api, metrics};
+  kube::EventRecorder recorder{simulator.executor(), rome_api, metrics, "liqo"};
+  std::shared_ptr<kube::StoreUse> use =
+      std::make_shared<kube::StoreUse>(kube::StoreUse::Limits{64 << 20, 10'000}, metrics, "milan");
+  int exceeded = 0;
+  kube::StoreBudget stores{use, [this] { ++exceeded; }};
+  kube::async::TaskGroup group{simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others};
+  Reflector reflector;
+  std::unique_ptr<kube::async::TaskGroup> term;
+};
+
+}  // namespace
+
+TEST_CASE("a copy follows its object, by one write for each change") {
+  World w;
+  w.create("words", "ciao");
+  REQUIRE(w.reaches([&] { return w.at_milan("words") == "ciao"; }, 5s));
+  w.set("words", "salve");
+  REQUIRE(w.reaches([&] { return w.at_milan("words") == "salve"; }, 5s));
+  CHECK(w.writes() == 2);
+  // What is not reflected costs nothing there.
+  REQUIRE(w.rome.update(
+      kind, {"shop", "words"}, "",
+      [](json::object& tree) {
+        kube::ensure_object(kube::ensure_object(tree, "metadata"),
+                            "annotations")["kubectl.kubernetes.io/last-applied-configuration"] = "x";
+      },
+      actor));
+  w.pass(2min);
+  CHECK(w.writes() == 2);
+  REQUIRE(w.rome.remove(kind, {"shop", "words"}, {}, actor));
+  REQUIRE(w.reaches([&] { return w.at_milan("words") == "(none)"; }, 5s));
+  w.create("elsewhere", "no", "bank");
+  w.pass(1min);
+  CHECK(w.writes() == 3);
+  CHECK(w.events("FailedReflection") == 0);
+}
+
+TEST_CASE("a copy that somebody changes or deletes is right again within 30 s") {
+  World w;
+  w.create("words", "ciao");
+  REQUIRE(w.reaches([&] { return w.at_milan("words") == "ciao"; }));
+  for (int round = 0; round < 5; ++round) {
+    CAPTURE(round);
+    REQUIRE(w.milan.update(
+        kind, {"shop-rome", "words"}, "", [](json::object& tree) { tree["data"] = json::object{{"key", "no"}}; },
+        actor));
+    CHECK(w.reaches([&] { return w.at_milan("words") == "ciao"; }, 30s));
+    REQUIRE(w.milan.remove(kind, {"shop-rome", "words"}, {}, actor));
+    CHECK(w.reaches([&] { return w.at_milan("words") == "ciao"; }, 30s));
+  }
+  // What somebody adds stays, and is looked at once.
+  REQUIRE(w.milan.update(
+      kind, {"shop-rome", "words"}, "",
+      [](json::object& tree) { kube::ensure_object(kube::ensure_object(tree, "metadata"), "labels")["theirs"] = "1"; },
+      actor));
+  const std::size_t writes = w.writes();
+  w.pass(2min);
+  CHECK(w.writes() == writes);
+}
+
+TEST_CASE("nothing is watched at the provider, and at rest little is asked") {
+  World w;
+  for (int i = 0; i < 20; ++i) w.create("c" + std::to_string(i), "x");
+  REQUIRE(w.reaches([&] { return w.milan.list(kind).size() == 20; }));
+  w.pass(1min);
+  const std::uint64_t before = w.to_milan.requests();
+  w.pass(10min);
+  CHECK(w.to_milan.requests() - before <= 36);
+  CHECK_FALSE(w.metrics.text().contains("verb=\"watch\",resource=\"configmaps\",cluster=\"milan\""));
+  for (const auto& [name, from, to] : {std::tuple{"empty", "bank", "bank-rome"}}) w.reflector.start_namespace(from, to);
+  w.pass(1min);
+  const std::uint64_t with_two = w.to_milan.requests();
+  w.pass(10min);
+  // A twin without copies is not looked at.
+  CHECK(w.to_milan.requests() - with_two <= 36);
+}
+
+TEST_CASE("an object of somebody else is told of, left alone, and replaced when it goes") {
+  World w;
+  w.create("first", "x");
+  REQUIRE(w.reaches([&] { return w.at_milan("first") == "x"; }));
+  // It was there before, or appears while its name is not known to be taken.
+  for (const char* name : {"early", "late"}) {
+    CAPTURE(name);
+    if (std::string_view(name) == "late") w.pass(18s);
+    json::object theirs = World::config_map("shop-rome", name, "");
+    theirs["data"] = json::object{{"theirs", "x"}};
+    REQUIRE(w.milan.create(kind, theirs, actor));
+    if (std::string_view(name) == "early") w.pass(30s);
+    w.create(name, "ours");
+    w.pass(1min);
+    const auto tree = w.milan.get(kind, {"shop-rome", name});
+    REQUIRE(tree);
+    CHECK(tree->at("data") == theirs["data"]);
+    CHECK(kube::object_at(*tree, {"metadata", "labels"}).empty());
+    CHECK(kube::object_at(*tree, {"metadata", "annotations"}).empty());
+  }
+  CHECK(w.events("FailedReflection") == 2);
+  const std::size_t writes = w.writes();
+  w.pass(5min);
+  CHECK(w.writes() == writes);
+  REQUIRE(w.milan.remove(kind, {"shop-rome", "early"}, {}, actor));
+  CHECK(w.reaches([&] { return w.at_milan("early") == "ours"; }, 30s));
+}
+
+TEST_CASE("who leads next writes nothing that is right, and removes what is left over") {
+  World w;
+  for (int i = 0; i < 50; ++i) w.create("c" + std::to_string(i), "x");
+  REQUIRE(w.reaches([&] { return w.milan.list(kind).size() == 50; }));
+  w.stop();
+  w.set("c1", "y");
+  REQUIRE(w.rome.remove(kind, {"shop", "c2"}, {}, actor));
+  REQUIRE(w.milan.update(
+      kind, {"shop-rome", "c3"}, "", [](json::object& tree) { tree["data"] = json::object{{"key", "no"}}; }, actor));
+  w.pass(1min);
+  const std::size_t writes = w.writes();
+  const std::uint64_t requests = w.to_milan.requests(), reads = w.to_rome.requests();
+  w.start();
+  REQUIRE(w.reaches([&] { return w.at_milan("c1") == "y" && w.at_milan("c2") == "(none)" && w.at_milan("c3") == "x"; },
+                    5s));
+  CHECK(w.writes() - writes == 3);
+  w.pass(10s);
+  // Each side is read by lists, not object by object.
+  CHECK(w.to_milan.requests() - requests <= 6);
+  CHECK(w.to_rome.requests() - reads <= 4);
+}
+
+TEST_CASE("an immutable object that changes is replaced") {
+  World w;
+  json::object fixed = World::config_map("shop", "fixed", "one");
+  fixed["immutable"] = true;
+  REQUIRE(w.rome.create(kind, fixed, actor));
+  REQUIRE(w.reaches([&] { return w.at_milan("fixed") == "one"; }));
+  REQUIRE(w.rome.remove(kind, {"shop", "fixed"}, {}, actor));
+  fixed["data"] = json::object{{"key", "two"}};
+  REQUIRE(w.rome.create(kind, fixed, actor));
+  CHECK(w.reaches([&] { return w.at_milan("fixed") == "two"; }, 5s));
+}
+
+TEST_CASE("a provider whose database is restored gets its copies back") {
+  World w;
+  w.create("old", "x");
+  REQUIRE(w.reaches([&] { return w.at_milan("old") == "x"; }));
+  const std::uint64_t backup = w.milan.store().version();
+  w.create("new", "y");
+  w.set("old", "z");
+  REQUIRE(w.reaches([&] { return w.at_milan("new") == "y" && w.at_milan("old") == "z"; }));
+  for (const int others : {0, 40}) {
+    CAPTURE(others);
+    w.milan.store().rewind(backup);
+    for (int i = 0; i < others; ++i)
+      REQUIRE(w.milan.create(kind, World::config_map("kube-system", "o" + std::to_string(i), "x"), actor));
+    CHECK(w.reaches([&] { return w.at_milan("new") == "y" && w.at_milan("old") == "z"; }, 30s));
+  }
+}
+
+TEST_CASE("a provider that fails is asked again, and a namespace that is given up is left as it is") {
+  World w;
+  w.create("words", "ciao");
+  REQUIRE(w.reaches([&] { return w.at_milan("words") == "ciao"; }));
+  w.to_milan.refuse();
+  w.set("words", "salve");
+  w.pass(1min);
+  CHECK(w.at_milan("words") == "ciao");
+  w.to_milan.heal();
+  CHECK(w.reaches([&] { return w.at_milan("words") == "salve"; }, 2min));
+  w.reflector.stop_namespace("shop");
+  w.set("words", "addio");
+  w.pass(2min);
+  CHECK(w.at_milan("words") == "salve");
+  w.reflector.start_namespace("shop", "shop-rome");
+  CHECK(w.reaches([&] { return w.at_milan("words") == "addio"; }));
+}
+
+TEST_CASE("what is left out of copies may change") {
+  World w;
+  json::object labelled = World::config_map("shop", "words", "ciao", {{"team", "a"}, {"tier", "b"}});
+  REQUIRE(w.rome.create(kind, labelled, actor));
+  const auto labels = [&] {
+    const auto tree = w.milan.get(kind, {"shop-rome", "words"});
+    return tree ? kube::object_at(*tree, {"metadata", "labels"}) : json::object();
+  };
+  REQUIRE(w.reaches([&] { return labels().contains("team"); }));
+  w.reflector.set_filters({.labels = {"team"}, .annotations = {}});
+  CHECK(w.reaches([&] { return !labels().contains("team") && labels().contains("tier"); }, 5s));
+}
+
+TEST_CASE("Secrets go where something refers to them, and are not read otherwise") {
+  World w("Secret");
+  const kube::Resource& secrets = kube::resources::secrets;
+  const auto create = [&](const std::string& name, json::object annotations = {}) {
+    REQUIRE(w.rome.create(
+        secrets,
+        {{"metadata", json::object{{"name", name}, {"namespace", "shop"}, {"annotations", std::move(annotations)}}},
+         {"type", "Opaque"},
+         {"data", json::object{{"key", "eA=="}}}},
+        actor));
+  };
+  const auto has = [&](const std::string& name) { return w.milan.get(secrets, {"shop-rome", name}) != nullptr; };
+  create("used");
+  create("unused");
+  create("allowed", {{"liqo.io/allow-reflection", "true"}});
+  create("skipped", {{"liqo.io/skip-reflection", "true"}});
+  // One that Go copied, to which nothing refers; and one that went at home while nobody ran.
+  create("of-go");
+  for (const char* name : {"of-go", "gone"})
+    REQUIRE(w.milan.create(
+        secrets,
+        {{"metadata", json::object{{"name", name},
+                                   {"namespace", "shop-rome"},
+                                   {"labels", json::object{{"offloading.liqo.io/origin", "rome"},
+                                                           {"offloading.liqo.io/destination", "milan"}}}}},
+         {"type", "Opaque"}},
+        actor));
+  REQUIRE(w.milan.update(
+      secrets, {"shop-rome", "gone"}, "",
+      [](json::object& tree) {
+        kube::ensure_object(kube::ensure_object(tree, "metadata"),
+                            "annotations")["offloading.liqo.io/reflected-digest"] = "x";
+      },
+      actor));
+  w.reflector.set_references("shop", {"used", "skipped", "later"});
+  REQUIRE(w.reaches([&] { return has("used") && has("allowed"); }, 5s));
+  // What is referred to may come later, and change.
+  create("later");
+  CHECK(w.reaches([&] { return has("later"); }, 30s));
+  REQUIRE(w.rome.update(
+      secrets, {"shop", "used"}, "", [](json::object& tree) { tree["data"] = json::object{{"key", "eQ=="}}; }, actor));
+  CHECK(w.reaches(
+      [&] { return kube::string_at(*w.milan.get(secrets, {"shop-rome", "used"}), {"data", "key"}) == "eQ=="; }, 30s));
+  CHECK_FALSE(has("unused"));
+  CHECK_FALSE(has("skipped"));
+  // Pods come and go: a copy stays for a while.
+  w.reflector.set_references("shop", {"later"});
+  w.pass(4min);
+  CHECK(has("used"));
+  CHECK(w.reaches([&] { return !has("used"); }, 2min));
+  CHECK(has("later"));
+  CHECK(has("allowed"));
+  CHECK(has("of-go"));
+  CHECK_FALSE(has("gone"));
+  REQUIRE(w.rome.remove(secrets, {"shop", "later"}, {}, actor));
+  CHECK(w.reaches([&] { return !has("later"); }, 30s));
+  const std::size_t writes = w.writes();
+  const std::uint64_t asked = w.to_milan.requests() + w.to_rome.requests();
+  w.pass(10min);
+  CHECK(w.writes() == writes);
+  CHECK(w.to_milan.requests() + w.to_rome.requests() - asked <= 90);
+}
+
+}  // namespace liqo::reflector
