@@ -11,8 +11,6 @@ namespace {
 namespace core = liqo::core;
 namespace kinds = liqo::api::kinds;
 
-constexpr kube::Resource service_cidrs{"networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR", false};
-
 /// The ForeignCluster about a peer: the oldest, as liqod takes it.
 asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& consumer, std::string peer) {
   auto all = co_await consumer.list(kinds::foreign_clusters, "");
@@ -78,7 +76,7 @@ asio::awaitable<Result<std::vector<model::OwnRange>>> own_ranges(Session& sessio
     co_return own;
   }
   bool refused = false;
-  auto services = co_await list_if_any(consumer, service_cidrs, "", &refused);
+  auto services = co_await list_if_any(consumer, kinds::service_cidrs, "", &refused);
   if (!services) co_return kube::fail(std::move(services.error()), consumer.scope());
   auto nodes = co_await list_if_any(consumer, kube::resources::nodes, "", &refused);
   if (!nodes) co_return kube::fail(std::move(nodes.error()), consumer.scope());

@@ -13,6 +13,7 @@
 #include "liqo/controllers/remote_resource_slice.hpp"
 #include "liqo/controllers/renew.hpp"
 #include "liqo/controllers/replicator.hpp"
+#include "liqo/controllers/shadow_endpoint_slice.hpp"
 #include "liqo/controllers/shadow_pod.hpp"
 #include "liqo/controllers/tenant.hpp"
 #include "liqo/controllers/unaccounted_pods.hpp"
@@ -24,6 +25,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_execu
                                                         const ConnectProvider& connect) {
   std::vector<std::unique_ptr<Runnable>> made;
   made.push_back(std::make_unique<ShadowPodController>(executor, context));
+  made.push_back(std::make_unique<ShadowEndpointSliceController>(executor, context));
   if (context.settings.node_failures) made.push_back(std::make_unique<NodeFailureController>(executor, context));
   made.push_back(std::make_unique<UnaccountedPods>(executor, context));
   made.push_back(std::make_unique<OutgoingNamespaceMapController>(executor, context));

@@ -20,7 +20,6 @@ constexpr kube::Duration pause = 5s;
 constexpr std::size_t most_waiting_of_one = 600, most_waiting = 768;
 /// Their trees take some times as much of what the server may hold.
 constexpr std::size_t most_waiting_bytes = 4U << 20;
-constexpr kube::Resource endpoint_slices{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"};
 
 }  // namespace
 
@@ -117,7 +116,7 @@ asio::awaitable<void> Callers::probe() {
   if (!answer) log_.debug("A probe of the API server failed", {{"error", answer.error()}});
   learn(caller, "it says so");
   // As the cluster itself lists them, by one name.
-  const auto listed = co_await api_.get(endpoint_slices, {"default", "kubernetes"});
+  const auto listed = co_await api_.get(api::kinds::endpoint_slices, {"default", "kubernetes"});
   api_servers_.clear();
   if (!listed) {
     log_.debug("The addresses of the API servers cannot be read", {{"error", listed.error()}});

@@ -1,4 +1,5 @@
-"""A hostile consumer, and what it can hold at a provider: names of namespaces, objects in its twins, pods that it stores.
+"""A hostile consumer, and what it can hold at a provider: names of namespaces, objects in its twins, pods that it stores,
+and addresses that its Services lead to.
 
 The peering is a real one, by liqoctl, and the webhooks are on; what is tried is tried with the identities that the
 consumer has.
@@ -13,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from harness import settings
+from harness import pki, settings
 from harness.api import Api, Refused
 from harness.components import Options
+from harness.handshake import encoded
 from harness.hostile import HostileConsumer
 from harness.peers import SOON, Peer, as_identity
 from harness.run import Run
@@ -195,3 +197,85 @@ def test_the_pods_that_it_stores_are_bounded_in_size_and_number(hostile: Hostile
     finally:
         for number in range(2):
             hostile.slice.delete("shadowpods", TWIN, f"p{number}")
+
+
+def endpoints(*addresses: str) -> dict[str, Any]:
+    """The endpoints of a Service at home, as the consumer sends them."""
+    labels = {"offloading.liqo.io/origin": "corinth", "kubernetes.io/service-name": "web"}
+    made = [{"addresses": [address], "conditions": {"ready": True, "serving": True}} for address in addresses]
+    template = {"addressType": "IPv4", "ports": [{"name": "http", "port": 80}], "endpoints": made}
+    return {
+        "kind": "ShadowEndpointSlice",
+        "metadata": {"name": "web-1", "labels": labels},
+        "spec": {"template": template},
+    }
+
+
+def led_to(hostile: Hostile) -> dict[str, bool] | None:
+    """The addresses in the provider's EndpointSlice and whether they are ready; None where there is none."""
+    found = hostile.provider.api.find("endpointslices", TWIN, "web-1")
+    if found is None:
+        return None
+    return {one["addresses"][0]: one["conditions"]["ready"] for one in found["endpoints"] or []}
+
+
+def left_out(hostile: Hostile) -> list[str]:
+    return [event["message"] for event in hostile.slice.list("events", TWIN) if event["reason"] == "AddressLeftOut"]
+
+
+@pytest.mark.usefixtures("in_other_hands")
+def test_its_services_lead_to_declared_addresses_and_never_to_the_providers_own(hostile: Hostile) -> None:
+    api, asks = hostile.provider.api, hostile.slice
+    good, service = "10.200.3.4", api.get("services", "default", "kubernetes")["spec"]["clusterIP"]
+    asks.create("shadowendpointslices", TWIN, endpoints(good, service))
+    wait_for(lambda: led_to(hostile) == {}, SOON, "an EndpointSlice without any address, because none is declared")
+    wait_for(lambda: left_out(hostile), SOON, "an Event that says so")
+    assert "endpointCIDRs in the annotation liqo.io/pod-policy of namespace liqo-tenant-corinth" in left_out(hostile)[0]
+    # However wide the declaration is.
+    hostile.set_policy(endpointCIDRs=["0.0.0.0/0"])
+    wait_for(lambda: led_to(hostile) == {good: True}, SOON, "the address of an endpoint at home")
+    slice_ = api.get("endpointslices", TWIN, "web-1")
+    (owner,) = slice_["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["controller"]) == ("ShadowEndpointSlice", True)
+    assert slice_["metadata"]["labels"]["kubernetes.io/service-name"] == "web"
+    pod_range = hostile.provider.cluster.pod_cidr.rpartition(".")[0] + ".77"
+    bad = [service, pod_range, "169.254.169.254", "127.0.0.1", "224.0.0.1", "rubbish"]
+    asks.patch("shadowendpointslices", TWIN, "web-1", {"spec": endpoints(good, "10.200.3.5", *bad)["spec"]})
+    wait_for(lambda: led_to(hostile) == {good: True, "10.200.3.5": True}, SOON, "the new address alone")
+    wait_for(lambda: len(left_out(hostile)) == 2, SOON, "an Event by the new declaration")
+    # Nor does it write where they lead itself.
+    with pytest.raises(Refused, match="endpointslices"):
+        asks.patch("endpointslices", TWIN, "web-1", {"endpoints": endpoints(service)["spec"]["template"]["endpoints"]})
+    asks.patch("shadowendpointslices", TWIN, "web-1", {"spec": endpoints("10.200.3.5", service)["spec"]})
+    wait_for(lambda: led_to(hostile) == {"10.200.3.5": True}, SOON, "the change to be followed")
+    api.delete("endpointslices", TWIN, "web-1")
+    wait_for(lambda: led_to(hostile) == {"10.200.3.5": True}, SOON, "what somebody deletes to be back")
+    assert len(left_out(hostile)) == 2, "told once for each declaration"
+
+
+@pytest.mark.usefixtures("in_other_hands")
+def test_its_endpoints_are_ready_while_it_is_reachable_and_go_with_it(hostile: Hostile) -> None:
+    api = hostile.provider.api
+    hostile.slice.delete("shadowendpointslices", TWIN, "web-1")
+    wait_for(lambda: led_to(hostile) is None, SOON, "an EndpointSlice to go with its ShadowEndpointSlice")
+    hostile.set_policy(endpointCIDRs=["10.200.0.0/16"])
+    hostile.slice.create("shadowendpointslices", TWIN, endpoints("10.200.3.5"))
+    wait_for(lambda: led_to(hostile) == {"10.200.3.5": True}, SOON, "a new one")
+    # The provider looks at the API server of whom it has credentials for. Here nobody answers.
+    authority = hostile.provider.cluster.authority.pair.certificate
+    kubeconfig = pki.kubeconfig("https://127.0.0.1:9", authority, {"token": "x"}, "corinth")
+    labels = {"liqo.io/identity-type": "ControlPlane", "liqo.io/remote-cluster-id": "corinth"}
+    marks = {"liqo.io/remote-tenant-namespace": "liqo-tenant-argos"}
+    metadata = {"name": "nobody-answers", "labels": labels, "annotations": marks}
+    api.create("secrets", AWAY, {"kind": "Secret", "metadata": metadata, "data": {"kubeconfig": encoded(kubeconfig)}})
+    try:
+        wait_for(lambda: led_to(hostile) == {"10.200.3.5": False}, 60, "the endpoint not to be ready any more")
+    finally:
+        # Nobody waits for replicas there, then.
+        lost = "liqo.io/foreign-cluster-permanently-unreachable"
+        api.patch("foreignclusters", None, "corinth", {"metadata": {"annotations": {lost: "true"}}})
+        api.delete("secrets", AWAY, "nobody-answers")
+        wait_for(lambda: api.find("secrets", AWAY, "nobody-answers") is None, 60, "the credentials to go")
+        api.patch("foreignclusters", None, "corinth", {"metadata": {"annotations": {lost: None}}})
+    wait_for(lambda: led_to(hostile) == {"10.200.3.5": True}, 60, "the endpoint to be ready again")
+    hostile.slice.delete("shadowendpointslices", TWIN, "web-1")

@@ -30,9 +30,9 @@ Cluster::Cluster(kube::testing::Simulator& simulator, std::string cluster_id, st
       random_(seed) {
   for (const kube::Resource& kind :
        {api::kinds::virtual_nodes, api::kinds::namespace_maps, api::kinds::namespace_offloadings,
-        api::kinds::shadow_pods, api::kinds::resource_slices, api::kinds::renews, api::kinds::tenants,
-        api::kinds::identities, api::kinds::configurations, api::kinds::foreign_clusters, api::kinds::quotas,
-        api::kinds::storage_classes, api::kinds::ips})
+        api::kinds::shadow_pods, api::kinds::shadow_endpoint_slices, api::kinds::resource_slices, api::kinds::renews,
+        api::kinds::tenants, api::kinds::identities, api::kinds::configurations, api::kinds::foreign_clusters,
+        api::kinds::quotas, api::kinds::storage_classes, api::kinds::ips})
     server.serve(kind);
 }
 

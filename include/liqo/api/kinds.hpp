@@ -30,6 +30,8 @@ inline constexpr kube::Resource role_bindings{"rbac.authorization.k8s.io", "v1",
 inline constexpr kube::Resource cluster_role_bindings{"rbac.authorization.k8s.io", "v1", "clusterrolebindings",
                                                       "ClusterRoleBinding", false};
 
+inline constexpr kube::Resource endpoint_slices{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"};
+inline constexpr kube::Resource service_cidrs{"networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR", false};
 inline constexpr kube::Resource ingresses{"networking.k8s.io", "v1", "ingresses", "Ingress"};
 inline constexpr kube::Resource resource_quotas{"", "v1", "resourcequotas", "ResourceQuota"};
 inline constexpr kube::Resource storage_classes{"storage.k8s.io", "v1", "storageclasses", "StorageClass", false};

@@ -20,6 +20,10 @@ inline constexpr std::string_view reflection_destination = "offloading.liqo.io/d
 inline constexpr std::string_view node_name = "offloading.liqo.io/nodename";
 inline constexpr std::string_view managed_by = "liqo.io/managed-by";
 inline constexpr std::string_view managed_by_shadow_pod = "shadowpod";
+inline constexpr std::string_view managed_by_shadow_endpoint_slice = "shadowendpointslice";
+/// Of Kubernetes: which controller keeps an EndpointSlice.
+inline constexpr std::string_view endpoint_slice_manager = "endpointslice.kubernetes.io/managed-by";
+inline constexpr std::string_view endpoint_slice_manager_liqo = "endpointslice.reflection.liqo.io";
 inline constexpr std::string_view local_pod = "liqo.io/shadowPod";  ///< "true" on a consumer's pod that is offloaded
 inline constexpr std::string_view remote_unavailable =
     "liqo.io/remote-unavailable";  ///< "true": virtual node not ready
@@ -61,6 +65,8 @@ inline constexpr std::string_view allow_reflection = "liqo.io/allow-reflection";
 inline constexpr std::string_view force_remote_node_port = "liqo.io/force-remote-node-port";
 inline constexpr std::string_view managed_by_namespace_map = "liqo.io/managed-by-namespace-map";
 inline constexpr std::string_view original_name = "liqo.io/original-name";
+/// On a ShadowEndpointSlice: which of its addresses are those of pods in third clusters, {"clusterAddresses": {…}}.
+inline constexpr std::string_view direct_connections = "liqo.io/direct-connections-data";
 /// On the tenant namespace of a consumer: what it may do beyond the default (docs/pod-firewall.md).
 inline constexpr std::string_view pod_policy = "liqo.io/pod-policy";
 inline constexpr std::string_view token_pod_name = "offloading.liqo.io/service-account-for-pod-name";
@@ -113,7 +119,8 @@ inline constexpr std::string_view reflected_keys = "offloading.liqo.io/reflected
 inline constexpr std::string_view reflected_digest = "offloading.liqo.io/reflected-digest";
 /// On a provider's pod: digest of the mutable part of the ShadowPod's spec that was applied last.
 inline constexpr std::string_view applied_spec = "offloading.liqo.io/applied-spec";
-/// On a provider's pod: what the provider has left out of what the ShadowPod asks for (core/left_out.hpp).
+/// On a provider's pod or EndpointSlice: what the provider has left out of what its shadow asks for
+/// (core/left_out.hpp).
 inline constexpr std::string_view left_out = "offloading.liqo.io/left-out";
 /// On a consumer's pod: UID of the provider's pod whose status it shows, and what is added to its restart counts.
 inline constexpr std::string_view remote_pod_uid = "offloading.liqo.io/remote-pod-uid";
@@ -162,7 +169,7 @@ inline constexpr std::string_view invalid = "Invalid";  ///< a NamespaceOffloadi
 /// Another virtual node of the same provider decides what is left out of copies.
 inline constexpr std::string_view filters_differ = "ReflectionFiltersDiffer";
 inline constexpr std::string_view twin_refused = "TwinNamespaceRefused";
-inline constexpr std::string_view address_left_out = "AddressLeftOut";  ///< the event on a pod
+inline constexpr std::string_view address_left_out = "AddressLeftOut";  ///< the event on a pod or a ShadowEndpointSlice
 // Of the condition NetworkConfigurationStatus of a ForeignCluster, and the last one of an event on it, too.
 inline constexpr std::string_view pod_addresses_undeclared = "PodAddressesUndeclared";
 inline constexpr std::string_view pod_addresses_invalid = "PodAddressesInvalid";
@@ -198,6 +205,7 @@ inline constexpr std::string_view peering_user_prefix = "liqo-peer-user-";
 /// Field managers of server-side apply.
 inline constexpr std::string_view reflection_manager = "reflection.liqo.io";
 inline constexpr std::string_view shadow_pod_manager = "shadow-pod";
+inline constexpr std::string_view endpoint_slice_field_manager = "shadow-endpointslice-controller";
 /// The taint of virtual nodes: value "true", effect NoExecute.
 inline constexpr std::string_view virtual_node_taint = "virtual-node.liqo.io/not-allowed";
 /// Ours alone, with effect NoSchedule: the provider takes no new pods through the node; the value says why.

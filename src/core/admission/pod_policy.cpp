@@ -21,6 +21,11 @@ struct Choice {
   std::string_view key;
   std::optional<std::vector<std::string>> PodPolicy::* member;
 };
+/// The same of ranges of addresses.
+struct Ranges {
+  std::string_view key;
+  std::optional<std::vector<Cidr>> PodPolicy::* member;
+};
 struct Bound {
   std::string_view key;
   std::int64_t PodPolicy::* member;
@@ -80,6 +85,8 @@ constexpr Bound bounds[] = {
     {"maxTwinBytes", &PodPolicy::max_twin_bytes},
 };
 
+constexpr Ranges ranges[] = {{"endpointCIDRs", &PodPolicy::endpoint_ranges}};
+
 constexpr std::size_t max_annotation = 16 * 1024;
 
 std::unexpected<kube::Failure> unreadable(std::string why) { return kube::fail(kube::Errc::parse, std::move(why)); }
@@ -92,6 +99,19 @@ std::optional<std::vector<std::string>> read_names(const json::value& value) {
     names.emplace_back(entry.get_string());
   }
   return names;
+}
+
+/// The ranges that a list names. Failure: the mistake.
+kube::Result<std::vector<Cidr>> read_range_list(const json::value& value) {
+  const auto names = read_names(value);
+  if (!names) return kube::fail(kube::Errc::parse, "it is not a list");
+  std::vector<Cidr> read;
+  for (const std::string& name : *names) {
+    const auto range = Cidr::parse(name);
+    if (!range) return kube::fail(kube::Errc::parse, in_quotes(name, 64) + " is none");
+    read.push_back(*range);
+  }
+  return read;
 }
 
 bool read_entry(PodPolicy& policy, std::string_view key, const json::value& value, std::string& mistake) {
@@ -128,6 +148,16 @@ bool read_entry(PodPolicy& policy, std::string_view key, const json::value& valu
                        : kube::Result<Resources>(kube::fail(kube::Errc::parse, "it is not an object"));
     if (!read)
       return mistake = "\"" + std::string(key) + "\" must map resources to quantities: " + read.error().text(), false;
+    policy.*known.member = std::move(*read);
+    return true;
+  }
+  for (const Ranges& known : ranges) {
+    if (key != known.key) continue;
+    auto read = read_range_list(value);
+    if (!read)
+      return mistake = "\"" + std::string(key) +
+                       "\" must be a list of ranges of addresses such as 10.2.0.0/16: " + read.error().text(),
+             false;
     policy.*known.member = std::move(*read);
     return true;
   }

@@ -23,8 +23,8 @@ struct IpAddress {
   static std::optional<IpAddress> parse(std::string_view text);
   std::string text() const;
   std::size_t size() const { return v6 ? 16 : 4; }
-  /// Whether no pod of another cluster can have it: unspecified, loopback, link-local (with the addresses at which
-  /// clouds hand out credentials), multicast and above, or IPv4 in disguise.
+  /// Whether no pod of another cluster can have it: unspecified, loopback, link-local, multicast and above, the
+  /// addresses at which clouds hand out credentials, or IPv4 in disguise.
   bool is_special() const;
   bool operator==(const IpAddress&) const = default;
 };
@@ -71,6 +71,8 @@ class IpMapping {
   std::optional<std::string> remap(std::string_view address) const;
   /// The address as the consumer reaches it; nullopt where no range holds it.
   std::optional<IpAddress> find(const IpAddress& address) const;
+  /// Whether find() can answer with that address.
+  bool reaches(const IpAddress& address) const;
   bool operator==(const IpMapping&) const = default;
 
  private:

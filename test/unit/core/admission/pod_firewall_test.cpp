@@ -218,7 +218,8 @@ TEST_CASE("a policy that is not understood allows nothing") {
   for (const std::string_view text :
        {"x", "[]", R"({"hostPort":true})", R"({"hostPorts":"true"})", R"({"capabilities":"NET_ADMIN"})",
         R"({"capabilities":[1]})", R"({"privileged":1})", R"({"maxObjects":-1})", R"({"maxObjects":"1"})",
-        R"({"maxTerminationGracePeriodSeconds":1.5})", R"({"ingressHosts":"a"})", R"({"ingressHosts":[1]})"}) {
+        R"({"maxTerminationGracePeriodSeconds":1.5})", R"({"ingressHosts":"a"})", R"({"ingressHosts":[1]})",
+        R"({"endpointCIDRs":"10.0.0.0/8"})", R"({"endpointCIDRs":["all"]})", R"({"endpointCIDRs":[1]})"}) {
     CAPTURE(text);
     CHECK_FALSE(read_pod_policy(text));
   }

@@ -1,0 +1,71 @@
+// The provider's half of Services: ShadowEndpointSlice → EndpointSlice, with the addresses that may be.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/own_addresses.hpp"
+#include "liqo/controllers/runnable.hpp"
+#include "liqo/core/endpoints/endpoint_slice_plan.hpp"
+
+namespace liqo::controllers {
+
+/// Serves all consumers of this cluster. A slice is looked at a quarter of a second after something has changed that it
+/// depends on, and written at most once a second: itself, its EndpointSlice, the policy, network and health of its
+/// consumer, and the addresses of this cluster. One thread.
+class ShadowEndpointSliceController final : public Runnable {
+ public:
+  ShadowEndpointSliceController(const asio::any_io_executor& executor, Context context);
+
+  asio::awaitable<void> run() override { return controller_.run(); }
+  bool has_synced() const override;
+  bool is_busy() const override { return controller_.is_busy(); }
+
+ private:
+  /// What is known of a consumer, until something of it changes.
+  struct Consumer {
+    std::string tenant_namespace, foreign_cluster;
+    core::admission::PodPolicy policy;
+    core::ConsumerAddresses addresses;
+    bool reachable = false;
+  };
+  struct Memory {
+    std::string uid, consumer;
+    kube::TimePoint written{};  ///< when its EndpointSlice was last written
+    std::vector<core::IpAddress> judged;
+    std::set<std::string> direct;
+    std::string told;     ///< the declaration by which addresses were left out when that was last told
+    std::string refused;  ///< the refusal that was last told
+  };
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  asio::awaitable<kube::Outcome> write(kube::Object shadow, bool exists, kube::Object wanted);
+  asio::awaitable<kube::Outcome> remove(kube::ObjectKey key, std::string uid);
+  core::EndpointSlicePlan plan(const kube::Object& shadow, const kube::Object* live);
+  /// Tells what is left out or refused, unless that was told before.
+  void tell(const kube::Object& shadow, const kube::Object* live, const core::EndpointSlicePlan& plan);
+  /// The consumer whose twin a namespace is; "" = nobody's.
+  std::string consumer_of(const std::string& ns) const;
+  const Consumer& look_at(const std::string& consumer);
+
+  void take_namespace(const kube::ObjectKey& key);
+  void take_foreign_cluster(const kube::ObjectKey& key);
+  void take_configuration(const kube::ObjectKey& key);
+  void take_own(const core::OwnAddresses::Change& change);
+  void enqueue(const kube::ObjectKey& key);
+  /// Those of a consumer, of which something has changed: not all at once.
+  void enqueue_consumer(const std::string& consumer);
+  void enqueue_all();
+  void spread(const std::vector<kube::ObjectKey>& keys);
+
+  Context context_;
+  kube::InformerHandle shadows_, slices_, namespaces_, foreign_clusters_, configurations_;
+  OwnAddressWatch own_;
+  std::map<std::string, Consumer> consumers_;
+  std::unordered_map<kube::ObjectKey, Memory> memory_;
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::controllers

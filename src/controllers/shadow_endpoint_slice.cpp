@@ -1,0 +1,301 @@
+#include "liqo/controllers/shadow_endpoint_slice.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/foreign_cluster.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/admission/tenant_index.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+
+/// Endpoints of a Service change in bursts.
+constexpr kube::Duration settle_time = 250ms;
+constexpr kube::Duration write_interval = 1s;
+constexpr kube::Duration cache_pause = 200ms;
+/// Of names that others have taken no watch tells.
+constexpr kube::Duration taken_pause = 30s;
+
+constexpr std::string_view by_consumer = "consumer", by_namespace = "namespace", by_cluster = "cluster";
+
+/// Whether there is nothing to wait for: the list is complete, or the kind is not installed.
+bool is_known(const kube::Informer& informer) {
+  return informer.has_synced() || (informer.trouble() && informer.trouble()->is_not_found());
+}
+
+void index_by_origin(const kube::Object& shadow, std::vector<std::string>& out) {
+  out.emplace_back(shadow.label(api::labels::reflection_origin));
+}
+void index_by_namespace(const kube::Object& shadow, std::vector<std::string>& out) { out.emplace_back(shadow.ns()); }
+void index_by_cluster_id(const kube::Object& peer, std::vector<std::string>& out) {
+  out.emplace_back(api::ForeignCluster(peer).cluster_id());
+}
+void index_by_cluster_label(const kube::Object& object, std::vector<std::string>& out) {
+  out.emplace_back(object.label(api::labels::remote_cluster_id));
+}
+
+kube::InformerScope scope_of_ours() {
+  return {.resource = api::kinds::endpoint_slices,
+          .ns = {},
+          .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
+                                          std::string(api::labels::managed_by_shadow_endpoint_slice)}};
+}
+
+}  // namespace
+
+ShadowEndpointSliceController::ShadowEndpointSliceController(const asio::any_io_executor& executor, Context context)
+    : context_(context),
+      shadows_(context.home.acquire({.resource = api::kinds::shadow_endpoint_slices})),
+      slices_(context.home.acquire(scope_of_ours())),
+      namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
+      foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
+      configurations_(context.home.acquire({.resource = api::kinds::configurations})),
+      own_(context, [this](const core::OwnAddresses::Change& change) { take_own(change); }),
+      controller_(executor, context.clock, context.random, context.metrics,
+                  {.name = "shadowendpointslice",
+                   .limits = {.workers = 16, .workers_per_group = 8},
+                   .ready = [this] { return has_synced(); },
+                   .fill = [this] { enqueue_all(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  shadows_->add_index(std::string(by_consumer), index_by_origin);
+  shadows_->add_index(std::string(by_namespace), index_by_namespace);
+  namespaces_->add_index(std::string(core::admission::tenants_by_cluster), core::admission::index_tenant_namespace);
+  foreign_clusters_->add_index(std::string(by_cluster), index_by_cluster_id);
+  configurations_->add_index(std::string(by_cluster), index_by_cluster_label);
+  const auto changed = [this](const kube::ObjectKey& key) { enqueue(key); };
+  shadows_.subscribe(changed, [this] { enqueue_all(); });
+  slices_.subscribe(changed);
+  namespaces_.subscribe([this](const kube::ObjectKey& key) { take_namespace(key); });
+  foreign_clusters_.subscribe([this](const kube::ObjectKey& key) { take_foreign_cluster(key); });
+  configurations_.subscribe([this](const kube::ObjectKey& key) { take_configuration(key); });
+}
+
+bool ShadowEndpointSliceController::has_synced() const {
+  return shadows_->has_synced() && slices_->has_synced() && namespaces_->has_synced() &&
+         foreign_clusters_->has_synced();
+}
+
+void ShadowEndpointSliceController::enqueue(const kube::ObjectKey& key) {
+  kube::Duration pause = settle_time;
+  if (const auto known = memory_.find(key); known != memory_.end())
+    pause = std::max(pause, known->second.written + write_interval - context_.clock.now());
+  // A twin namespace belongs to one consumer, so the namespace is the unit of fairness.
+  controller_.enqueue_after({key.ns, key}, pause);
+}
+
+void ShadowEndpointSliceController::spread(const std::vector<kube::ObjectKey>& keys) {
+  const auto width = std::chrono::duration_cast<std::chrono::milliseconds>(write_interval).count();
+  for (const kube::ObjectKey& key : keys)
+    controller_.enqueue_after({key.ns, key}, std::chrono::milliseconds(context_.random.between(0, width)));
+}
+
+void ShadowEndpointSliceController::enqueue_consumer(const std::string& consumer) {
+  spread(shadows_->store().keys(by_consumer, consumer));
+}
+
+void ShadowEndpointSliceController::enqueue_all() {
+  for (const kube::ObjectKey& key : shadows_->store().keys()) enqueue(key);
+}
+
+void ShadowEndpointSliceController::take_namespace(const kube::ObjectKey& key) {
+  const auto ns = namespaces_->find(key);
+  if (ns && ns->has_label(api::labels::tenant_namespace)) {
+    const std::string consumer(ns->label(api::labels::remote_cluster_id));
+    consumers_.erase(consumer);
+    enqueue_consumer(consumer);
+    return;
+  }
+  for (auto known = consumers_.begin(); known != consumers_.end();) {
+    const auto at = known++;
+    if (at->second.tenant_namespace != key.name) continue;
+    enqueue_consumer(at->first);
+    consumers_.erase(at);
+  }
+  spread(shadows_->store().keys(by_namespace, key.name));
+}
+
+void ShadowEndpointSliceController::take_foreign_cluster(const kube::ObjectKey& key) {
+  std::set<std::string> concerned;
+  if (const auto peer = foreign_clusters_->find(key)) concerned.emplace(api::ForeignCluster(*peer).cluster_id());
+  for (const auto& [consumer, known] : consumers_)
+    if (known.foreign_cluster == key.name) concerned.insert(consumer);
+  for (const std::string& consumer : concerned) {
+    consumers_.erase(consumer);
+    enqueue_consumer(consumer);
+  }
+}
+
+void ShadowEndpointSliceController::take_configuration(const kube::ObjectKey& key) {
+  const auto configuration = configurations_->find(key);
+  if (!configuration) {
+    // Whose it was is not known any more.
+    consumers_.clear();
+    spread(shadows_->store().keys());
+    return;
+  }
+  const std::string cluster(configuration->label(api::labels::remote_cluster_id));
+  consumers_.erase(cluster);
+  enqueue_consumer(cluster);
+  // Pods of that cluster may stand behind Services of others.
+  std::vector<kube::ObjectKey> direct;
+  for (const auto& [shadow, memory] : memory_)
+    if (memory.direct.contains(cluster)) direct.push_back(shadow);
+  spread(direct);
+}
+
+void ShadowEndpointSliceController::take_own(const core::OwnAddresses::Change& change) {
+  if (change.any) {
+    spread(shadows_->store().keys());
+    return;
+  }
+  const auto order = [](const core::IpAddress& address) { return std::tie(address.v6, address.bytes); };
+  for (const core::IpAddress& address : change.addresses) {
+    // An address that no consumer may have is in no slice. That is nearly every one.
+    const bool may_be =
+        std::ranges::any_of(consumers_, [&](const auto& known) { return known.second.addresses.may_have(address); });
+    if (!may_be) continue;
+    for (const auto& [key, memory] : memory_)
+      if (std::ranges::binary_search(memory.judged, order(address), {}, order)) enqueue(key);
+  }
+}
+
+std::string ShadowEndpointSliceController::consumer_of(const std::string& ns) const {
+  const auto twin = namespaces_->find({{}, ns});
+  if (!twin || twin->has_label(api::labels::tenant_namespace)) return {};
+  return std::string(twin->label(api::labels::remote_cluster_id));
+}
+
+const ShadowEndpointSliceController::Consumer& ShadowEndpointSliceController::look_at(const std::string& consumer) {
+  const auto [at, is_new] = consumers_.try_emplace(consumer);
+  Consumer& made = at->second;
+  if (!is_new) return made;
+  kube::Result<core::admission::PodPolicy> policy;
+  for (const kube::ObjectKey& key : namespaces_->store().keys(core::admission::tenants_by_cluster, consumer)) {
+    const auto tenant = namespaces_->find(key);
+    if (!tenant) continue;
+    made.tenant_namespace = key.name;
+    policy = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy));
+    break;
+  }
+  // Of several ForeignClusters for one cluster the oldest counts, here as for its status.
+  std::optional<kube::Object> peer;
+  for (const kube::ObjectKey& key : foreign_clusters_->store().keys(by_cluster, consumer)) {
+    auto found = foreign_clusters_->find(key);
+    const auto age = [](const kube::Object& object) { return std::tuple(object.creation_timestamp(), object.name()); };
+    if (found && (!peer || age(*found) < age(*peer))) peer = std::move(*found);
+  }
+  std::vector<kube::Object> configurations;
+  for (const kube::ObjectKey& key : configurations_->store().keys(by_cluster, consumer))
+    if (auto found = configurations_->find(key); found && key.ns == made.tenant_namespace)
+      configurations.push_back(std::move(*found));
+  if (peer) made.foreign_cluster = peer->name();
+  made.addresses =
+      core::ConsumerAddresses::of(consumer, made.tenant_namespace, policy, peer ? &*peer : nullptr, configurations);
+  made.reachable = core::is_reachable(peer ? &*peer : nullptr);
+  if (policy) made.policy = std::move(*policy);
+  return made;
+}
+
+core::EndpointSlicePlan ShadowEndpointSliceController::plan(const kube::Object& shadow, const kube::Object* live) {
+  const std::string id = consumer_of(std::string(shadow.ns()));
+  const Consumer& consumer = look_at(id);
+  core::EndpointSlicePlan plan = core::plan_endpoint_slice(
+      shadow, live,
+      {.consumer = id,
+       .addresses = consumer.addresses,
+       .policy = consumer.policy,
+       .own = own_.all(),
+       .reachable = consumer.reachable,
+       .map_direct = [this](const std::string& cluster,
+                            const core::IpAddress& address) -> std::optional<core::IpAddress> {
+         // Which clusters there are is the consumer's word: only what has a network here is remembered.
+         if (configurations_->store().keys(by_cluster, cluster).empty()) return std::nullopt;
+         return look_at(cluster).addresses.mapped(address);
+       }});
+  Memory& memory = memory_[shadow.key()];
+  if (memory.uid != shadow.uid()) memory = Memory{.uid = std::string(shadow.uid()), .written = memory.written};
+  memory.judged = std::move(plan.judged);
+  memory.direct = std::move(plan.direct);
+  tell(shadow, live, plan);
+  return plan;
+}
+
+void ShadowEndpointSliceController::tell(const kube::Object& shadow, const kube::Object* live,
+                                         const core::EndpointSlicePlan& plan) {
+  Memory& memory = memory_[shadow.key()];
+  if (std::exchange(memory.refused, plan.refusal) != plan.refusal && !plan.refusal.empty())
+    context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::failed_reflection,
+                            "No EndpointSlice is made of this: " + plan.refusal);
+  if (plan.left_out.empty()) return;
+  const std::string declaration = look_at(consumer_of(std::string(shadow.ns()))).addresses.words();
+  const std::string before = std::exchange(memory.told, declaration);
+  // What stands on the EndpointSlice was told by whoever wrote it there.
+  const bool was_told = before.empty() && live && live->annotation(api::annotations::left_out) == plan.left_out;
+  if (before != declaration && !was_told)
+    context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::address_left_out, plan.told);
+}
+
+asio::awaitable<Outcome> ShadowEndpointSliceController::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  const auto shadow = shadows_->find(key);
+  if (!shadow) {
+    // The EndpointSlice is the garbage collector's.
+    memory_.erase(key);
+    co_return Outcome::done();
+  }
+  if (shadow->is_deleting()) co_return Outcome::done();
+  own_.start();
+  if (!own_.is_known() || !is_known(*configurations_)) co_return Outcome::again_after(cache_pause);
+
+  auto live = slices_->find(key);
+  core::EndpointSlicePlan wanted = plan(*shadow, live ? &*live : nullptr);
+  if (!live && wanted.apply) {
+    // Ours and not in the cache yet, or of somebody else, which the cache does not hold.
+    auto found = co_await context_.home.api().get(api::kinds::endpoint_slices, key);
+    if (!found && !found.error().is_not_found())
+      co_return Outcome::retry(std::move(found.error()).in("looking for an EndpointSlice of that name"));
+    if (found) {
+      live = std::move(*found);
+      wanted = plan(*shadow, &*live);
+    }
+  }
+  if (!wanted.remove.empty()) co_return co_await remove(key, std::move(wanted.remove));
+  if (wanted.apply) co_return co_await write(*shadow, live.has_value(), std::move(*wanted.apply));
+  if (wanted.await || (live && !wanted.refusal.empty())) co_return Outcome::again_after(taken_pause);
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shadow, bool exists, kube::Object wanted) {
+  const kube::ObjectKey key = shadow.key();
+  // Without force where there was none: who has taken the name meanwhile keeps it.
+  auto applied =
+      co_await context_.home.api().patch(api::kinds::endpoint_slices, key, kube::PatchType::apply, wanted.text(),
+                                         {.field_manager = api::endpoint_slice_field_manager}, exists);
+  if (const auto known = memory_.find(key); known != memory_.end()) known->second.written = context_.clock.now();
+  if (applied) {
+    slices_->observe(std::move(*applied));
+    co_return Outcome::done();
+  }
+  // The one that was seen has gone, or another has come.
+  if (applied.error().is_conflict()) co_return Outcome::again_after(write_interval);
+  kube::Failure failure = std::move(applied.error()).in("writing the EndpointSlice");
+  if (failure.is_permanent())
+    context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::failed_reflection,
+                            failure.text());
+  co_return Outcome::retry(std::move(failure));
+}
+
+asio::awaitable<Outcome> ShadowEndpointSliceController::remove(kube::ObjectKey key, std::string uid) {
+  auto removed = co_await context_.home.api().remove(api::kinds::endpoint_slices, key, {.uid = uid});
+  if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict())
+    co_return Outcome::retry(std::move(removed.error()).in("removing the EndpointSlice"));
+  if (removed || removed.error().is_not_found()) slices_->observe_gone(key, uid);
+  // Where another one is wanted in its place.
+  co_return Outcome::again_after(settle_time);
+}
+
+}  // namespace liqo::controllers
