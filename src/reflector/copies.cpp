@@ -14,7 +14,7 @@ Copies::~Copies() { clear(); }
 
 std::size_t Copies::size_of(const Entries::value_type& entry) {
   const auto& [name, copy] = entry;
-  return name.size() + copy.uid.size() + copy.text.size() + (copy.settled_for ? copy.settled_for->size() : 0);
+  return name.size() + copy.uid.size() + (copy.settled_for ? copy.settled_for->size() : 0);
 }
 
 template <class F>
@@ -42,13 +42,9 @@ std::vector<std::string> Copies::names() const {
   return out;
 }
 
-void Copies::read(const kube::Object& object) {
+void Copies::find_there(const kube::Object& object) {
   change(std::string(object.name()), [&](Copy& copy) {
-    copy = {.uid = std::string(object.uid()),
-            .version = kube::Store::version_number(object.resource_version()),
-            .settled_for = {},
-            .source = 0,
-            .text = object.text()};
+    copy = {.uid = std::string(object.uid()), .version = kube::Store::version_number(object.resource_version())};
   });
 }
 
@@ -57,8 +53,7 @@ void Copies::settle(const kube::Object& object, std::string wish, std::uint64_t 
     copy = {.uid = std::string(object.uid()),
             .version = kube::Store::version_number(object.resource_version()),
             .settled_for = std::move(wish),
-            .source = source,
-            .text = {}};
+            .source = source};
   });
 }
 
@@ -67,20 +62,11 @@ void Copies::settle_source(const std::string& name, std::uint64_t source) {
 }
 
 void Copies::doubt(const std::string& name) {
-  change(name, [](Copy& copy) {
-    copy.settled_for.reset();
-    copy.text.clear();
-  });
+  change(name, [](Copy& copy) { copy.settled_for.reset(); });
 }
 
 void Copies::doubt_sources() {
   for (auto& [name, copy] : copies_) copy.source = UINT64_MAX;
-}
-
-std::string Copies::take_text(const std::string& name) {
-  std::string text;
-  if (copies_.contains(name)) change(name, [&](Copy& copy) { text = std::exchange(copy.text, {}); });
-  return text;
 }
 
 void Copies::erase(const std::string& name) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "liqo/api/labels.hpp"
+#include "liqo/reflector/contents.hpp"
 
 namespace liqo::reflector {
 namespace {
@@ -16,9 +17,6 @@ constexpr std::int64_t check_after_ms = 17'000, check_before_ms = 23'000;
 /// Pages of objects with their content.
 constexpr std::int64_t page_size = 500;
 constexpr std::size_t page_bytes = 32u << 20;
-/// Of the content of a namespace's objects so much is held from their list until they are looked at, all together; what
-/// is beyond is read one by one.
-constexpr std::size_t most_content = 8u << 20;
 /// Where nothing is reflected of a kind that is not watched at home, its objects are looked through so often for
 /// annotations.
 constexpr std::int64_t idle_check_ms = 60'000;
@@ -59,13 +57,18 @@ bool has_other_managers(const kube::Object& object) {
 }  // namespace
 
 struct Reflector::Namespace {
-  Namespace(std::string local_name, std::string remote_name, const kube::Resource& resource, ReflectorContext& context)
-      : local(std::move(local_name)), remote(std::move(remote_name)), copies(context.stores, resource, remote) {}
+  Namespace(std::string local_name, std::string remote_name, const kube::Resource& resource, ReflectorContext& context,
+            std::size_t& held)
+      : local(std::move(local_name)),
+        remote(std::move(remote_name)),
+        copies(context.stores, resource, remote),
+        at_home(held),
+        there(held) {}
 
   std::string local, remote;
   Copies copies;
-  std::map<std::string, std::string> sources;  ///< content of objects at home that have not been looked at yet
-  bool was_read = false;                       ///< both sides, since this process leads
+  Contents at_home, there;  ///< by the name of the object, and of the copy
+  bool was_read = false;    ///< both sides, since this process leads
   /// Of a kind that is not watched at home: what is there, and whether it is annotated to be reflected.
   struct Listed {
     std::uint64_t version = 0;
@@ -102,7 +105,7 @@ void Reflector::start_namespace(const std::string& local, const std::string& rem
           for (const auto& [name, ns] : namespaces_) enqueue(*ns, {});
         });
   }
-  auto started = std::make_shared<Namespace>(local, remote, kind_.resource, context_);
+  auto started = std::make_shared<Namespace>(local, remote, kind_.resource, context_, held_);
   started->counters = {context_.metrics, local, kind_.name, forging_};
   namespaces_[local] = started;
   enqueue(*started, {});
@@ -147,7 +150,8 @@ void Reflector::start_reading() {
   for (const auto& [local, ns] : namespaces_) {
     ns->was_read = false;
     ns->copies.clear();
-    ns->sources.clear();
+    ns->at_home.clear();
+    ns->there.clear();
     ns->listed.clear();
     enqueue(*ns, {});
   }
@@ -241,21 +245,16 @@ std::optional<std::uint64_t> Reflector::version_at_home(const Namespace& ns, con
 
 asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
   if (kind_.referred_only) co_return co_await list_home(ns);
-  ns->sources.clear();
   kube::ListOptions options{.limit = page_size};
-  std::size_t held = 0;
   do {
     auto page = co_await context_.home.api().list(kind_.resource, ns->local, options, page_bytes);
     if (!page) co_return kube::fail(std::move(page.error()), "reading what is to be reflected");
     for (kube::json::value& item : page->items) {
-      auto object = kube::Object::from(std::move(item));
-      if (!object) continue;
-      std::string text = object->text();
-      if ((held += text.size()) > most_content) continue;
-      ns->sources[std::string(object->name())] = std::move(text);
+      if (auto object = kube::Object::from(std::move(item)))
+        ns->at_home.put(std::string(object->name()), object->text());
     }
     options.continue_token = std::move(page->continue_token);
-  } while (!options.continue_token.empty() && held <= most_content);
+  } while (!options.continue_token.empty() && held_ < Contents::limit / 2);
   co_return kube::Result<void>();
 }
 
@@ -268,7 +267,8 @@ asio::awaitable<kube::Result<void>> Reflector::read_copies(Shared ns) {
     for (kube::json::value& item : page->items) {
       auto object = kube::Object::from(std::move(item));
       if (!object || kind_.local_name(object->name(), forging_).empty()) continue;
-      ns->copies.read(*object);
+      ns->copies.find_there(*object);
+      ns->there.put(std::string(object->name()), object->text());
       // Who refers to what may not be known yet.
       if (kind_.referred_only && object->has_annotation(api::annotations::reflected_digest))
         keep_referred(*ns, *object);
@@ -295,7 +295,10 @@ asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
       if (auto object = kube::Object::from(std::move(item));
           object && !kind_.local_name(object->name(), forging_).empty())
         seen.push_back({std::string(object->name()), std::string(object->uid()), version_of(*object)});
-    for (const std::string& name : ns->copies.compare(seen, list_version)) enqueue_copy(*ns, name);
+    for (const std::string& name : ns->copies.compare(seen, list_version)) {
+      ns->there.erase(name);
+      enqueue_copy(*ns, name);
+    }
     co_return kube::Result<void>();
   }
   // The server's own word is older than what it has answered before: its database was restored.
@@ -306,8 +309,8 @@ asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
 
 asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_source(Shared ns, std::string name) {
   const kube::ObjectKey key{ns->local, std::move(name)};
-  if (auto listed = ns->sources.extract(key.name); !listed.empty()) {
-    auto object = kube::Object::parse(listed.mapped());
+  if (const std::string text = ns->at_home.take(key.name); !text.empty()) {
+    auto object = kube::Object::parse(text);
     if (object && version_of(*object) >= version_at_home(*ns, key.name).value_or(0)) {
       // The elements of a list do not name their kind, and Events need it.
       object->tree()["apiVersion"] = kind_.resource.api_version();
@@ -322,7 +325,7 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_sourc
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_copy(Shared ns, std::string name) {
-  if (const std::string text = ns->copies.take_text(name); !text.empty())
+  if (const std::string text = ns->there.take(name); !text.empty())
     if (auto object = kube::Object::parse(text)) co_return std::optional(std::move(*object));
   auto live = co_await context_.provider.get(kind_.resource, {ns->remote, name});
   if (live) co_return std::optional(std::move(*live));
@@ -348,7 +351,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     co_return Outcome::done();
   }
   if (known && known->settled_for && known->source == source) {
-    ns->sources.erase(name);
+    ns->at_home.erase(name);
     co_return Outcome::done();
   }
 

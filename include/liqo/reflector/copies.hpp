@@ -22,7 +22,6 @@ struct Copy {
   /// to be looked at.
   std::optional<std::string> settled_for;
   std::uint64_t source = 0;  ///< version of the object at home from which that wish came; 0 = there was none
-  std::string text;          ///< its content, where it has been read and not been looked at yet
 };
 
 /// All objects of one kind in one twin namespace. Lists and answers to writes may come in any order: versions say which
@@ -44,8 +43,8 @@ class Copies {
   bool empty() const { return copies_.empty(); }
   std::vector<std::string> names() const;
 
-  /// Takes an object with its content, which has to be looked at.
-  void read(const kube::Object& object);
+  /// Takes an object that has to be looked at.
+  void find_there(const kube::Object& object);
   /// Takes a state of an object that needs nothing, for this wish and this version of its source.
   void settle(const kube::Object& object, std::string wish, std::uint64_t source);
   /// The object at home has changed in nothing that is reflected.
@@ -54,8 +53,6 @@ class Copies {
   void doubt(const std::string& name);
   /// Wishes may have changed: each is to be forged again.
   void doubt_sources();
-  /// Hands out the content, if it is held.
-  std::string take_text(const std::string& name);
   /// It is gone.
   void erase(const std::string& name);
   void clear();

@@ -101,6 +101,7 @@ class Reflector {
   ReflectorContext context_;
   ReferencesHandler on_references_;
   kube::InformerHandle home_;                 ///< metadata of all namespaces, from the first one that is reflected
+  std::size_t held_ = 0;                      ///< bytes of content, of all namespaces
   std::map<std::string, Shared> namespaces_;  ///< by local namespace
   int filters_changed_ = 0;
   kube::Controller controller_;

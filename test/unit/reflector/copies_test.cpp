@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "liqo/reflector/contents.hpp"
+
 namespace liqo::reflector {
 namespace {
 
@@ -67,11 +69,9 @@ TEST_CASE("a copy is settled for one wish, until it is doubted") {
   Held held;
   Copies copies(held.budget, kind, "twin");
   CHECK(copies.empty());
-  copies.read(object("a", "u", 4));
+  copies.find_there(object("a", "u", 4));
   REQUIRE(copies.find("a"));
   CHECK_FALSE(copies.find("a")->settled_for);
-  CHECK(copies.take_text("a") == object("a", "u", 4).text());
-  CHECK(copies.take_text("a").empty());
   copies.settle(object("a", "u", 5), "wish", 7);
   CHECK(copies.find("a")->settled_for == "wish");
   CHECK(copies.newest() == 5);
@@ -101,15 +101,32 @@ TEST_CASE("what is held of copies counts, and is given back") {
     CHECK(held.shows("kube_store_budget_objects{cluster=\"milan\"} 4"));
     copies.erase("a");
     CHECK(held.shows("kube_store_budget_objects{cluster=\"milan\"} 3"));
-    kube::Object large = object("e", "uid", 1);
-    large.tree()["data"] = kube::json::object{{"x", std::string(3'000, 'x')}};
-    copies.read(large);
+    copies.find_there(object("e", std::string(3'000, 'u'), 1));
     CHECK(held.told == 1);
     CHECK(held.budget.exceeded_by() == "configmaps of twin");
-    copies.take_text("e");
   }
   CHECK(held.shows("kube_store_budget_bytes{cluster=\"milan\"} 0"));
   CHECK(held.shows("kube_store_budget_objects{cluster=\"milan\"} 0"));
+}
+
+TEST_CASE("content is held up to a limit that all share, and given back") {
+  std::size_t total = 0;
+  const std::string half(Contents::limit / 2, 'x');
+  {
+    Contents here(total), there(total);
+    here.put("a", half);
+    here.put("a", half);
+    CHECK(total == half.size());
+    there.put("b", half);
+    there.put("c", "one too many");
+    CHECK(total == Contents::limit);
+    CHECK(there.take("c").empty());
+    CHECK(here.take("a") == half);
+    CHECK(here.take("a").empty());
+    there.put("c", "now it fits");
+    CHECK(total == half.size() + 11);
+  }
+  CHECK(total == 0);
 }
 
 }  // namespace liqo::reflector
