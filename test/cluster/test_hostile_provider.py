@@ -77,16 +77,17 @@ def test_a_provider_that_floods_stops_its_own_session_and_no_other(three: Three)
     before = process.private_bytes()
 
     def write(number: int) -> None:
-        body = {"kind": "ConfigMap", "metadata": {"name": f"flood-{number}"}, "data": {"x": "x" * 900_000}}
-        pisa.api.create("configmaps", "shop-lodi", body)
+        pod = busybox(f"flood-{number}", schedulerName="nobody")
+        pod["metadata"]["annotations"] = {"example.com/x": "x" * 250_000}
+        pisa.api.create("pods", "shop-lodi", pod)
 
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(write, range(120)))
+        list(pool.map(write, range(200)))
 
     def told() -> bool:
         condition = three.session("pisa")
         assert condition["status"] == "Creating", condition
-        return "--provider-cache-mib" in condition["message"] and "configmaps of shop-lodi" in condition["message"]
+        return "--provider-cache-mib" in condition["message"] and "pods of shop-lodi" in condition["message"]
 
     wait_for(told, 60, "the VirtualNode to say what to do")
 
@@ -105,7 +106,7 @@ def test_a_provider_that_floods_stops_its_own_session_and_no_other(three: Three)
     assert three.held("bari") < MIB
 
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda number: pisa.api.delete("configmaps", "shop-lodi", f"flood-{number}"), range(120)))
+        list(pool.map(lambda number: pisa.api.delete("pods", "shop-lodi", f"flood-{number}"), range(200)))
     lodi.daemon.restart()
     wait_for(lambda: three.ready("pisa")["status"] == "True", 60, "the Node to be Ready when the flood is gone")
     wait_for(lambda: 0 < three.held("pisa") < MIB, 60, "little to be held of it")

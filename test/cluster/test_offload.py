@@ -150,7 +150,7 @@ def test_secrets_of_home_are_there_for_the_pods_that_refer_to_them(story: Story)
 
     secret("used", "ciao")
     secret("unused", "nobody asks")
-    pod = busybox("one", "echo $WORD; cat /late/word; sleep 1000000")
+    pod = busybox("one", "echo $WORD $(cat /late/word); sleep 1000000")
     pod["spec"]["volumes"] = [{"name": "late", "secret": {"secretName": "late"}}]
     main = pod["spec"]["containers"][0]
     main["env"] = [{"name": "WORD", "valueFrom": {"secretKeyRef": {"name": "used", "key": "word"}}}]
@@ -162,7 +162,7 @@ def test_secrets_of_home_are_there_for_the_pods_that_refer_to_them(story: Story)
     wait_for(lambda: remote("late"), 30, "the later Secret to be in milan")
     # The kubelet there tries again with growing pauses.
     story.wait_ready("one", 120)
-    wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "ciao\nsalve", 30, "the pod to print")
+    wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "ciao salve\n", 30, "the pod to print")
     assert remote("unused") is None, "what nothing refers to stays at home"
     assert (remote("used") or {})["metadata"]["labels"]["offloading.liqo.io/origin"] == "rome"
     # What somebody changes or deletes there is right again within 30 s.
