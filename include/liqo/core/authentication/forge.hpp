@@ -51,8 +51,8 @@ kube::Object forge_renew(const kube::Object& identity, std::string_view consumer
 kube::Object forge_role_binding(const kube::Object& tenant, std::string_view role);
 /// Binds a ClusterRole to group `consumer` in the whole cluster. Cluster-wide objects cannot be owned by a Tenant.
 kube::Object forge_cluster_role_binding(std::string_view consumer, std::string_view role);
-/// Lets `user`, under which liqod itself runs, work in a tenant namespace, or in another one by another role; the binding
-/// has the role's name.
+/// Lets `user`, under which liqod itself runs, work in a tenant namespace, or in another one by another role; the
+/// binding has the role's name.
 kube::Object forge_own_binding(std::string_view ns, std::string_view user, std::string_view role);
 /// Whether somebody else than Liqo has made a binding for a user or group named as a consumer, whose certificates would
 /// inherit its rights. One with the label `liqo.io/remote-cluster-id: <consumer>` is meant for that consumer.
