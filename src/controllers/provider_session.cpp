@@ -63,6 +63,7 @@ ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::str
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) {
     auto& reflector = reflectors_.emplace_back(std::make_unique<reflector::Reflector>(
         executor, *kind, reflection::SelectionPolicy::deny_list, forging, reflecting));
+    reflector->set_references_known([this] { return references_.has_synced(); });
     reflector->on_references([this, kind](const std::string& ns, const std::string& name, auto secrets) {
       references_.set(ns, std::string(kind->name) + "/" + name, std::move(secrets));
     });

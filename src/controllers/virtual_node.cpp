@@ -33,6 +33,8 @@ std::string digest_of(const kube::Object& virtual_node, const kube::Object& secr
   parts["secret"] = kube::object_at(secret.tree(), {"data"});
   parts["patch"] = kube::object_at(virtual_node.spec(), {"offloadingPatch"});
   parts["cluster"] = kube::string_at(virtual_node.spec(), {"clusterID"});
+  parts["ingress"] = api::VirtualNode(virtual_node).ingress_class();
+  parts["balancers"] = api::VirtualNode(virtual_node).load_balancer_class();
   return core::sha256_hex(kube::json::serialize(parts));
 }
 

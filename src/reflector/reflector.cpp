@@ -15,13 +15,15 @@ using kube::Outcome;
 /// Copies are compared so often, so that one that somebody changed is right again within 30 s.
 constexpr std::int64_t check_after_ms = 17'000, check_before_ms = 23'000;
 /// Pages of objects with their content.
-constexpr std::int64_t page_size = 500;
+constexpr std::int64_t page_size = 500, smallest_page = 8;
 constexpr std::size_t page_bytes = 32u << 20;
 /// Where nothing is reflected of a kind that is not watched at home, its objects are looked through so often for
 /// annotations.
 constexpr std::int64_t idle_check_ms = 60'000;
 /// A copy stays for so long when nothing refers to its object any more.
 constexpr kube::Duration reference_grace = 5min;
+/// While it is not known what refers to a copy, this is between two looks.
+constexpr kube::Duration unknown_pause = 30s;
 /// A copy that somebody is deleting is looked at again after this time.
 constexpr kube::Duration deletion_pause = 5s;
 
@@ -77,6 +79,11 @@ struct Reflector::Namespace {
   std::map<std::string, Listed> listed;
   /// Of a kind that is reflected only then: what is referred to, and until when it counts as such; nothing = it is now.
   std::map<std::string, std::optional<kube::TimePoint>> referred;
+  /// Of such a kind: copies that were found when the twin was read stay until then, whatever refers to them. They are a
+  /// provider's word, and have nothing read at home, or written.
+  std::map<std::string, kube::TimePoint> found;
+  std::set<std::string> referring;              ///< objects whose references were told
+  std::map<std::string, std::string> replaced;  ///< UID of what was removed to be made again, by name of the copy
   ReflectionCounters counters;
 };
 
@@ -111,7 +118,17 @@ void Reflector::start_namespace(const std::string& local, const std::string& rem
   enqueue(*started, {});
 }
 
-void Reflector::stop_namespace(const std::string& local) { namespaces_.erase(local); }
+void Reflector::stop_namespace(const std::string& local) {
+  const auto found = namespaces_.find(local);
+  if (found == namespaces_.end()) return;
+  const Shared ns = found->second;
+  namespaces_.erase(found);
+  forget_references(*ns);
+}
+
+void Reflector::forget_references(Namespace& ns) {
+  for (const std::string& name : std::exchange(ns.referring, {})) on_references_(ns.local, name, {});
+}
 
 void Reflector::set_references(const std::string& local, const std::set<std::string>& names) {
   const auto found = namespaces_.find(local);
@@ -140,12 +157,6 @@ void Reflector::set_filters(core::ReflectionFilters filters) {
   }
 }
 
-void Reflector::keep_referred(Namespace& ns, const kube::Object& copy) {
-  std::string name = kind_.local_name(copy.name(), forging_);
-  if (!ns.referred.try_emplace(name, context_.clock.now() + reference_grace).second) return;
-  controller_.enqueue_after({ns.local, {ns.local, std::move(name)}}, reference_grace);
-}
-
 void Reflector::start_reading() {
   for (const auto& [local, ns] : namespaces_) {
     ns->was_read = false;
@@ -153,6 +164,7 @@ void Reflector::start_reading() {
     ns->at_home.clear();
     ns->there.clear();
     ns->listed.clear();
+    forget_references(*ns);
     enqueue(*ns, {});
   }
 }
@@ -186,6 +198,10 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
   const Shared ns = found->second;
   Outcome outcome = key.object.name.empty() ? co_await look(ns) : co_await reflect(ns, key.object.name);
   if (outcome.failure()) ns->counters.failed.add();
+  // An earlier wake-up may have come and gone, and been meant for an earlier end.
+  if (const auto left = ns->referred.find(key.object.name);
+      left != ns->referred.end() && left->second && *left->second > context_.clock.now() && is_current(*ns))
+    controller_.enqueue_after(key, *left->second - context_.clock.now());
   co_return outcome;
 }
 
@@ -201,24 +217,47 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
       if (auto listed = co_await list_home(ns); !listed) co_return Outcome::retry(std::move(listed.error()));
     if (!ns->copies.empty())
       if (auto checked = co_await check_copies(ns); !checked) co_return Outcome::retry(std::move(checked.error()));
+    if (!ns->was_read) co_return Outcome::again_after(1s);
   }
   if (!is_current(*ns)) co_return Outcome::done();
   if (!ns->copies.empty() || !ns->referred.empty())
     co_return Outcome::again_after(std::chrono::milliseconds(context_.random.between(check_after_ms, check_before_ms)));
-  // The first copy that is written asks for this again.
+  // Each copy that is written asks for this again.
   if (!kind_.referred_only) co_return Outcome::done();
   co_return Outcome::again_after(
       std::chrono::milliseconds(context_.random.between(idle_check_ms, idle_check_ms * 5 / 4)));
 }
 
+asio::awaitable<kube::Result<std::uint64_t>> Reflector::read_pages(
+    kube::Api& api, std::string ns, kube::ListOptions options, std::function<bool(const kube::Object& object)> take) {
+  std::uint64_t version = 0;
+  options.limit = page_size;
+  while (true) {
+    auto page = co_await api.list(kind_.resource, ns, options, page_bytes);
+    if (!page && page.error().code() == kube::Errc::too_large && options.limit > smallest_page) {
+      options.limit = std::max(options.limit / 4, smallest_page);
+      // What comes from a cache may come whole, whatever the limit.
+      options.resource_version.clear();
+      continue;
+    }
+    if (!page) co_return std::unexpected(std::move(page.error()));
+    if (version == 0) version = kube::Store::version_number(page->resource_version);
+    for (kube::json::value& item : page->items)
+      if (const auto object = kube::Object::from(std::move(item)); object && !take(*object)) co_return version;
+    if (page->continue_token.empty()) co_return version;
+    options.continue_token = std::move(page->continue_token);
+  }
+}
+
 asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
-  const kube::ListOptions options{.resource_version = "0", .metadata_only = true};
-  auto list = co_await context_.home.api().list(kind_.resource, ns->local, options, page_bytes);
-  if (!list) co_return kube::fail(std::move(list.error()), "looking for what is to be reflected");
   std::map<std::string, Namespace::Listed> now;
-  for (kube::json::value& item : list->items)
-    if (auto object = kube::Object::from(std::move(item)))
-      now[std::string(object->name())] = {version_of(*object), reflection::is_allowed(*object)};
+  auto read =
+      co_await read_pages(context_.home.api(), ns->local, {.resource_version = "0", .metadata_only = true},
+                          [&](const kube::Object& object) {
+                            now[std::string(object.name())] = {version_of(object), reflection::is_allowed(object)};
+                            return true;
+                          });
+  if (!read) co_return kube::fail(std::move(read.error()), "looking for what is to be reflected");
   std::swap(ns->listed, now);
   if (!is_current(*ns)) co_return kube::Result<void>();
   for (const auto& [name, listed] : ns->listed) {
@@ -245,38 +284,30 @@ std::optional<std::uint64_t> Reflector::version_at_home(const Namespace& ns, con
 
 asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
   if (kind_.referred_only) co_return co_await list_home(ns);
-  kube::ListOptions options{.limit = page_size};
-  do {
-    auto page = co_await context_.home.api().list(kind_.resource, ns->local, options, page_bytes);
-    if (!page) co_return kube::fail(std::move(page.error()), "reading what is to be reflected");
-    for (kube::json::value& item : page->items) {
-      if (auto object = kube::Object::from(std::move(item)))
-        ns->at_home.put(std::string(object->name()), object->text());
-    }
-    options.continue_token = std::move(page->continue_token);
-  } while (!options.continue_token.empty() && held_ < Contents::limit / 2);
+  auto read = co_await read_pages(context_.home.api(), ns->local, {}, [&](const kube::Object& object) {
+    ns->at_home.put(std::string(object.name()), object.text());
+    // What is not held is read when it is needed.
+    return held_ < Contents::limit / 2;
+  });
+  if (!read) co_return kube::fail(std::move(read.error()), "reading what is to be reflected");
   co_return kube::Result<void>();
 }
 
 asio::awaitable<kube::Result<void>> Reflector::read_copies(Shared ns) {
   ns->copies.clear();
-  kube::ListOptions options{.limit = page_size};
-  do {
-    auto page = co_await context_.provider.list(kind_.resource, ns->remote, options, page_bytes);
-    if (!page) co_return kube::fail(std::move(page.error()), "reading the copies in " + ns->remote);
-    for (kube::json::value& item : page->items) {
-      auto object = kube::Object::from(std::move(item));
-      if (!object || kind_.local_name(object->name(), forging_).empty()) continue;
-      ns->copies.find_there(*object);
-      ns->there.put(std::string(object->name()), object->text());
-      // Who refers to what may not be known yet.
-      if (kind_.referred_only && object->has_annotation(api::annotations::reflected_digest))
-        keep_referred(*ns, *object);
-      // Its owner has been told, and drops the session.
-      if (context_.stores.is_exceeded()) co_return kube::Result<void>();
-    }
-    options.continue_token = std::move(page->continue_token);
-  } while (!options.continue_token.empty());
+  ns->found.clear();
+  auto read = co_await read_pages(context_.provider, ns->remote, {}, [&](const kube::Object& object) {
+    std::string local = kind_.local_name(object.name(), forging_);
+    if (local.empty()) return true;
+    ns->copies.find_there(object);
+    ns->there.put(std::string(object.name()), object.text());
+    // Who refers to what may not be known yet.
+    if (kind_.referred_only) ns->found[std::move(local)] = context_.clock.now() + reference_grace;
+    return !context_.stores.is_exceeded();
+  });
+  if (!read) co_return kube::fail(std::move(read.error()), "reading the copies in " + ns->remote);
+  // Its owner has been told, and drops the session.
+  if (context_.stores.is_exceeded()) co_return kube::fail(kube::Errc::too_large, "more is there than may be held");
   co_return kube::Result<void>();
 }
 
@@ -284,27 +315,27 @@ asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
   const std::uint64_t newest = ns->copies.newest();
   // Any version that the server's cache has will do, where it is not older than what is known.
   for (const char* version : {"0", ""}) {
-    kube::ListOptions options{.resource_version = version, .metadata_only = true};
-    auto list = co_await context_.provider.list(kind_.resource, ns->remote, options, page_bytes);
-    if (!list) co_return kube::fail(std::move(list.error()), "comparing the copies in " + ns->remote);
-    const std::uint64_t list_version = kube::Store::version_number(list->resource_version);
-    if (list_version < newest) continue;
     std::vector<Copies::Seen> seen;
-    seen.reserve(list->items.size());
-    for (kube::json::value& item : list->items)
-      if (auto object = kube::Object::from(std::move(item));
-          object && !kind_.local_name(object->name(), forging_).empty())
-        seen.push_back({std::string(object->name()), std::string(object->uid()), version_of(*object)});
+    auto read = co_await read_pages(
+        context_.provider, ns->remote, {.resource_version = version, .metadata_only = true},
+        [&](const kube::Object& object) {
+          if (!kind_.local_name(object.name(), forging_).empty())
+            seen.push_back({std::string(object.name()), std::string(object.uid()), version_of(object)});
+          return true;
+        });
+    if (!read) co_return kube::fail(std::move(read.error()), "comparing the copies in " + ns->remote);
+    const std::uint64_t list_version = *read;
+    if (list_version < newest) continue;
     for (const std::string& name : ns->copies.compare(seen, list_version)) {
       ns->there.erase(name);
       enqueue_copy(*ns, name);
     }
     co_return kube::Result<void>();
   }
-  // The server's own word is older than what it has answered before: its database was restored.
-  auto read = co_await read_copies(ns);
-  if (read && is_current(*ns)) enqueue_all(*ns);
-  co_return read;
+  // The server's own word is older than what it has answered before: its database was restored. Until the twin has been
+  // read anew nothing is written there.
+  ns->was_read = false;
+  co_return kube::Result<void>();
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_source(Shared ns, std::string name) {
@@ -334,9 +365,19 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_copy(
   co_return std::nullopt;
 }
 
-void Reflector::tell_references(const Namespace& ns, const std::string& name, const kube::Object* reflected) const {
-  if (kind_.secrets_of && on_references_)
-    on_references_(ns.local, name, reflected ? kind_.secrets_of(*reflected) : std::vector<std::string>());
+std::optional<kube::Duration> Reflector::stays_for(const Namespace& ns, const std::string& name) const {
+  if (references_known_ && !references_known_()) return unknown_pause;
+  const auto found = ns.found.find(name);
+  if (found == ns.found.end() || found->second <= context_.clock.now()) return std::nullopt;
+  return found->second - context_.clock.now();
+}
+
+void Reflector::tell_references(Namespace& ns, const std::string& name, const kube::Object* reflected) {
+  if (!kind_.secrets_of || !on_references_ || !is_current(ns)) return;
+  std::vector<std::string> secrets = reflected ? kind_.secrets_of(*reflected) : std::vector<std::string>();
+  if (secrets.empty() && ns.referring.erase(name) == 0) return;
+  if (!secrets.empty()) ns.referring.insert(name);
+  on_references_(ns.local, name, std::move(secrets));
 }
 
 asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
@@ -391,7 +432,15 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
 
   if (auto* applied = std::get_if<action::Apply>(&plan))
     co_return co_await apply(ns, std::move(*local), std::move(*applied));
+  if (std::holds_alternative<action::Remove>(plan) && !wanted && kind_.referred_only) {
+    if (const auto pause = stays_for(*ns, name)) co_return Outcome::again_after(*pause);
+    // A pod may have come while the copy was read.
+    if (version_at_home(*ns, name).has_value() != at_home.has_value()) co_return Outcome::again_after(0s);
+  }
   if (const auto* remove = std::get_if<action::Remove>(&plan)) {
+    // What was removed once to be made again, and is there still, is held up by somebody.
+    if (wanted && ns->replaced[remote_name] == remove->uid) co_return Outcome::again_after(deletion_pause);
+    if (wanted) ns->replaced[remote_name] = remove->uid;
     auto removed = co_await context_.provider.remove(kind_.resource, {ns->remote, remote_name}, {.uid = remove->uid});
     if (!removed && !removed.error().is_not_found())
       co_return Outcome::retry(std::move(removed.error()).in("removing a reflected object"));
@@ -415,15 +464,19 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
 asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action::Apply wanted) {
   const int filters = filters_changed_;
   const kube::ObjectKey key{ns->remote, std::string(wanted.desired.name())};
+  // Of the times that are asked for the earliest counts.
+  controller_.enqueue_after({ns->local, {ns->local, {}}}, std::chrono::milliseconds(check_after_ms));
   const kube::WriteOptions options{.field_manager = api::reflection_manager};
   auto applied = co_await context_.provider.patch(kind_.resource, key, kube::PatchType::apply, wanted.desired.text(),
                                                   options, wanted.force);
   if (!applied && applied.error().is_conflict()) {
     // Somebody else has taken the name, or there is another copy by now.
     ns->copies.doubt(key.name);
-    co_return Outcome::again_after(1s);
+    co_return Outcome::retry(std::move(applied.error()));
   }
   if (!applied) {
+    // It may have been carried out: then it is a copy of ours that is there.
+    if (!applied.error().is_permanent()) ns->copies.doubt(key.name);
     kube::Failure failure = std::move(applied.error()).in("reflecting to " + ns->remote);
     if (failure.is_permanent())
       context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());
@@ -435,16 +488,14 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
     ns->copies.doubt(key.name);
     auto undone = co_await context_.provider.patch(kind_.resource, key, kube::PatchType::apply, nothing, options);
     if (!undone) co_return Outcome::retry(std::move(undone.error()).in("giving back an object of somebody else"));
-    co_return Outcome::again_after(0s);
+    co_return Outcome::retry(
+        kube::Failure(kube::Errc::protocol, "another object has got the name of a copy in " + key.ns));
   }
-  const bool is_first = ns->copies.empty();
   ns->copies.settle(*applied, std::string(wanted.desired.annotation(api::annotations::reflected_digest)),
                     version_of(local));
   // What was sent may not be what is wanted any more.
   if (filters != filters_changed_) ns->copies.doubt_sources();
   ns->counters.reflected.add();
-  if (is_first && is_current(*ns))
-    controller_.enqueue_after({ns->local, {ns->local, {}}}, std::chrono::milliseconds(check_after_ms));
   co_return Outcome::done();
 }
 

@@ -58,6 +58,8 @@ class Reflector {
   using ReferencesHandler =
       std::function<void(const std::string& ns, const std::string& name, std::vector<std::string> secrets)>;
   void on_references(ReferencesHandler handler) { on_references_ = std::move(handler); }
+  /// Tells whether set_references() has been told all there is: until then no copy goes for want of references.
+  void set_references_known(std::function<bool()> known) { references_known_ = std::move(known); }
   /// Which labels and annotations copies leave out from now on; what is there already is brought in line.
   void set_filters(core::ReflectionFilters filters);
   /// Reconciles until cancelled. What was known of copies before is read anew: another process may have led meanwhile.
@@ -76,6 +78,10 @@ class Reflector {
   asio::awaitable<kube::Result<void>> list_home(Shared ns);
   asio::awaitable<kube::Result<void>> read_copies(Shared ns);
   asio::awaitable<kube::Result<void>> check_copies(Shared ns);
+  /// Lists a namespace in pages, smaller ones where they are too large. Answers the version of the list; `take` ends it
+  /// by false.
+  asio::awaitable<kube::Result<std::uint64_t>> read_pages(kube::Api& api, std::string ns, kube::ListOptions options,
+                                                          std::function<bool(const kube::Object& object)> take);
   /// Brings one object's copy in line.
   asio::awaitable<kube::Outcome> reflect(Shared ns, std::string name);
   asio::awaitable<kube::Result<std::optional<kube::Object>>> read_source(Shared ns, std::string name);
@@ -86,9 +92,10 @@ class Reflector {
   /// there is none.
   std::optional<std::uint64_t> version_at_home(const Namespace& ns, const std::string& name) const;
   bool is_known_at_home() const { return kind_.referred_only || home_->has_synced(); }
-  void tell_references(const Namespace& ns, const std::string& name, const kube::Object* reflected) const;
-  /// A copy counts as referred to for a while after it has been found.
-  void keep_referred(Namespace& ns, const kube::Object& copy);
+  void tell_references(Namespace& ns, const std::string& name, const kube::Object* reflected);
+  void forget_references(Namespace& ns);
+  /// How long a copy stays though nothing is known to refer to its object; nothing = it may go.
+  std::optional<kube::Duration> stays_for(const Namespace& ns, const std::string& name) const;
   void start_reading();
   void enqueue(const Namespace& ns, std::string name);
   void enqueue_all(const Namespace& ns);
@@ -100,6 +107,7 @@ class Reflector {
   core::ForgingContext forging_;
   ReflectorContext context_;
   ReferencesHandler on_references_;
+  std::function<bool()> references_known_;
   kube::InformerHandle home_;                 ///< metadata of all namespaces, from the first one that is reflected
   std::size_t held_ = 0;                      ///< bytes of content, of all namespaces
   std::map<std::string, Shared> namespaces_;  ///< by local namespace

@@ -106,7 +106,8 @@ bool has_applied(const kube::Object& live, std::string_view field) {
 bool has_selector(const json::object& spec) { return !kube::object_at(spec, {"selector"}).empty(); }
 
 /// Kubernetes changes each type into each other in place, but no cluster IP into none, and no class of a load balancer.
-bool needs_replacement(const kube::Object& live, const json::object& has, const json::object& wants) {
+bool needs_replacement(const kube::Object& live, const kube::Object& whole, const json::object& has,
+                       const json::object& wants) {
   if (!is_type(has, "ExternalName") && !is_type(wants, "ExternalName") && is_headless(has) != is_headless(wants))
     return true;
   // Without a selector it was given both families of addresses, also where the cluster has one, and would have to lose
@@ -116,13 +117,15 @@ bool needs_replacement(const kube::Object& live, const json::object& has, const 
   const std::string_view wanted = string_at(wants, {"loadBalancerClass"});
   const std::string_view present = string_at(has, {"loadBalancerClass"});
   if (wanted.empty()) return !present.empty() && has_applied(live, "loadBalancerClass");
-  return present != wanted;
+  // Where the provider's own admission gives it another class each time, one that was applied stands.
+  return present != wanted && !is_applied(live, whole);
 }
 
 Comparison compare(const kube::Object& live, const kube::Object& wanted) {
   const json::object has = with_defaults(live);
   json::object wants = with_defaults(wanted);
-  if (needs_replacement(live, has, wants)) return Comparison::replace;
+  if (needs_replacement(live, wanted, has, wants)) return Comparison::replace;
+  if (is_type(has, "LoadBalancer") && is_applied(live, wanted)) wants.erase("loadBalancerClass");
   // A server that does not know it stores nothing of it; it is a hint that a Service can do without.
   if (!has.contains("trafficDistribution")) wants.erase("trafficDistribution");
   // An empty value of a label selects, too.

@@ -322,7 +322,30 @@ TEST_CASE("Secrets go where something refers to them, and are not read otherwise
       [&] { return kube::string_at(*w.milan.get(secrets, {"shop-rome", "used"}), {"data", "key"}) == "eQ=="; }, 30s));
   CHECK_FALSE(has("unused"));
   CHECK_FALSE(has("skipped"));
-  // Pods come and go: a copy stays for a while.
+  // A provider that makes what looks like a copy gets nothing for it.
+  for (const bool marked : {true, false}) {
+    json::object forged{{"metadata", json::object{{"name", "unused"}, {"namespace", "shop-rome"}}}, {"type", "Opaque"}};
+    if (marked) {
+      json::object& metadata = forged["metadata"].as_object();
+      metadata["labels"] =
+          json::object{{"offloading.liqo.io/origin", "rome"}, {"offloading.liqo.io/destination", "milan"}};
+      metadata["annotations"] = json::object{{"offloading.liqo.io/reflected-digest", "x"}};
+    }
+    w.stop();
+    REQUIRE(w.milan.create(secrets, forged, actor));
+    const std::size_t written = w.writes();
+    w.start();
+    w.pass(1min);
+    CHECK(w.writes() == written);
+    CHECK_FALSE(w.milan.get(secrets, {"shop-rome", "unused"})->contains("data"));
+    REQUIRE(w.milan.remove(secrets, {"shop-rome", "unused"}, {}, actor));
+    w.pass(1min);
+  }
+  // Pods come and go: a copy stays for a while after the last one.
+  w.reflector.set_references("shop", {"later"});
+  w.pass(1min);
+  w.reflector.set_references("shop", {"later", "used"});
+  w.pass(1min);
   w.reflector.set_references("shop", {"later"});
   w.pass(4min);
   CHECK(has("used"));
@@ -338,6 +361,31 @@ TEST_CASE("Secrets go where something refers to them, and are not read otherwise
   w.pass(10min);
   CHECK(w.writes() == writes);
   CHECK(w.to_milan.requests() + w.to_rome.requests() - asked <= 90);
+}
+
+TEST_CASE("where the first object meets one of somebody else, the next ones are looked at all the same") {
+  World w;
+  w.pass(1min);
+  REQUIRE(w.milan.create(kind, World::config_map("shop-rome", "taken", "theirs"), actor));
+  w.create("taken", "ours");
+  w.pass(30s);
+  w.create("free", "x");
+  REQUIRE(w.reaches([&] { return w.at_milan("free") == "x"; }));
+  REQUIRE(w.milan.remove(kind, {"shop-rome", "free"}, {}, actor));
+  CHECK(w.reaches([&] { return w.at_milan("free") == "x"; }, 30s));
+  REQUIRE(w.milan.remove(kind, {"shop-rome", "taken"}, {}, actor));
+  CHECK(w.reaches([&] { return w.at_milan("taken") == "ours"; }, 30s));
+}
+
+TEST_CASE("large objects are read in small pages") {
+  World w;
+  for (int i = 0; i < 40; ++i) w.create("large" + std::to_string(i), std::string(1'000'000, 'x'));
+  w.create("small", "x");
+  CHECK(w.reaches([&] { return w.milan.list(kind).size() == 41; }, 1min));
+  w.stop();
+  REQUIRE(w.rome.remove(kind, {"shop", "large7"}, {}, actor));
+  w.start();
+  CHECK(w.reaches([&] { return w.milan.list(kind).size() == 40; }, 1min));
 }
 
 }  // namespace liqo::reflector
