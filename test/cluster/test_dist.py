@@ -260,7 +260,8 @@ def test_an_alert_fires_where_there_is_no_room(sides: Sides, tmp_path: Path) -> 
     rights.bind(ghent, None, "watch-liqo", reader, "liqo-metrics-reader")
     token = ghent.kubectl("create", "token", "prometheus", "-n", "watch").strip()
     # Debian's Prometheus cannot look for pods by itself.
-    targets = [f"{pod['status']['podIP']}:8082" for pod in ghent.pods("liqo")]
+    ready = wait_for(lambda: len(ready_pods(ghent)) == 2 and ready_pods(ghent), SOON, "both replicas to be ready")
+    targets = [f"{pod['status']['podIP']}:8082" for pod in ghent.pods("liqo") if pod["metadata"]["name"] in ready]
     job = scraping("liqod", token, static_configs=[{"targets": targets}])
     alerts = tmp_path / "alerts.yaml"
     with tarfile.open(sides.release.chart) as chart:
