@@ -21,7 +21,7 @@ from harness import chart, firewall, pki, rights
 from harness.api import Api, Refused, path
 from harness.cluster import Cluster
 from harness.components import Options
-from harness.liqod import WEBHOOK_PORT, Liqod
+from harness.liqod import METRICS_PORT, WEBHOOK_PORT, Liqod
 from harness.run import Run
 from harness.wait import patient, wait_for
 
@@ -603,9 +603,9 @@ def test_two_replicas_that_start_at_once_share_one_authority(oslo: Cluster, liqo
     oslo.api.delete(*SECRET)
     flags = ("--leader-elect",)
     first = Liqod(oslo, liqod.command[2], flags=(*flags, "--identity", "one"), name="first")
-    second = Liqod(oslo, liqod.command[2], flags=(*flags, "--identity", "two"), name="second")
-    moved = {"10250": "11250", f"{oslo.address}:9090": f"{oslo.address}:9091",
-             f"https://{oslo.address}:{WEBHOOK_PORT}": f"https://{oslo.address}:9444"}  # fmt: skip
+    ports = {"listen_port": 11250, "metrics_port": METRICS_PORT + 1}
+    second = Liqod(oslo, liqod.command[2], flags=(*flags, "--identity", "two"), name="second", **ports)
+    moved = {f"https://{oslo.address}:{WEBHOOK_PORT}": f"https://{oslo.address}:9444"}
     second.command = [moved.get(str(word), word) for word in second.command] + ["--webhook-port", "9444"]
     try:
         first.start(0), second.start(0)
