@@ -220,6 +220,9 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
 }
 
 asio::awaitable<kube::Result<void>> NamespaceOffloadingController::enter(kube::Object offloading) {
+  // In a namespace that goes nothing can be made any more.
+  if (const auto ns = namespaces_->find({"", std::string(offloading.ns())}); !ns || ns->is_deleting())
+    co_return kube::Result<void>();
   auto user = co_await user_.name();
   if (!user) co_return std::unexpected(std::move(user.error()));
   kube::Object binding = core::forge_own_binding(offloading.ns(), *user, core::own_offloaded_role);
