@@ -1,6 +1,7 @@
 #include "liqo/controllers/shadow_endpoint_slice.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
@@ -19,8 +20,13 @@ constexpr kube::Duration write_interval = 1s;
 constexpr kube::Duration cache_pause = 200ms;
 /// Of names that others have taken no watch tells.
 constexpr kube::Duration taken_pause = 30s;
+/// Until it is seen whether a consumer that has all the endpoints it may have has given some up.
+constexpr kube::Duration crowded_pause = 5min;
 
 constexpr std::string_view by_consumer = "consumer", by_namespace = "namespace", by_cluster = "cluster";
+
+/// Asks whether addresses can be judged now: one key for all that wait for it.
+kube::WorkKey key_of_waiting() { return {}; }
 
 /// Whether there is nothing to wait for: the list is complete, or the kind is not installed.
 bool is_known(const kube::Informer& informer) {
@@ -68,7 +74,7 @@ ShadowEndpointSliceController::ShadowEndpointSliceController(const asio::any_io_
   configurations_->add_index(std::string(by_cluster), index_by_cluster_label);
   const auto changed = [this](const kube::ObjectKey& key) { enqueue(key); };
   shadows_.subscribe(changed, [this] { enqueue_all(); });
-  slices_.subscribe(changed);
+  slices_.subscribe(changed, [this] { enqueue_all(); });
   namespaces_.subscribe([this](const kube::ObjectKey& key) { take_namespace(key); });
   foreign_clusters_.subscribe([this](const kube::ObjectKey& key) { take_foreign_cluster(key); });
   configurations_.subscribe([this](const kube::ObjectKey& key) { take_configuration(key); });
@@ -99,6 +105,11 @@ void ShadowEndpointSliceController::enqueue_consumer(const std::string& consumer
 
 void ShadowEndpointSliceController::enqueue_all() {
   for (const kube::ObjectKey& key : shadows_->store().keys()) enqueue(key);
+  // Also what those have left that went while nobody ran this.
+  for (const kube::ObjectKey& key : slices_->store().keys())
+    if (!shadows_->store().contains(key)) enqueue(key);
+  for (const auto& [key, memory] : memory_)
+    if (!shadows_->store().contains(key)) enqueue(key);
 }
 
 void ShadowEndpointSliceController::take_namespace(const kube::ObjectKey& key) {
@@ -203,6 +214,10 @@ const ShadowEndpointSliceController::Consumer& ShadowEndpointSliceController::lo
 core::EndpointSlicePlan ShadowEndpointSliceController::plan(const kube::Object& shadow, const kube::Object* live) {
   const std::string id = consumer_of(std::string(shadow.ns()));
   const Consumer& consumer = look_at(id);
+  Memory& memory = memory_[shadow.key()];
+  give_back(memory);
+  if (memory.uid != shadow.uid()) memory = Memory{.uid = std::string(shadow.uid()), .written = memory.written};
+  const auto used = endpoints_.find(id);
   core::EndpointSlicePlan plan = core::plan_endpoint_slice(
       shadow, live,
       {.consumer = id,
@@ -210,14 +225,16 @@ core::EndpointSlicePlan ShadowEndpointSliceController::plan(const kube::Object& 
        .policy = consumer.policy,
        .own = own_.all(),
        .reachable = consumer.reachable,
+       .room = core::max_consumer_endpoints - (used == endpoints_.end() ? 0 : used->second),
        .map_direct = [this](const std::string& cluster,
                             const core::IpAddress& address) -> std::optional<core::IpAddress> {
          // Which clusters there are is the consumer's word: only what has a network here is remembered.
          if (configurations_->store().keys(by_cluster, cluster).empty()) return std::nullopt;
          return look_at(cluster).addresses.mapped(address);
        }});
-  Memory& memory = memory_[shadow.key()];
-  if (memory.uid != shadow.uid()) memory = Memory{.uid = std::string(shadow.uid()), .written = memory.written};
+  if (plan.endpoints > 0) endpoints_[id] += plan.endpoints;
+  memory.consumer = id;
+  memory.endpoints = plan.endpoints;
   memory.judged = std::move(plan.judged);
   memory.direct = std::move(plan.direct);
   tell(shadow, live, plan);
@@ -239,17 +256,54 @@ void ShadowEndpointSliceController::tell(const kube::Object& shadow, const kube:
     context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::address_left_out, plan.told);
 }
 
+void ShadowEndpointSliceController::give_back(Memory& memory) {
+  const std::size_t endpoints = std::exchange(memory.endpoints, 0);
+  const auto used = endpoints_.find(memory.consumer);
+  if (used == endpoints_.end()) return;
+  used->second -= endpoints;
+  if (used->second == 0) endpoints_.erase(used);
+}
+
+void ShadowEndpointSliceController::forget(const kube::ObjectKey& key) {
+  const auto known = memory_.find(key);
+  if (known == memory_.end()) return;
+  give_back(known->second);
+  memory_.erase(known);
+}
+
+std::string ShadowEndpointSliceController::left_behind(const kube::ObjectKey& key, const kube::Object* shadow) const {
+  const auto live = slices_->find(key);
+  if (!live || live->is_deleting()) return "";
+  const auto owner = live->controller();
+  const bool is_shadows = owner && owner->kind == api::kinds::shadow_endpoint_slices.kind && owner->name == key.name;
+  if (shadow && is_shadows && owner->uid == shadow->uid()) return std::string(live->uid());
+  const bool is_nobodys = core::is_orphan(*live) || (!shadow && is_shadows);
+  return is_nobodys && !consumer_of(key.ns).empty() ? std::string(live->uid()) : "";
+}
+
+bool ShadowEndpointSliceController::can_judge() const { return own_.is_known() && is_known(*configurations_); }
+
 asio::awaitable<Outcome> ShadowEndpointSliceController::reconcile(kube::WorkKey work) {
-  const kube::ObjectKey key = work.object;
-  const auto shadow = shadows_->find(key);
-  if (!shadow) {
-    // The EndpointSlice is the garbage collector's.
-    memory_.erase(key);
+  if (work == key_of_waiting()) {
+    if (!can_judge()) co_return Outcome::again_after(cache_pause);
+    enqueue_all();
     co_return Outcome::done();
   }
-  if (shadow->is_deleting()) co_return Outcome::done();
-  own_.start();
-  if (!own_.is_known() || !is_known(*configurations_)) co_return Outcome::again_after(cache_pause);
+  const kube::ObjectKey key = work.object;
+  const bool exists = shadows_->store().contains(key);
+  if (exists) own_.start();
+  if (exists && !can_judge()) {
+    // Each of them may be large, so that only one look is taken at a time.
+    controller_.enqueue_after(key_of_waiting(), cache_pause);
+    co_return Outcome::done();
+  }
+  const auto shadow = shadows_->find(key);
+  if (!shadow || shadow->is_deleting()) {
+    forget(key);
+    std::string uid = left_behind(key, shadow ? &*shadow : nullptr);
+    if (uid.empty()) co_return Outcome::done();
+    co_return co_await remove(key, std::move(uid));
+  }
 
   auto live = slices_->find(key);
   core::EndpointSlicePlan wanted = plan(*shadow, live ? &*live : nullptr);
@@ -264,17 +318,19 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::reconcile(kube::WorkKey 
     }
   }
   if (!wanted.remove.empty()) co_return co_await remove(key, std::move(wanted.remove));
-  if (wanted.apply) co_return co_await write(*shadow, live.has_value(), std::move(*wanted.apply));
+  if (wanted.apply) co_return co_await write(*shadow, std::move(live), std::move(*wanted.apply));
   if (wanted.await || (live && !wanted.refusal.empty())) co_return Outcome::again_after(taken_pause);
+  if (wanted.crowded) co_return Outcome::again_after(crowded_pause);
   co_return Outcome::done();
 }
 
-asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shadow, bool exists, kube::Object wanted) {
+asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shadow, std::optional<kube::Object> live,
+                                                              kube::Object wanted) {
   const kube::ObjectKey key = shadow.key();
   // Without force where there was none: who has taken the name meanwhile keeps it.
   auto applied =
       co_await context_.home.api().patch(api::kinds::endpoint_slices, key, kube::PatchType::apply, wanted.text(),
-                                         {.field_manager = api::endpoint_slice_field_manager}, exists);
+                                         {.field_manager = api::endpoint_slice_field_manager}, live.has_value());
   if (const auto known = memory_.find(key); known != memory_.end()) known->second.written = context_.clock.now();
   if (applied) {
     slices_->observe(std::move(*applied));
@@ -283,9 +339,12 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shado
   // The one that was seen has gone, or another has come.
   if (applied.error().is_conflict()) co_return Outcome::again_after(write_interval);
   kube::Failure failure = std::move(applied.error()).in("writing the EndpointSlice");
-  if (failure.is_permanent())
+  if (failure.is_permanent()) {
     context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::failed_reflection,
                             failure.text());
+    // Its addresses are those of an earlier wish, which is not judged any more: none are better.
+    if (live) static_cast<void>(co_await remove(key, std::string(live->uid())));
+  }
   co_return Outcome::retry(std::move(failure));
 }
 

@@ -251,6 +251,18 @@ def test_its_services_lead_to_declared_addresses_and_never_to_the_providers_own(
     api.delete("endpointslices", TWIN, "web-1")
     wait_for(lambda: led_to(hostile) == {"10.200.3.5": True}, SOON, "what somebody deletes to be back")
     assert len(left_out(hostile)) == 2, "told once for each declaration"
+    # Nor keeps it an EndpointSlice that follows nothing any more.
+    good_ports = endpoints()["spec"]["template"]["ports"]
+    for ports, expected in ([{"name": "http", "port": 80, "protocol": "FOO"}], None), (good_ports, {"10.200.3.5": True}):
+        asks.patch("shadowendpointslices", TWIN, "web-1", {"spec": {"template": {"ports": ports}}})
+        wait_for(lambda expected=expected: led_to(hostile) == expected, SOON, f"what comes of {ports}")
+    asks.patch("shadowendpointslices", TWIN, "web-1", {"metadata": {"finalizers": ["example.com/hold"]}})
+    asks.delete("shadowendpointslices", TWIN, "web-1")
+    wait_for(lambda: led_to(hostile) is None, SOON, "the EndpointSlice to go before its ShadowEndpointSlice")
+    asks.patch("shadowendpointslices", TWIN, "web-1", {"metadata": {"finalizers": None}})
+    wait_for(lambda: api.find("shadowendpointslices", TWIN, "web-1") is None, SOON, "the ShadowEndpointSlice to go")
+    asks.create("shadowendpointslices", TWIN, endpoints("10.200.3.5"))
+    wait_for(lambda: led_to(hostile) == {"10.200.3.5": True}, SOON, "a new one")
 
 
 @pytest.mark.usefixtures("in_other_hands")

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -37,13 +38,22 @@ class ShadowEndpointSliceController final : public Runnable {
     kube::TimePoint written{};  ///< when its EndpointSlice was last written
     std::vector<core::IpAddress> judged;
     std::set<std::string> direct;
-    std::string told;     ///< the declaration by which addresses were left out when that was last told
-    std::string refused;  ///< the refusal that was last told
+    std::size_t endpoints = 0;  ///< that its EndpointSlice has, of those that the consumer may have
+    std::string told;           ///< the declaration by which addresses were left out when that was last told
+    std::string refused;        ///< the refusal that was last told
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
-  asio::awaitable<kube::Outcome> write(kube::Object shadow, bool exists, kube::Object wanted);
+  asio::awaitable<kube::Outcome> write(kube::Object shadow, std::optional<kube::Object> live, kube::Object wanted);
   asio::awaitable<kube::Outcome> remove(kube::ObjectKey key, std::string uid);
   core::EndpointSlicePlan plan(const kube::Object& shadow, const kube::Object* live);
+  /// The UID of the EndpointSlice that is left under a key without a ShadowEndpointSlice that counts, "" = none. The
+  /// consumer can keep one that is being deleted with a finalizer, and have an EndpointSlice outlive its own.
+  std::string left_behind(const kube::ObjectKey& key, const kube::Object* shadow) const;
+  /// Whether all is known by which addresses are judged.
+  bool can_judge() const;
+  void forget(const kube::ObjectKey& key);
+  /// The endpoints of a ShadowEndpointSlice do not count any more.
+  void give_back(Memory& memory);
   /// Tells what is left out or refused, unless that was told before.
   void tell(const kube::Object& shadow, const kube::Object* live, const core::EndpointSlicePlan& plan);
   /// The consumer whose twin a namespace is; "" = nobody's.
@@ -65,6 +75,7 @@ class ShadowEndpointSliceController final : public Runnable {
   OwnAddressWatch own_;
   std::map<std::string, Consumer> consumers_;
   std::unordered_map<kube::ObjectKey, Memory> memory_;
+  std::map<std::string, std::size_t> endpoints_;  ///< of all EndpointSlices of a consumer
   kube::Controller controller_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "liqo/api/foreign_cluster.hpp"
@@ -16,8 +17,10 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// As many as Kubernetes takes in one EndpointSlice, and in one endpoint.
-constexpr std::size_t max_endpoints = 1'000, max_addresses = 100;
+/// As many as Kubernetes itself puts into one EndpointSlice, and as it takes at most: more are not even looked at.
+constexpr std::size_t max_endpoints = 100, max_seen = 1'000;
+constexpr std::size_t max_ports = 100;
+static_assert(max_consumer_endpoints == 10'000, "the text says so");
 constexpr std::size_t max_address_text = 64;
 /// Of the JSON object in the annotation about direct connections.
 constexpr std::size_t direct_depth = 4;
@@ -62,10 +65,11 @@ class Judge {
     if (around_.own.contain(*reached)) return leave_out(text, "an address of this cluster itself");
     return reached;
   }
-  void leave_out_rest(std::size_t endpoints) {
+  void leave_out_rest(std::size_t endpoints, std::string_view bound) {
+    seen_ += endpoints;
     left_out_ += endpoints;
-    things_.push_back(std::to_string(endpoints) + " endpoints (one slice has " + std::to_string(max_endpoints) +
-                      " at most)");
+    // In front, where it is named however much else there is.
+    things_.insert(things_.begin(), std::to_string(endpoints) + " endpoints (" + std::string(bound) + ")");
   }
   void conclude() {
     const auto order = [](const IpAddress& address) { return std::tie(address.v6, address.bytes); };
@@ -76,7 +80,7 @@ class Judge {
     plan_.told = std::to_string(left_out_) + " of " + std::to_string(seen_) + " addresses are left out here: ";
     for (std::size_t i = 0; i < std::min<std::size_t>(things_.size(), 4); ++i)
       plan_.told += (i > 0 ? ", " : "") + things_[i];
-    if (left_out_ > 4) plan_.told += ", …";
+    if (things_.size() > 4) plan_.told += ", …";
     plan_.told += ". " + around_.addresses.words();
   }
 
@@ -123,26 +127,28 @@ json::object forge_target(const json::object& given) {
   return made;
 }
 
+/// Proxies use the first address of an endpoint alone (https://issue.k8s.io/106267).
 json::array forge_endpoints(const kube::Object& shadow, const EndpointSurroundings& around, Judge& judge) {
   json::array made;
+  std::set<std::string> present;
   const json::array& given = kube::array_at(shadow.spec(), {"template", "endpoints"});
   for (const json::value& endpoint : given) {
-    if (made.size() == max_endpoints) {
-      judge.leave_out_rest(given.size() - static_cast<std::size_t>(&endpoint - given.data()));
+    const auto before = static_cast<std::size_t>(&endpoint - given.data());
+    const std::string_view bound = made.size() == max_endpoints ? "one slice has 100 at most"
+                                   : made.size() == around.room ? "all slices of a consumer have 10000 at most"
+                                   : before == max_seen         ? "of one slice 1000 are looked at"
+                                                                : "";
+    if (!bound.empty()) {
+      judge.leave_out_rest(given.size() - before, bound);
       break;
     }
-    json::array addresses;
-    for (const json::value& entry : kube::array_at(endpoint, {"addresses"})) {
-      if (addresses.size() == max_addresses) break;
-      const auto* text = entry.if_string();
-      const auto address = text ? judge.judge(*text) : std::nullopt;
-      if (!address) continue;
-      json::value named = json::string(address->text());
-      // Two texts may be one address, which Kubernetes takes once.
-      if (std::ranges::find(addresses, named) == addresses.end()) addresses.push_back(std::move(named));
-    }
-    if (addresses.empty()) continue;
-    json::object one{{"addresses", std::move(addresses)}, {"conditions", forge_conditions(endpoint, around.reachable)}};
+    const json::array& addresses = kube::array_at(endpoint, {"addresses"});
+    const auto* text = addresses.empty() ? nullptr : addresses.front().if_string();
+    const auto address = text ? judge.judge(*text) : std::nullopt;
+    // Two texts may be one address.
+    if (!address || !present.insert(address->text()).second) continue;
+    json::object one{{"addresses", json::array{json::string(address->text())}},
+                     {"conditions", forge_conditions(endpoint, around.reachable)}};
     if (const std::string_view hostname = kube::string_at(endpoint, {"hostname"}); is_dns_label(hostname))
       one["hostname"] = hostname;
     // No node of this cluster: traffic that is to stay on a node never goes there.
@@ -152,6 +158,31 @@ json::array forge_endpoints(const kube::Object& shadow, const EndpointSurroundin
     made.push_back(std::move(one));
   }
   return made;
+}
+
+/// Why Kubernetes would not take the ports: "" = it does. What it refuses would leave the EndpointSlice as it was.
+std::string judge_ports(const kube::Object& shadow) {
+  const json::array& given = kube::array_at(shadow.spec(), {"template", "ports"});
+  if (given.size() > max_ports) return "it has more than " + std::to_string(max_ports) + " ports";
+  std::set<std::string_view> names;
+  for (const json::value& port : given) {
+    if (!port.is_object()) return "one of its ports is no object";
+    const auto given_as = [&port](std::string_view field) -> const json::value* {
+      const json::value* value = port.get_object().if_contains(field);
+      return value && !value->is_null() ? value : nullptr;
+    };
+    const json::value* name = given_as("name");
+    const std::string_view called = kube::string_at(port, {"name"});
+    if (name && (!name->is_string() || (!called.empty() && !is_dns_label(called))))
+      return "the name of a port is no DNS label: " + in_quotes(shown(called));
+    if (!names.insert(called).second) return "two of its ports have the name " + in_quotes(called);
+    const std::string_view protocol = kube::string_at(port, {"protocol"});
+    if (given_as("protocol") && protocol != "TCP" && protocol != "UDP" && protocol != "SCTP")
+      return "the protocol of a port is not TCP, UDP or SCTP: " + in_quotes(shown(protocol));
+    const std::int64_t number = kube::int_at(port, {"port"});
+    if (given_as("port") && (number < 1 || number > 65'535)) return "the number of a port is not in 1 to 65535";
+  }
+  return "";
 }
 
 /// With the defaults that the server would add, so that what it answers compares equal.
@@ -209,6 +240,10 @@ bool is_as_wanted(const kube::Object& live, const kube::Object& wanted) {
 
 }  // namespace
 
+bool is_orphan(const kube::Object& slice) {
+  return slice.label(api::labels::managed_by) == api::labels::managed_by_shadow_endpoint_slice && !slice.controller();
+}
+
 bool is_reachable(const kube::Object* foreign_cluster) {
   if (!foreign_cluster || foreign_cluster->is_deleting()) return false;
   const api::ForeignCluster peer(*foreign_cluster);
@@ -229,6 +264,10 @@ EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Ob
     plan.await = true;
     return plan;
   }
+  if (live && !around.consumer.empty() && is_orphan(*live)) {
+    plan.remove = live->uid();
+    return plan;
+  }
   if (live && !is_ours) {
     // That of an earlier ShadowEndpointSlice is the garbage collector's.
     plan.await = is_shadows;
@@ -245,6 +284,8 @@ EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Ob
   } else if (type != "IPv4" && type != "IPv6") {
     plan.refusal = "endpoints of the address type " + in_quotes(type, 20) +
                    " are not taken here, because only addresses can be judged (IPv4, IPv6)";
+  } else {
+    plan.refusal = judge_ports(shadow);
   }
   if (!plan.refusal.empty()) {
     if (live) plan.remove = live->uid();
@@ -257,6 +298,8 @@ EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Ob
   wanted.tree()["endpoints"] = forge_endpoints(shadow, around, judge);
   wanted.tree()["ports"] = forge_ports(shadow);
   judge.conclude();
+  plan.endpoints = wanted.tree()["endpoints"].as_array().size();
+  plan.crowded = around.room < max_endpoints && plan.endpoints == around.room;
   forge_metadata(wanted, shadow, around, plan.left_out);
   wanted.set_annotation(api::annotations::reflected_digest, digest_hex(wanted.text()));
   if (live && kube::string_at(live->tree(), {"addressType"}) != type) {

@@ -18,9 +18,11 @@ struct Bound {
 };
 
 /// A consumer of the Go version sends all Secrets of a namespace, and one more for each pod; every namespace has a
-/// ConfigMap of Kubernetes' own. Node ports and load balancers are the cluster's, whose namespace ever.
+/// ConfigMap of Kubernetes' own. EndpointSlices are made of ShadowEndpointSlices, and by Kubernetes of Services. Node
+/// ports and load balancers are the cluster's, whose namespace ever.
 constexpr Bound usual[] = {
     {"count/configmaps", 1'000, 20'000, true},
+    {"count/endpointslices.discovery.k8s.io", 10'000, 40'000},
     {"count/ingresses.networking.k8s.io", 1'000, 5'000},
     {"count/persistentvolumeclaims", 1'000, 5'000, true},
     {"count/secrets", 1'000, 20'000, true},

@@ -4,6 +4,7 @@
 #include "cluster_fixture.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/endpoints/endpoint_slice_plan.hpp"
 
 namespace liqo::testing {
 namespace {
@@ -60,12 +61,13 @@ struct Provider : ClusterFixture {
       kube::ensure_object(next["metadata"].as_object(), "annotations")["liqo.io/pod-policy"] = policy;
     });
   }
-  void shadow(const std::vector<std::string>& addresses, std::string_view ready = "true") {
+  void shadow(const std::vector<std::string>& addresses, std::string_view ready = "true",
+              const kube::ObjectKey& where = key) {
     std::string text;
     for (const std::string& address : addresses)
       text += std::string(text.empty() ? "" : ",") + R"({"addresses": [")" + address +
               R"("], "conditions": {"ready": )" + std::string(ready) + "}}";
-    kube::Object made = kube::Object::make(kinds::shadow_endpoint_slices, key);
+    kube::Object made = kube::Object::make(kinds::shadow_endpoint_slices, where);
     made.set_label(api::labels::reflection_origin, "rome");
     made.set_label("kubernetes.io/service-name", "web");
     made.mutable_spec()["template"] =
@@ -96,6 +98,13 @@ struct Provider : ClusterFixture {
   }
   bool shows(std::string_view expected, kube::Duration limit = 1min) {
     return reaches([&] { return endpoints() == expected; }, limit);
+  }
+  /// All EndpointSlices in the twin have so many endpoints.
+  std::size_t endpoints_in_all() {
+    std::size_t sum = 0;
+    for (const auto& slice : server.list(kinds::endpoint_slices, twin))
+      sum += kube::array_at(*slice, {"endpoints"}).size();
+    return sum;
   }
   std::size_t writes_of_slices() const {
     std::size_t count = 0;
@@ -134,6 +143,124 @@ TEST_CASE("an EndpointSlice follows its ShadowEndpointSlice, is put right, and g
   CHECK(milan.shows("(none)"));
   milan.pass(1min);
   CHECK(milan.endpoints() == "(none)");
+}
+
+TEST_CASE("no finalizer of a ShadowEndpointSlice keeps its EndpointSlice, and no order to orphan it") {
+  Provider milan;
+  milan.shadow({"10.1.0.5"});
+  REQUIRE(milan.shows("10.1.0.5+"));
+  const auto hold = [&](json::array finalizers) {
+    milan.change(kinds::shadow_endpoint_slices, key, "",
+                 [&](json::object& next) { next["metadata"].as_object()["finalizers"] = finalizers; });
+  };
+  hold({"example.com/hold"});
+  (void)milan.server.remove(kinds::shadow_endpoint_slices, key, {}, "consumer");
+  CHECK(milan.shows("(none)"));
+  CHECK(milan.has(kinds::shadow_endpoint_slices, key));
+  hold({});
+  REQUIRE(milan.reaches([&] { return !milan.has(kinds::shadow_endpoint_slices, key); }));
+
+  const auto orphan = [&] {
+    milan.shadow({"10.1.0.5"});
+    REQUIRE(milan.shows("10.1.0.5+"));
+    milan.stop();
+    (void)milan.server.remove(kinds::shadow_endpoint_slices, key, {.propagation = kube::Propagation::orphan},
+                              "consumer");
+    REQUIRE(milan.reaches([&] { return !milan.has(kinds::shadow_endpoint_slices, key); }));
+    REQUIRE(milan.made());
+    REQUIRE_FALSE(milan.made()->controller());
+  };
+  orphan();
+  milan.begin();
+  CHECK(milan.shows("(none)"));
+  orphan();
+  milan.shadow({"10.1.0.6"});
+  milan.begin();
+  CHECK(milan.shows("10.1.0.6+"));
+  (void)milan.server.remove(kinds::shadow_endpoint_slices, key, {.propagation = kube::Propagation::orphan}, "consumer");
+  CHECK(milan.shows("(none)"));
+  // What is nobody's under that name, or lies elsewhere, is left alone.
+  kube::Object foreign = kube::Object::make(kinds::endpoint_slices, key);
+  foreign.tree()["addressType"] = "IPv4";
+  foreign.tree()["endpoints"] = json::array();
+  milan.apply(kinds::endpoint_slices, foreign);
+  kube::Object elsewhere = kube::Object::make(kinds::endpoint_slices, {"default", "web-1"});
+  elsewhere.set_label("liqo.io/managed-by", "shadowendpointslice");
+  milan.apply(kinds::endpoint_slices, elsewhere);
+  milan.pass(1min);
+  CHECK(milan.made());
+  CHECK(milan.has(kinds::endpoint_slices, elsewhere.key()));
+}
+
+TEST_CASE("an EndpointSlice goes when the server refuses what has become of it") {
+  Provider milan;
+  milan.shadow({"10.1.0.5"});
+  REQUIRE(milan.shows("10.1.0.5+"));
+  milan.stop();
+  bool refuses = true;
+  milan.reads = [&](kube::HttpRequest& request) {
+    if (!refuses || request.method != "PATCH" || !request.target.contains("/endpointslices/")) return;
+    for (auto& [name, value] : request.headers)
+      if (name == "content-type") value = "text/plain";
+  };
+  milan.begin();
+  milan.shadow({"10.1.0.6"});
+  CHECK(milan.shows("(none)"));
+  CHECK(milan.reaches([&] { return !milan.events("FailedReflection").empty(); }));
+  refuses = false;
+  CHECK(milan.shows("10.1.0.6+", 30min));
+  milan.stop();
+  milan.reads = nullptr;
+}
+
+TEST_CASE("all endpoints of a consumer are bounded, and what one gives up another gets") {
+  Provider milan;
+  std::vector<std::string> addresses(100);
+  for (int slice = 0; slice <= 100; ++slice) {
+    for (std::size_t i = 0; i < 100; ++i) addresses[i] = "10.1." + std::to_string(slice) + "." + std::to_string(i + 1);
+    milan.shadow(addresses, "true", {twin, "web-" + std::to_string(slice)});
+  }
+  REQUIRE(milan.reaches([&] { return milan.server.list(kinds::endpoint_slices, twin).size() == 101; }, 5min));
+  milan.pass(10min);
+  CHECK(milan.endpoints_in_all() == core::max_consumer_endpoints);
+  CHECK(milan.events("AddressLeftOut").size() == 1);
+  int with_most = -1;
+  for (int slice = 0; slice <= 100 && with_most < 0; ++slice) {
+    const auto made = milan.find(kinds::endpoint_slices, {twin, "web-" + std::to_string(slice)});
+    if (made && kube::array_at(made->tree(), {"endpoints"}).size() == 100) with_most = slice;
+  }
+  (void)milan.server.remove(kinds::shadow_endpoint_slices, {twin, "web-" + std::to_string(with_most)}, {}, "consumer");
+  REQUIRE(milan.reaches([&] { return milan.endpoints_in_all() < core::max_consumer_endpoints; }));
+  CHECK(milan.reaches([&] { return milan.endpoints_in_all() == core::max_consumer_endpoints; }, 10min));
+}
+
+TEST_CASE("while the addresses of this cluster are not known, one look at a time is taken") {
+  Provider milan;
+  milan.stop();
+  bool fails = true;
+  milan.reads = [&](kube::HttpRequest& request) {
+    if (fails && request.target.contains("/servicecidrs")) request.method = "PUT";
+  };
+  milan.begin();
+  const auto name = [](int i) { return "web-" + std::to_string(i); };
+  for (int i = 0; i < 100; ++i) milan.shadow({"10.1.0." + std::to_string(i + 1)}, "true", {twin, name(i)});
+  const auto looks = [&] {
+    const std::string text = milan.metrics(),
+                      sample = R"(controller_runtime_reconcile_time_seconds_count{controller="shadowendpointslice"} )";
+    const auto at = text.find(sample);
+    return at == std::string::npos ? 0 : std::stoi(text.substr(at + sample.size()));
+  };
+  milan.pass(1min);
+  CHECK(milan.endpoints_in_all() == 0);
+  const int before = looks();
+  REQUIRE(before > 0);
+  milan.pass(1min);
+  // Each of them would be looked at 300 times.
+  CHECK(looks() - before < 400);
+  fails = false;
+  CHECK(milan.reaches([&] { return milan.endpoints_in_all() == 100; }, 5min));
+  milan.stop();
+  milan.reads = nullptr;
 }
 
 TEST_CASE("endpoints that change in a burst are written once a second, and end as they are") {

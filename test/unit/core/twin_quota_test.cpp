@@ -44,6 +44,8 @@ TEST_CASE("a policy changes single bounds") {
   CHECK(amount(usual.twin, "count/secrets").text() == "3k");
   CHECK(amount(usual.consumer, "count/secrets").text() == "22k");
   CHECK(amount(usual.twin, "services.nodeports").text() == "100");
+  CHECK(amount(usual.twin, "count/endpointslices.discovery.k8s.io").text() == "10k");
+  CHECK(amount(usual.consumer, "count/endpointslices.discovery.k8s.io").text() == "40k");
   const TwinBounds own = twin_bounds(0, amounts(R"({"count/secrets": "5", "count/jobs.batch": "0"})"),
                                      amounts(R"({"requests.storage": "1Ti"})"));
   CHECK(amount(own.twin, "count/secrets").text() == "5");

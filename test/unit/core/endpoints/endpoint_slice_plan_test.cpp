@@ -9,12 +9,6 @@ namespace {
 
 using namespace testing;
 
-std::string quoted_list(const std::vector<std::string>& texts) {
-  std::string list;
-  for (const std::string& text : texts) list += (list.empty() ? "\"" : ", \"") + text + "\"";
-  return list;
-}
-
 /// As rome sends it: one endpoint for each address.
 kube::Object shadow(const std::vector<std::string>& addresses, std::string_view conditions = R"({"ready": true})",
                     std::string_view type = "IPv4") {
@@ -59,6 +53,7 @@ struct Milan {
   std::string consumer = "rome";
   OwnAddresses own{*parse_ranges("10.2.0.0/16")};
   IpMapping turin;  ///< of a third cluster
+  std::size_t room = max_consumer_endpoints;
 
   ConsumerAddresses addresses() const {
     return ConsumerAddresses::of("rome", "liqo-tenant-rome", admission::read_pod_policy(policy),
@@ -73,6 +68,7 @@ struct Milan {
                                 .policy = rules,
                                 .own = own,
                                 .reachable = is_reachable(foreign_cluster ? &*foreign_cluster : nullptr),
+                                .room = room,
                                 .map_direct = [this](const std::string& cluster, const IpAddress& address) {
                                   return cluster == "turin" ? turin.find(address) : std::nullopt;
                                 }});
@@ -162,8 +158,8 @@ TEST_CASE("what is as it should be is not written, and what somebody changed is"
 TEST_CASE("an EndpointSlice that was not made for it is not touched") {
   const Milan milan;
   const kube::Object given = shadow({"10.1.0.5"});
-  kube::Object foreign = parse(R"({"metadata": {"name": "web-1", "namespace": "shop-rome", "uid": "f",
-    "labels": {"liqo.io/managed-by": "shadowendpointslice"}}, "addressType": "IPv4", "endpoints": []})");
+  kube::Object foreign = parse(R"({"metadata": {"name": "web-1", "namespace": "shop-rome", "uid": "f"},
+    "addressType": "IPv4", "endpoints": []})");
   auto plan = milan.plan(given, &foreign);
   CHECK_FALSE(plan.apply);
   CHECK(plan.remove.empty());
@@ -177,6 +173,95 @@ TEST_CASE("an EndpointSlice that was not made for it is not touched") {
   CHECK(plan.refusal.empty());
   earlier.mutable_metadata()["deletionTimestamp"] = "2026-11-21T10:00:00Z";
   CHECK(milan.plan(given, &earlier).await);
+}
+
+TEST_CASE("an EndpointSlice of ours that has lost its controller goes, in twins of consumers") {
+  Milan milan;
+  kube::Object orphan = applied(milan.plan(shadow({"10.1.0.5"})));
+  CHECK_FALSE(is_orphan(orphan));
+  orphan.mutable_metadata().erase("ownerReferences");
+  CHECK(is_orphan(orphan));
+  const auto plan = milan.plan(shadow({"10.1.0.5"}), &orphan);
+  CHECK(plan.remove == "slice-uid");
+  CHECK(plan.refusal.empty());
+  milan.consumer = "";
+  CHECK(milan.plan(shadow({"10.1.0.5"}), &orphan).remove.empty());
+  orphan.set_label("liqo.io/managed-by", "somebody");
+  CHECK_FALSE(is_orphan(orphan));
+}
+
+TEST_CASE("ports that Kubernetes would refuse make none, and end what there was") {
+  struct Case {
+    std::string ports, refusal;
+  };
+  std::string many;
+  for (int i = 0; i < 101; ++i) many += (i > 0 ? "," : "") + (R"({"name": "p)" + std::to_string(i)) + R"("})";
+  const std::vector<Case> cases{
+      {"[]", ""},
+      {R"([{"port": 1}, {"name": "b", "protocol": "UDP", "port": 65535}, {"name": "c", "protocol": "SCTP"}])", ""},
+      {R"([{"name": null, "protocol": null, "port": null}])", ""},
+      {R"([{"protocol": "FOO"}])", "the protocol of a port is not TCP, UDP or SCTP: \"FOO\""},
+      {R"([{"protocol": "tcp\u0007"}])", "the protocol of a port is not TCP, UDP or SCTP: \"tcp?\""},
+      {R"([{"protocol": 6}])", "the protocol of a port is not TCP, UDP or SCTP: \"\""},
+      {R"([{"port": 80}, {"name": "", "port": 81}])", "two of its ports have the name \"\""},
+      {R"([{"name": "a"}, {"name": "b"}, {"name": "a"}])", "two of its ports have the name \"a\""},
+      {R"([{"name": "A"}])", "the name of a port is no DNS label: \"A\""},
+      {R"([{"name": 1}])", "the name of a port is no DNS label: \"\""},
+      {R"([{"port": 0}])", "the number of a port is not in 1 to 65535"},
+      {R"([{"port": 65536}])", "the number of a port is not in 1 to 65535"},
+      {R"([{"port": "80"}])", "the number of a port is not in 1 to 65535"},
+      {"[80]", "one of its ports is no object"},
+      {"[" + many + "]", "it has more than 100 ports"},
+  };
+  const Milan milan;
+  const kube::Object live = applied(milan.plan(shadow({"10.1.0.5"})));
+  for (const Case& each : cases) {
+    CAPTURE(each.ports);
+    kube::Object given = shadow({"10.1.0.5"});
+    kube::ensure_object(given.mutable_spec(), "template")["ports"] = parse_value(each.ports);
+    const auto plan = milan.plan(given, &live);
+    CHECK(plan.refusal == each.refusal);
+    CHECK(plan.remove == (each.refusal.empty() ? "" : "slice-uid"));
+    CHECK(plan.apply.has_value() == each.refusal.empty());
+  }
+}
+
+TEST_CASE("endpoints of a slice and of a consumer are bounded") {
+  Milan milan;
+  Texts many;
+  for (int i = 0; i < 150; ++i) many.push_back("10.1.0." + std::to_string(i + 1));
+  auto plan = milan.plan(shadow(many));
+  CHECK(addresses_of(plan).size() == 100);
+  CHECK(plan.endpoints == 100);
+  CHECK_FALSE(plan.crowded);
+  CHECK(plan.left_out == R"x(["50 endpoints (one slice has 100 at most)"])x");
+  CHECK(plan.told.starts_with("50 of 150 addresses are left out here: 50 endpoints (one slice has 100 at most). "));
+  milan.room = 3;
+  plan = milan.plan(shadow(many));
+  CHECK(addresses_of(plan) == Texts{"10.1.0.1", "10.1.0.2", "10.1.0.3"});
+  CHECK(plan.crowded);
+  CHECK(plan.left_out == R"x(["147 endpoints (all slices of a consumer have 10000 at most)"])x");
+  milan.room = 0;
+  CHECK(addresses_of(milan.plan(shadow(many))).empty());
+  milan.room = max_consumer_endpoints;
+  // What is there already is not repeated, and takes no room.
+  Texts twice(500, "10.1.0.5");
+  twice.push_back("10.1.0.6");
+  plan = milan.plan(shadow(twice));
+  CHECK(addresses_of(plan) == Texts{"10.1.0.5", "10.1.0.6"});
+  CHECK(plan.told.empty());
+  // One address in two spellings is one.
+  CHECK(addresses_of(milan.plan(shadow({"fd00:1::5", "fd00:1:0::5"}, "{}", "IPv6"))) == Texts{"fd00:1::5"});
+  // Of an endpoint the first address counts.
+  kube::Object given = shadow({"10.1.0.5", "8.8.8.8"});
+  for (const std::size_t at : {0uz, 1uz})
+    kube::ensure_object(given.mutable_spec(), "template")
+        .at("endpoints")
+        .at(at)
+        .at("addresses")
+        .as_array()
+        .push_back("10.1.0.7");
+  CHECK(addresses_of(milan.plan(given)) == Texts{"10.1.0.5"});
 }
 
 TEST_CASE("addresses are judged one by one, as they are reached from here") {
@@ -375,20 +460,16 @@ TEST_CASE("what is left out is named within bounds") {
   Texts many;
   for (int i = 0; i < 1'500; ++i) many.push_back("10.1." + std::to_string(i / 250) + "." + std::to_string(i % 250 + 1));
   auto plan = milan.plan(shadow(many));
-  CHECK(kube::array_at(plan.apply->tree(), {"endpoints"}).size() == 1'000);
-  CHECK(plan.left_out == R"x(["500 endpoints (one slice has 1000 at most)"])x");
+  CHECK(plan.left_out == R"x(["1400 endpoints (one slice has 100 at most)"])x");
   for (std::string& address : many) address = "8" + address.substr(2) + "\\u0007" + std::string(200, 'x');
   plan = milan.plan(shadow(many));
   CHECK(addresses_of(plan).empty());
   CHECK(plan.left_out.size() < 2'000);
   CHECK(plan.told.size() < 1'000);
-  CHECK(plan.told.starts_with("1500 of 1500 addresses are left out here: 8.1.0.1?xxx"));
+  CHECK(
+      plan.told.starts_with("1500 of 1500 addresses are left out here: 500 endpoints (of one slice 1000 are looked "
+                            "at), 8.1.0.1?xxx"));
   CHECK(plan.told.contains("endpointCIDRs in the annotation liqo.io/pod-policy of namespace liqo-tenant-rome"));
-  // One address in two spellings is one.
-  kube::Object twice = shadow({"fd00:1::5"}, "{}", "IPv6");
-  kube::ensure_object(twice.mutable_spec(), "template").at("endpoints").at(0).as_object()["addresses"] =
-      parse_value("[" + quoted_list({"fd00:1::5", "fd00:1:0::5"}) + "]");
-  CHECK(addresses_of(milan.plan(twice)) == Texts{"fd00:1::5"});
 }
 
 TEST_CASE("what this cluster has is told when it changes, and is counted") {
