@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 #include <set>
-#include <tuple>
 
+#include "is_older.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -175,7 +175,8 @@ void ProviderSession::reflect_mapped() {
 }
 
 void ProviderSession::tell_references(const std::string& ns) {
-  for (const auto& kind : reflectors_) kind->set_references(ns, references_.of(ns));
+  const std::set<std::string> names = references_.of(ns);
+  for (const auto& kind : reflectors_) kind->set_references(ns, names);
 }
 
 void ProviderSession::read_mapping() {
@@ -209,8 +210,7 @@ bool ProviderSession::read_addresses() {
   for (const kube::ObjectKey& key : foreign_clusters_->store().keys()) {
     auto found = foreign_clusters_->find(key);
     if (!found || api::ForeignCluster(*found).cluster_id() != cluster) continue;
-    const auto age = [](const kube::Object& object) { return std::tuple(object.creation_timestamp(), object.name()); };
-    if (!peer || age(*found) < age(*peer)) peer = std::move(*found);
+    if (!peer || is_older(*found, *peer)) peer = std::move(*found);
   }
   // It is about to be made.
   if (!peer) return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "is_older.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -196,8 +197,7 @@ const ShadowEndpointSliceController::Consumer& ShadowEndpointSliceController::lo
   std::optional<kube::Object> peer;
   for (const kube::ObjectKey& key : foreign_clusters_->store().keys(by_cluster, consumer)) {
     auto found = foreign_clusters_->find(key);
-    const auto age = [](const kube::Object& object) { return std::tuple(object.creation_timestamp(), object.name()); };
-    if (found && (!peer || age(*found) < age(*peer))) peer = std::move(*found);
+    if (found && (!peer || is_older(*found, *peer))) peer = std::move(*found);
   }
   std::vector<kube::Object> configurations;
   for (const kube::ObjectKey& key : configurations_->store().keys(by_cluster, consumer))

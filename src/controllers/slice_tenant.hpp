@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "is_older.hpp"
 #include "kube/runtime/informer.hpp"
 #include "liqo/api/tenant.hpp"
 
@@ -17,9 +18,7 @@ inline std::optional<kube::Object> tenant_of(const kube::Informer& tenants, std:
     if (key.ns != ns) continue;
     auto tenant = tenants.find(key);
     if (!tenant || tenant->is_deleting() || api::Tenant(*tenant).cluster_id() != peer) continue;
-    if (!oldest || std::pair(tenant->creation_timestamp(), tenant->name()) <
-                       std::pair(oldest->creation_timestamp(), oldest->name()))
-      oldest = std::move(tenant);
+    if (!oldest || is_older(*tenant, *oldest)) oldest = std::move(tenant);
   }
   return oldest;
 }

@@ -1,8 +1,8 @@
 #include "liqo/controllers/virtual_node.hpp"
 
 #include <boost/asio/this_coro.hpp>
-#include <tuple>
 
+#include "is_older.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -359,10 +359,9 @@ void VirtualNodeController::see_foreign_cluster(const kube::ObjectKey& foreign) 
 void VirtualNodeController::tell_withdrawal(const std::string& cluster) {
   // Of several ForeignClusters for one cluster the oldest counts, here as for its status.
   std::optional<kube::Object> oldest;
-  const auto age = [](const kube::Object& object) { return std::tuple(object.creation_timestamp(), object.name()); };
   for (const auto& [name, known] : clusters_)
     if (known == cluster)
-      if (auto found = foreign_clusters_->find({"", name}); found && (!oldest || age(*found) < age(*oldest)))
+      if (auto found = foreign_clusters_->find({"", name}); found && (!oldest || is_older(*found, *oldest)))
         oldest = std::move(found);
   const std::string note = oldest ? core::withdrawal_note(*oldest) : "";
   const auto told = withdrawals_.find(cluster);

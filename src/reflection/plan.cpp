@@ -71,7 +71,13 @@ std::optional<kube::Object> wanted_copy(const ReflectedKind& kind, SelectionPoli
 ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object* local,
                                const kube::Object* remote, std::string_view remote_namespace,
                                const core::ForgingContext& ctx) {
-  auto wanted = local ? wanted_copy(kind, policy, *local, remote_namespace, ctx) : std::nullopt;
+  return plan_reflection(kind, policy, local,
+                         local ? wanted_copy(kind, policy, *local, remote_namespace, ctx) : std::nullopt, remote, ctx);
+}
+
+ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object* local,
+                               std::optional<kube::Object> wanted, const kube::Object* remote,
+                               const core::ForgingContext& ctx) {
   const std::string foreign = remote ? why_foreign(kind, *remote, ctx) : std::string();
   if (const auto never = local && is_wished(kind, policy, *local, ctx) ? kind.never_reflected(*local) : std::nullopt)
     return leave_out(foreign.empty() ? remote : nullptr, *never, ctx);

@@ -404,10 +404,11 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     source = local ? version_of(*local) : 0;
   }
   const int filters = filters_changed_;
-  const auto wanted =
+  auto wanted =
       local ? reflection::wanted_copy(kind_, policy_, *local, ns->remote, forging_) : std::optional<kube::Object>();
-  tell_references(*ns, name, wanted ? &*local : nullptr);
-  const std::string wish(wanted ? wanted->annotation(api::annotations::reflected_digest) : "");
+  const bool is_wanted = wanted.has_value();
+  tell_references(*ns, name, is_wanted ? &*local : nullptr);
+  const std::string wish(is_wanted ? wanted->annotation(api::annotations::reflected_digest) : "");
   known = ns->copies.find(remote_name);
   if (known && known->settled_for == wish) {
     ns->copies.settle_source(remote_name, source);
@@ -427,32 +428,32 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     ns->copies.settle(*remote, wish, source);
     co_return Outcome::done();
   }
-  auto plan = reflection::plan_reflection(kind_, policy_, local ? &*local : nullptr, remote ? &*remote : nullptr,
-                                          ns->remote, forging_);
+  auto plan = reflection::plan_reflection(kind_, policy_, local ? &*local : nullptr, std::move(wanted),
+                                          remote ? &*remote : nullptr, forging_);
 
   if (auto* applied = std::get_if<action::Apply>(&plan))
     co_return co_await apply(ns, std::move(*local), std::move(*applied));
-  if (std::holds_alternative<action::Remove>(plan) && !wanted && kind_.referred_only) {
+  if (std::holds_alternative<action::Remove>(plan) && !is_wanted && kind_.referred_only) {
     if (const auto pause = stays_for(*ns, name)) co_return Outcome::again_after(*pause);
     // A pod may have come while the copy was read.
     if (version_at_home(*ns, name).has_value() != at_home.has_value()) co_return Outcome::again_after(0s);
   }
   if (const auto* remove = std::get_if<action::Remove>(&plan)) {
     // What was removed once to be made again, and is there still, is held up by somebody.
-    if (wanted && ns->replaced[remote_name] == remove->uid) co_return Outcome::again_after(deletion_pause);
-    if (wanted) ns->replaced[remote_name] = remove->uid;
+    if (is_wanted && ns->replaced[remote_name] == remove->uid) co_return Outcome::again_after(deletion_pause);
+    if (is_wanted) ns->replaced[remote_name] = remove->uid;
     auto removed = co_await context_.provider.remove(kind_.resource, {ns->remote, remote_name}, {.uid = remove->uid});
     if (!removed && !removed.error().is_not_found())
       co_return Outcome::retry(std::move(removed.error()).in("removing a reflected object"));
     ns->copies.erase(remote_name);
     if (local && !remove->message.empty())
       context_.events.normal(*local, kind_.resource, api::reasons::reflection_disabled, remove->message);
-    if (!wanted) co_return Outcome::done();
+    if (!is_wanted) co_return Outcome::done();
     // To be replaced: where something holds it up, the next look tells.
     ns->copies.doubt(remote_name);
     co_return Outcome::again_after(0s);
   }
-  if (remote && remote->is_deleting() && wanted) co_return Outcome::again_after(deletion_pause);
+  if (remote && remote->is_deleting() && is_wanted) co_return Outcome::again_after(deletion_pause);
   if (const auto* keep = std::get_if<action::Keep>(&plan); keep && local && !keep->message.empty())
     context_.events.normal(*local, kind_.resource, api::reasons::reflection_disabled, keep->message);
   if (const auto* refuse = std::get_if<action::Refuse>(&plan); refuse && local)
@@ -491,6 +492,7 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
     co_return Outcome::retry(
         kube::Failure(kube::Errc::protocol, "another object has got the name of a copy in " + key.ns));
   }
+  ns->replaced.erase(key.name);
   ns->copies.settle(*applied, std::string(wanted.desired.annotation(api::annotations::reflected_digest)),
                     version_of(local));
   // What was sent may not be what is wanted any more.

@@ -89,6 +89,11 @@ ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy
                                const kube::Object* remote, std::string_view remote_namespace,
                                const core::ForgingContext& ctx);
 
+/// Likewise, where `wanted` is known: what wanted_copy() says of `local`, nothing where that is null.
+ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object* local,
+                               std::optional<kube::Object> wanted, const kube::Object* remote,
+                               const core::ForgingContext& ctx);
+
 /// All kinds that are built in.
 std::span<const ReflectedKind* const> reflected_kinds();
 /// The kind of this name ("ConfigMap"), or nullptr.
