@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "kube/client/list_all.hpp"
 #include "kube/net/exec_plugin.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/authentication/names.hpp"
@@ -19,7 +20,6 @@ using kube::Errc;
 namespace json = kube::json;
 
 constexpr int conflict_attempts = 8;
-constexpr std::int64_t page_size = 500;
 
 std::string dry_key(const kube::Resource& resource, const kube::ObjectKey& key) {
   return std::string(resource.plural) + "/" + key.text();
@@ -172,21 +172,16 @@ asio::awaitable<Result<std::string>> Cluster::existing_tenant_namespace(const st
 asio::awaitable<Result<std::vector<Object>>> Cluster::list(const kube::Resource& resource, std::string ns,
                                                            std::string label_selector, std::string field_selector) {
   std::vector<Object> out;
-  kube::ListOptions options;
-  options.selection = {std::move(label_selector), std::move(field_selector)};
-  options.limit = page_size;
-  while (true) {
-    auto page = co_await api_->list(resource, ns, options);
-    if (!page) co_return std::unexpected(std::move(page.error()));
-    for (json::value& item : page->items) {
-      if (!item.is_object()) continue;
-      json::object tree{{"apiVersion", resource.api_version()}, {"kind", resource.kind}};
-      for (auto& [key, value] : item.get_object()) tree[key] = std::move(value);
-      out.emplace_back(std::move(tree));
-    }
-    if (page->continue_token.empty()) co_return out;
-    options.continue_token = page->continue_token;
-  }
+  const auto listed = co_await kube::list_all(
+      *api_, resource, std::move(ns), {.selection = {std::move(label_selector), std::move(field_selector)}},
+      [&](Object object) {
+        json::object tree{{"apiVersion", resource.api_version()}, {"kind", resource.kind}};
+        for (auto& [key, value] : object.tree()) tree[key] = std::move(value);
+        out.emplace_back(std::move(tree));
+        return true;
+      });
+  if (!listed) co_return std::unexpected(listed.error());
+  co_return out;
 }
 
 asio::awaitable<Result<std::optional<Object>>> Cluster::find(const kube::Resource& resource, kube::ObjectKey key) {

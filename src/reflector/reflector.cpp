@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/client/list_all.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/reflector/contents.hpp"
 
@@ -14,9 +15,6 @@ using kube::Outcome;
 
 /// Copies are compared so often, so that one that somebody changed is right again within 30 s.
 constexpr std::int64_t check_after_ms = 17'000, check_before_ms = 23'000;
-/// Pages of objects with their content.
-constexpr std::int64_t page_size = 500, smallest_page = 8;
-constexpr std::size_t page_bytes = 32u << 20;
 /// Where nothing is reflected of a kind that is not watched at home, its objects are looked through so often for
 /// annotations.
 constexpr std::int64_t idle_check_ms = 60'000;
@@ -228,35 +226,14 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
       std::chrono::milliseconds(context_.random.between(idle_check_ms, idle_check_ms * 5 / 4)));
 }
 
-asio::awaitable<kube::Result<std::uint64_t>> Reflector::read_pages(
-    kube::Api& api, std::string ns, kube::ListOptions options, std::function<bool(const kube::Object& object)> take) {
-  std::uint64_t version = 0;
-  options.limit = page_size;
-  while (true) {
-    auto page = co_await api.list(kind_.resource, ns, options, page_bytes);
-    if (!page && page.error().code() == kube::Errc::too_large && options.limit > smallest_page) {
-      options.limit = std::max(options.limit / 4, smallest_page);
-      // What comes from a cache may come whole, whatever the limit.
-      options.resource_version.clear();
-      continue;
-    }
-    if (!page) co_return std::unexpected(std::move(page.error()));
-    if (version == 0) version = kube::Store::version_number(page->resource_version);
-    for (kube::json::value& item : page->items)
-      if (const auto object = kube::Object::from(std::move(item)); object && !take(*object)) co_return version;
-    if (page->continue_token.empty()) co_return version;
-    options.continue_token = std::move(page->continue_token);
-  }
-}
-
 asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
   std::map<std::string, Namespace::Listed> now;
   auto read =
-      co_await read_pages(context_.home.api(), ns->local, {.resource_version = "0", .metadata_only = true},
-                          [&](const kube::Object& object) {
-                            now[std::string(object.name())] = {version_of(object), reflection::is_allowed(object)};
-                            return true;
-                          });
+      co_await kube::list_all(context_.home.api(), kind_.resource, ns->local,
+                              {.resource_version = "0", .metadata_only = true}, [&](const kube::Object& object) {
+                                now[std::string(object.name())] = {version_of(object), reflection::is_allowed(object)};
+                                return true;
+                              });
   if (!read) co_return kube::fail(std::move(read.error()), "looking for what is to be reflected");
   std::swap(ns->listed, now);
   if (!is_current(*ns)) co_return kube::Result<void>();
@@ -284,11 +261,12 @@ std::optional<std::uint64_t> Reflector::version_at_home(const Namespace& ns, con
 
 asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
   if (kind_.referred_only) co_return co_await list_home(ns);
-  auto read = co_await read_pages(context_.home.api(), ns->local, {}, [&](const kube::Object& object) {
-    ns->at_home.put(std::string(object.name()), object.text());
-    // What is not held is read when it is needed.
-    return held_ < Contents::limit / 2;
-  });
+  auto read =
+      co_await kube::list_all(context_.home.api(), kind_.resource, ns->local, {}, [&](const kube::Object& object) {
+        ns->at_home.put(std::string(object.name()), object.text());
+        // What is not held is read when it is needed.
+        return held_ < Contents::limit / 2;
+      });
   if (!read) co_return kube::fail(std::move(read.error()), "reading what is to be reflected");
   co_return kube::Result<void>();
 }
@@ -296,15 +274,16 @@ asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
 asio::awaitable<kube::Result<void>> Reflector::read_copies(Shared ns) {
   ns->copies.clear();
   ns->found.clear();
-  auto read = co_await read_pages(context_.provider, ns->remote, {}, [&](const kube::Object& object) {
-    std::string local = kind_.local_name(object.name(), forging_);
-    if (local.empty()) return true;
-    ns->copies.find_there(object);
-    ns->there.put(std::string(object.name()), object.text());
-    // Who refers to what may not be known yet.
-    if (kind_.referred_only) ns->found[std::move(local)] = context_.clock.now() + reference_grace;
-    return !context_.stores.is_exceeded();
-  });
+  auto read =
+      co_await kube::list_all(context_.provider, kind_.resource, ns->remote, {}, [&](const kube::Object& object) {
+        std::string local = kind_.local_name(object.name(), forging_);
+        if (local.empty()) return true;
+        ns->copies.find_there(object);
+        ns->there.put(std::string(object.name()), object.text());
+        // Who refers to what may not be known yet.
+        if (kind_.referred_only) ns->found[std::move(local)] = context_.clock.now() + reference_grace;
+        return !context_.stores.is_exceeded();
+      });
   if (!read) co_return kube::fail(std::move(read.error()), "reading the copies in " + ns->remote);
   // Its owner has been told, and drops the session.
   if (context_.stores.is_exceeded()) co_return kube::fail(kube::Errc::too_large, "more is there than may be held");
@@ -316,15 +295,15 @@ asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
   // Any version that the server's cache has will do, where it is not older than what is known.
   for (const char* version : {"0", ""}) {
     std::vector<Copies::Seen> seen;
-    auto read = co_await read_pages(
-        context_.provider, ns->remote, {.resource_version = version, .metadata_only = true},
+    auto read = co_await kube::list_all(
+        context_.provider, kind_.resource, ns->remote, {.resource_version = version, .metadata_only = true},
         [&](const kube::Object& object) {
           if (!kind_.local_name(object.name(), forging_).empty())
             seen.push_back({std::string(object.name()), std::string(object.uid()), version_of(object)});
           return true;
         });
     if (!read) co_return kube::fail(std::move(read.error()), "comparing the copies in " + ns->remote);
-    const std::uint64_t list_version = *read;
+    const std::uint64_t list_version = kube::Store::version_number(*read);
     if (list_version < newest) continue;
     for (const std::string& name : ns->copies.compare(seen, list_version)) {
       ns->there.erase(name);

@@ -1,5 +1,6 @@
 #include "liqo/webhook/reviews.hpp"
 
+#include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/claims.hpp"
@@ -385,16 +386,13 @@ std::optional<kube::Object> Reviews::tenant_namespace(std::string_view cluster) 
 asio::awaitable<kube::Result<std::vector<kube::Object>>> Reviews::read_all(kube::Resource kind, std::string ns,
                                                                            std::string label_selector) {
   std::vector<kube::Object> all;
-  kube::ListOptions options;
-  options.selection.label_selector = std::move(label_selector);
-  options.limit = page;
-  do {
-    auto got = co_await context_.api.list(kind, ns, options);
-    if (!got) co_return std::unexpected(std::move(got.error()));
-    for (json::value& item : got->items)
-      if (json::object* tree = item.if_object()) all.emplace_back(std::move(*tree));
-    options.continue_token = std::move(got->continue_token);
-  } while (!options.continue_token.empty() && all.size() < most_objects);
+  const auto listed = co_await kube::list_all(
+      context_.api, std::move(kind), std::move(ns),
+      {.selection = {.label_selector = std::move(label_selector)}, .limit = page}, [&all](kube::Object object) {
+        all.push_back(std::move(object));
+        return all.size() < most_objects;
+      });
+  if (!listed) co_return std::unexpected(listed.error());
   co_return all;
 }
 

@@ -78,10 +78,6 @@ class Reflector {
   asio::awaitable<kube::Result<void>> list_home(Shared ns);
   asio::awaitable<kube::Result<void>> read_copies(Shared ns);
   asio::awaitable<kube::Result<void>> check_copies(Shared ns);
-  /// Lists a namespace in pages, smaller ones where they are too large. Answers the version of the list; `take` ends it
-  /// by false.
-  asio::awaitable<kube::Result<std::uint64_t>> read_pages(kube::Api& api, std::string ns, kube::ListOptions options,
-                                                          std::function<bool(const kube::Object& object)> take);
   /// Brings one object's copy in line.
   asio::awaitable<kube::Outcome> reflect(Shared ns, std::string name);
   asio::awaitable<kube::Result<std::optional<kube::Object>>> read_source(Shared ns, std::string name);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kube/async/timeout.hpp"
+#include "kube/client/list_all.hpp"
 #include "kube/k8s/status.hpp"
 #include "kube/telemetry/families.hpp"
 
@@ -16,6 +17,8 @@ using namespace std::chrono_literals;
 /// After so many objects the loop gets its turn: about 64 × 40 µs.
 constexpr int slice = 64;
 constexpr std::int64_t page_size = 500, smallest_page = 8;
+/// More objects than this are read by a list of all.
+constexpr std::size_t most_single_reads = 32;
 /// What a page may be long: its objects are parsed at once, which takes several times as much memory.
 constexpr std::size_t page_bytes = 32u << 20, whole_list_bytes = 256u << 20;
 constexpr std::chrono::seconds watch_time{300};
@@ -99,6 +102,7 @@ asio::awaitable<Result<void>> Informer::read_once() {
 }
 
 void Informer::begin_list() {
+  ++begun_lists_;
   listed_.emplace();
   newest_before_list_ = newest_;
   list_is_older_ = false;
@@ -256,6 +260,11 @@ Result<void> Informer::take(wire::WatchEvent event) {
     log_.warn("skipped an object without a name");
     return {};
   }
+  const bool is_past = !listed_ && Store::version_number(version) <= refreshed_;
+  if (is_past && event.type != deleted) {
+    resource_version_ = version;
+    return {};
+  }
   if (event.type == deleted) {
     const ObjectKey key = object.key();
     if (listed_) listed_->erase(key);
@@ -325,6 +334,8 @@ Result<void> Informer::complete_list(std::string_view resource_version) {
   const std::uint64_t version = Store::version_number(resource_version);
   if (list_is_older_ || (version != 0 && version < newest_before_list_)) return doubt(version, newest_before_list_);
   lists_.add();
+  ++taken_lists_;
+  refreshed_ = 0;
   broken_lists_ = 0;
   const auto gone = store_.retain(*listed_, version);
   listed_.reset();
@@ -361,7 +372,66 @@ void Informer::forget() {
   told_.version = 0;
   listed_.reset();
   resource_version_.clear();
-  newest_ = 0;
+  newest_ = refreshed_ = 0;
+}
+
+asio::awaitable<Result<void>> Informer::refresh() {
+  const auto is_listing = [this] { return listed_ || resource_version_.empty(); };
+  if (is_listing()) co_return fail(Errc::closed, "a list is under way");
+  const std::uint64_t lists = begun_lists_;
+  std::map<ObjectKey, std::uint64_t> live;
+  auto listed =
+      co_await list_all(api_, scope_.resource, scope_.ns, {.selection = scope_.selection, .metadata_only = true},
+                        [&live](const Object& object) {
+                          live[object.key()] = Store::version_number(object.resource_version());
+                          return true;
+                        });
+  if (!listed) co_return std::unexpected(std::move(listed.error()));
+  const std::uint64_t version = Store::version_number(*listed);
+  std::set<ObjectKey> other;
+  for (const auto& [key, is_of] : live)
+    if (store_.version(key) < is_of) other.insert(key);
+  auto read = co_await read_each(std::move(other));
+  if (!read) co_return std::unexpected(std::move(read.error()));
+  if (is_listing() || lists != begun_lists_) co_return fail(Errc::closed, "a list was begun meanwhile");
+  // From here on nothing suspends: the store goes from one state of the server to the other.
+  refreshed_ = std::max(refreshed_, version);
+  for (auto& [key, object] : *read)
+    if (object)
+      observe(std::move(*object));
+    else
+      live.erase(key);
+  for (const ObjectKey& key : store_.keys()) {
+    if (live.contains(key) || !store_.remove(key, version)) continue;
+    gone_unseen_.insert(key);
+    notify(key);
+  }
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<Informer::Read>> Informer::read_each(std::set<ObjectKey> keys) {
+  Read read;
+  if (keys.size() > most_single_reads) {
+    auto listed =
+        co_await list_all(api_, scope_.resource, scope_.ns, {.selection = scope_.selection}, [&](Object object) {
+          const ObjectKey key = object.key();
+          if (keys.erase(key) > 0) read.emplace(key, std::move(object));
+          return true;
+        });
+    if (!listed) co_return std::unexpected(std::move(listed.error()));
+  }
+  for (const ObjectKey& key : keys) {
+    auto object = co_await api_.get(scope_.resource, key);
+    if (object)
+      read.emplace(key, std::move(*object));
+    else if (object.error().is_not_found())
+      read.emplace(key, std::nullopt);
+    else if (object.error().code() == Errc::parse)
+      log_.warn("skipped an object that cannot be read", {{"object", key}, {"error", object.error()}});
+    else
+      co_return std::unexpected(std::move(object.error()));
+  }
+  co_return read;
 }
 
 void Informer::observe(Object object) {

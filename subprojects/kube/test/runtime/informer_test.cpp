@@ -43,6 +43,13 @@ struct World : RuntimeFixture {
   bool becomes_true(Duration limit = 2min) {
     return reaches([this] { return is_true(); }, limit);
   }
+  bool refreshes() {
+    std::optional<Result<void>> done;
+    group.spawn([](Informer& informer, std::optional<Result<void>>& done) -> asio::awaitable<void> {
+      done = co_await informer.refresh();
+    }(informer, done));
+    return reaches([&] { return done.has_value(); }) && done->has_value();
+  }
   std::uint64_t requests_in(Duration time) {
     const std::uint64_t before = link.requests();
     pass(time);
@@ -202,6 +209,44 @@ TEST_CASE("after a short drop a watch goes on, after a long silence everything i
   CHECK(lists() == 3);
 }
 
+TEST_CASE("a refresh shows what the server has, however late the watch is, and what that tells of before is left out") {
+  for (const int many : {0, 40}) {
+    CAPTURE(many);
+    World w;
+    for (const char* name : {"stays", "changes", "goes", "returns"}) w.create(name);
+    for (int i = 0; i < many; ++i) w.create("w" + std::to_string(i));
+    REQUIRE_FALSE(w.refreshes());
+    w.start();
+    REQUIRE(w.syncs());
+    w.told.clear();
+    w.link.set_faults({.stalled = 1, .stalled_by = 30s});
+    w.set("goes", 1);
+    w.remove("goes");
+    w.set("changes", 2);
+    w.set("changes", 3);
+    w.remove("returns");
+    w.create("returns", {{"size", 4}});
+    w.create("new");
+    for (int i = 0; i < many; ++i) w.set("w" + std::to_string(i), i);
+    w.create("short");
+    w.remove("short");
+    const std::uint64_t version = w.informer.version();
+    REQUIRE(w.refreshes());
+    CHECK(w.is_true());
+    CHECK(w.informer.version() > version);
+    CHECK(w.told.contains("goes"));
+    CHECK_FALSE(w.told.contains("stays"));
+    // The watch tells all of it once more, in its time.
+    w.told.clear();
+    bool was_true = true;
+    CHECK_FALSE(w.reaches([&] { return !(was_true = was_true && w.is_true()); }, 2min));
+    CHECK(w.told.empty());
+    w.set("changes", 5);
+    CHECK(w.becomes_true());
+    CHECK(w.metrics.counter(families::lists, {{"cluster", "milan"}, {"resource", "widgets"}}).value() == 1);
+  }
+}
+
 TEST_CASE("a server whose database was restored is believed, before and after the new history has passed the old one") {
   for (const Lists lists : {Lists::on, Lists::off}) {
     for (const int writes : {0, 1, 3, 10, 500}) {
@@ -295,6 +340,11 @@ TEST_CASE("an object that is nested too deep is skipped, and blinds nobody to th
     w.create("last");
     CHECK(w.reaches([&] { return w.informer.find({"d", "last"}).has_value(); }));
     if (lists == Lists::on) CHECK(skipped.value() <= before + 2);
+    REQUIRE(w.reaches([&] { return w.informer.version() > 0; }));
+    w.link.set_faults({.stalled = 1, .stalled_by = 1h});
+    w.create("behind");
+    CHECK(w.refreshes());
+    CHECK(w.informer.find({"d", "behind"}).has_value());
   }
 }
 

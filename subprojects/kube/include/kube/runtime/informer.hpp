@@ -1,10 +1,12 @@
 // List and watch of one resource and selection into a store, for any number of readers.
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -73,10 +75,18 @@ class Informer {
   asio::awaitable<void> wait_synced() { return synced_.wait(); }
   /// Every change up to this resource version has been taken from the server; 0 while the list has to be read anew.
   /// Versions of one resource are ordered (KEP-5504).
-  std::uint64_t version() const { return Store::version_number(resource_version_); }
+  std::uint64_t version() const {
+    return resource_version_.empty() ? 0 : std::max(refreshed_, Store::version_number(resource_version_));
+  }
   /// Believes nothing that was read until now any more: the next list replaces every object and tells every key. For
   /// whoever knows that the server's database was restored. Not while run() runs.
   void forget();
+  /// Brings the store to a state that the server has after this call, however late the watch is: held against a list of
+  /// metadata, and what differs is read. run() goes on beside it; what its watch tells of the time before is left out.
+  /// Where this fails, nothing was done: the server does not answer, or a list is under way. Try again.
+  asio::awaitable<Result<void>> refresh();
+  /// How many complete lists have been taken. Between two of them objects may have come and gone untold.
+  std::uint64_t lists() const { return taken_lists_; }
   /// Why the informer cannot read at the moment; nothing while list or watch work.
   const std::optional<Failure>& trouble() const { return trouble_; }
 
@@ -116,6 +126,9 @@ class Informer {
   /// Handles one event. A failure ends the watch.
   Result<void> take(wire::WatchEvent event);
   void hear();
+  /// Objects by key: nothing where there is none any more. What cannot be read is left out.
+  using Read = std::map<ObjectKey, std::optional<Object>>;
+  asio::awaitable<Result<Read>> read_each(std::set<ObjectKey> keys);
   void begin_list();
   void put(Object object);
   void skip_deep(const Object& object);
@@ -143,8 +156,10 @@ class Informer {
   std::list<Reader> readers_;
   int notifying_ = 0;
   std::function<void()> rewound_;
-  std::optional<Selector> selector_;           ///< nothing where the selection has not the form of one
-  std::string resource_version_;               ///< where the next watch starts; "" = list first
+  std::optional<Selector> selector_;  ///< nothing where the selection has not the form of one
+  std::string resource_version_;      ///< where the next watch starts; "" = list first
+  std::uint64_t refreshed_ = 0;       ///< the store is of this version, where the watch may be behind it
+  std::uint64_t taken_lists_ = 0, begun_lists_ = 0;
   std::uint64_t newest_ = 0;                   ///< the newest version that the server has shown to exist
   HistoryWitness told_;                        ///< by the watch since its list
   std::uint64_t changed_at_ = 0;               ///< version of the newest change that is in the store, deletions too

@@ -1,0 +1,39 @@
+#include "kube/client/list_all.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace kube {
+namespace {
+
+constexpr std::int64_t page_size = 500, smallest_page = 8;
+/// Of a page; one object has 1.5 MiB at most, so that the smallest page fits.
+constexpr std::size_t page_bytes = 32U << 20;
+
+}  // namespace
+
+asio::awaitable<Result<std::string>> list_all(Api& api, Resource resource, std::string ns, ListOptions options,
+                                              std::function<bool(Object)> take) {
+  if (options.limit == 0) options.limit = page_size;
+  std::string version;
+  while (true) {
+    auto page = co_await api.list(resource, ns, options, page_bytes);
+    if (!page && page.error().code() == Errc::too_large && options.limit > smallest_page) {
+      options.limit = std::max(options.limit / 4, smallest_page);
+      // What comes from the server's cache may come whole, whatever the limit.
+      options.resource_version.clear();
+      continue;
+    }
+    if (!page) co_return std::unexpected(std::move(page.error()));
+    if (version.empty()) version = page->resource_version;
+    std::vector<json::array*> readable{&page->items};
+    if (options.metadata_only) readable.push_back(&page->too_deep);
+    for (json::array* items : readable)
+      for (json::value& item : *items)
+        if (auto object = Object::from(std::move(item)); object && !take(std::move(*object))) co_return version;
+    if (page->continue_token.empty()) co_return version;
+    options.continue_token = std::move(page->continue_token);
+  }
+}
+
+}  // namespace kube
