@@ -1,6 +1,7 @@
 // The record of reservations of a Quota: read, written, and held against what is counted.
 #include <algorithm>
 
+#include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
@@ -15,7 +16,6 @@ using namespace std::chrono_literals;
 /// How long a decision waits for the cache to reach the floor.
 constexpr kube::Duration catch_up_time = 3s;
 constexpr kube::Duration look_interval = 100ms;
-constexpr std::int64_t list_page = 500;
 
 }  // namespace
 
@@ -62,15 +62,14 @@ asio::awaitable<kube::Result<std::uint64_t>> QuotaLedger::stored_floor(const Des
   if (!quota) co_return kube::fail(kube::Errc::missing, "the quota is not in the cache");
   const std::string user = core::admission::escape_user(api::Quota(*quota).user());
   std::uint64_t floor = 0;
-  kube::ListOptions options{.selection = {.label_selector = std::string(api::labels::creator_user) + "=" + user},
-                            .limit = list_page};
-  do {
-    auto page = co_await api_.list(api::kinds::shadow_pods, "", options);
-    if (!page) co_return std::unexpected(std::move(page.error()));
-    for (const kube::json::value& item : page->items)
-      floor = std::max(floor, kube::Store::version_number(kube::string_at(item, {"metadata", "resourceVersion"})));
-    options.continue_token = std::move(page->continue_token);
-  } while (!options.continue_token.empty());
+  const auto listed = co_await kube::list_all(
+      api_, api::kinds::shadow_pods, "",
+      {.selection = {.label_selector = std::string(api::labels::creator_user) + "=" + user}, .metadata_only = true},
+      [&floor](const kube::Object& shadow) {
+        floor = std::max(floor, kube::Store::version_number(shadow.resource_version()));
+        return true;
+      });
+  if (!listed) co_return std::unexpected(listed.error());
   co_return floor;
 }
 
@@ -124,9 +123,10 @@ std::size_t QuotaLedger::drop_stored(core::LedgerRecord& record) const {
 asio::awaitable<bool> QuotaLedger::catch_up(const Desk& desk) {
   const kube::Deadline deadline = context_.clock.deadline_in(catch_up_time);
   // A list that shows nothing new is no progress to stored_, and may be what is waited for.
-  while (stored_.version() < desk.record.floor && context_.clock.now() < deadline.at)
+  const auto is_there = [&] { return stored_.version() >= desk.record.floor && stored_.is_complete(); };
+  while (!is_there() && context_.clock.now() < deadline.at)
     co_await stored_.progress({std::min(deadline.at, context_.clock.now() + look_interval)});
-  co_return stored_.version() >= desk.record.floor;
+  co_return is_there();
 }
 
 }  // namespace liqo::controllers

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
@@ -18,9 +19,10 @@ constexpr kube::Resource runtime_class_kind{"node.k8s.io", "v1", "runtimeclasses
 
 /// Between two rounds of reading whether Pods of vanished ShadowPods are there.
 constexpr kube::Duration confirm_interval = 50ms;
+/// Before the Pods are tried to be read again.
+constexpr kube::Duration refresh_pause = 200ms;
 /// Reading one Pod costs the API server about as much as so many in a list.
 constexpr std::size_t listed_per_read = 16;
-constexpr std::int64_t list_page = 500;
 
 /// UID of the ShadowPod that a Pod was made for.
 std::string owner_uid(const kube::Object& pod) {
@@ -49,7 +51,7 @@ StoredPods::StoredPods(const asio::any_io_executor& executor, const Context& con
       limit_ranges_(context.home.acquire({.resource = limit_range_kind, .prune = keep_spec})),
       runtime_classes_(context.home.acquire({.resource = runtime_class_kind})),
       progress_(executor),
-      unconfirmed_more_(executor) {
+      more_to_read_(executor) {
   limit_ranges_->add_index(
       std::string(by_namespace),
       [](const kube::Object& limit_range, std::vector<std::string>& values) { values.emplace_back(limit_range.ns()); });
@@ -63,7 +65,13 @@ StoredPods::StoredPods(const asio::any_io_executor& executor, const Context& con
 }
 
 bool StoredPods::has_synced() const {
-  return shadows_->has_synced() && pods_->has_synced() && limit_ranges_->has_synced() && runtime_classes_->has_synced();
+  return refreshed_at_ != 0 && limit_ranges_->has_synced() && runtime_classes_->has_synced();
+}
+
+bool StoredPods::is_complete() {
+  if (shadows_->lists() == refreshed_at_) return true;
+  more_to_read_.set();
+  return false;
 }
 
 asio::awaitable<bool> StoredPods::progress(kube::Deadline deadline) {
@@ -144,7 +152,7 @@ void StoredPods::recount(const kube::ObjectKey& key) {
   }
   if (account_.set(key, std::move(held_shadow), std::move(held_pod))) {
     unconfirmed_.insert(key);
-    unconfirmed_more_.set();
+    more_to_read_.set();
   }
   progress_.set();
   changed_();
@@ -163,10 +171,17 @@ void StoredPods::recount_runtime_class(const std::string& name) {
 }
 
 asio::awaitable<void> StoredPods::run() {
+  co_await shadows_->wait_synced();
+  // Only a complete cache of Pods can be asked whether it is behind.
+  co_await pods_->wait_synced();
+  more_to_read_.set();
   while (true) {
-    co_await unconfirmed_more_.wait_and_reset();
-    // Only a complete cache of Pods can be asked whether it is behind.
-    co_await pods_->wait_synced();
+    co_await more_to_read_.wait_and_reset();
+    if (!co_await refresh_pods()) {
+      co_await clock_.sleep(refresh_pause);
+      more_to_read_.set();
+      continue;
+    }
     std::map<std::string, std::vector<kube::ObjectKey>> by_ns;
     for (const kube::ObjectKey& key : std::exchange(unconfirmed_, {})) by_ns[key.ns].push_back(key);
     bool complete = true;
@@ -178,8 +193,17 @@ asio::awaitable<void> StoredPods::run() {
     }
     changed_();
     co_await clock_.sleep(complete ? confirm_interval : 1s);
-    if (!unconfirmed_.empty()) unconfirmed_more_.set();
+    if (!unconfirmed_.empty()) more_to_read_.set();
   }
+}
+
+asio::awaitable<bool> StoredPods::refresh_pods() {
+  const std::uint64_t lists = shadows_->lists();
+  if (lists == refreshed_at_) co_return true;
+  if (auto refreshed = co_await pods_->refresh(); !refreshed) co_return false;
+  refreshed_at_ = lists;
+  progress_.set();
+  co_return true;
 }
 
 asio::awaitable<bool> StoredPods::confirm_each(std::vector<kube::ObjectKey> keys) {
@@ -194,17 +218,13 @@ asio::awaitable<bool> StoredPods::confirm_each(std::vector<kube::ObjectKey> keys
 asio::awaitable<bool> StoredPods::confirm_together(std::vector<kube::ObjectKey> keys) {
   const std::set<kube::ObjectKey> asked(keys.begin(), keys.end());
   std::map<kube::ObjectKey, kube::Object> found;
-  kube::ListOptions options{.selection = {.label_selector = managed_pods}, .limit = list_page};
-  do {
-    auto page = co_await api_.list(kube::resources::pods, keys.front().ns, options);
-    if (!page) co_return false;
-    for (kube::json::value& item : page->items) {
-      if (!item.is_object()) continue;
-      kube::Object pod(std::move(item.get_object()));
-      if (kube::ObjectKey key = pod.key(); asked.contains(key)) found.emplace(std::move(key), std::move(pod));
-    }
-    options.continue_token = std::move(page->continue_token);
-  } while (!options.continue_token.empty());
+  const auto listed = co_await kube::list_all(api_, kube::resources::pods, keys.front().ns,
+                                              {.selection = {.label_selector = managed_pods}}, [&](kube::Object pod) {
+                                                if (kube::ObjectKey key = pod.key(); asked.contains(key))
+                                                  found.emplace(std::move(key), std::move(pod));
+                                                return true;
+                                              });
+  if (!listed) co_return false;
   for (const kube::ObjectKey& key : keys) {
     const auto pod = found.find(key);
     confirmed(key, pod == found.end() ? std::nullopt : std::optional(std::move(pod->second)));

@@ -27,6 +27,7 @@ class LedgerWorld {
   /// Runs the schedule and answers what went wrong.
   std::vector<Violation> run();
   std::size_t admitted() const { return admitted_; }
+  bool was_withdrawn() const { return withdrawn_; }
   std::size_t refused() const { return refused_; }
 
  private:

@@ -22,8 +22,9 @@ struct StoredAmount {
 };
 
 /// Counts from the caches, change by change, with what LimitRanges and RuntimeClasses add to a pod. What the caches
-/// cannot say is read live: a ShadowPod that vanished goes on counting until it is known that it has left no Pod. One
-/// thread.
+/// cannot say is read live: a ShadowPod that vanished goes on counting until it is known that it has left no Pod; and
+/// after each list of ShadowPods, between which some may have come and gone untold, the cache of Pods is brought up to
+/// date. One thread.
 class StoredPods {
  public:
   /// `changed`: called, and often, when the account may have changed, from here on; must not suspend.
@@ -32,8 +33,11 @@ class StoredPods {
 
   /// Does the live reads. Ends only by cancellation.
   asio::awaitable<void> run();
-  /// Everything that is stored has been counted.
+  /// Everything that is stored has been counted once.
   bool has_synced() const;
+  /// Nothing that is stored can be missing: no list of ShadowPods came after which Pods have not been read. Where
+  /// false, they will be.
+  bool is_complete();
 
   /// Called with each ShadowPod that is seen stored, and again when it changes; must not suspend. One reader.
   void on_stored(std::function<void(const kube::ObjectKey&, const core::HeldShadow&)> handler) {
@@ -61,6 +65,8 @@ class StoredPods {
   /// Reads live whether there are Pods under these keys of one namespace. False: it could not be read.
   asio::awaitable<bool> confirm_each(std::vector<kube::ObjectKey> keys);
   asio::awaitable<bool> confirm_together(std::vector<kube::ObjectKey> keys);
+  /// False: Pods could not be read.
+  asio::awaitable<bool> refresh_pods();
   void confirmed(const kube::ObjectKey& key, std::optional<kube::Object> pod);
 
   kube::async::Clock& clock_;
@@ -77,7 +83,8 @@ class StoredPods {
   std::unordered_map<kube::ObjectKey, Weight> weights_;
   std::unordered_map<std::string, StoredAmount> amounts_;  ///< by the consumer's ID
   std::set<kube::ObjectKey> unconfirmed_;                  ///< keys whose Pod has to be read live
-  kube::async::Event progress_, unconfirmed_more_;
+  std::uint64_t refreshed_at_ = 0;                         ///< lists of ShadowPods when Pods were read last
+  kube::async::Event progress_, more_to_read_;
 };
 
 }  // namespace liqo::controllers

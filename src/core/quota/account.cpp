@@ -20,8 +20,9 @@ bool QuotaAccount::set(const kube::ObjectKey& key, std::optional<HeldShadow> sha
       seen_.erase(gone_.front());
       gone_.pop_front();
     }
-    // Where its Pod is in the cache that counts for it; a finished one needs nothing.
-    if (!holding.shadow->finished && !holding.pod) holding.vanished.push_back(std::move(*holding.shadow));
+    // Where its own Pod is in the cache that counts for it; a finished one needs nothing.
+    const bool has_pod = holding.pod && holding.pod->shadow_uid == holding.shadow->uid;
+    if (!holding.shadow->finished && !has_pod) holding.vanished.push_back(std::move(*holding.shadow));
   }
   // Its Pod has come into the cache, and counts for it.
   if (pod)

@@ -216,4 +216,43 @@ TEST_CASE("who was refused because the Quota had been lowered is refused again, 
 }
 
 }  // namespace
+
+TEST_CASE("a Pod whose ShadowPod came and went between two lists counts, though the cache of Pods is late") {
+  LedgerFixture f;
+  f.server.manners().streaming_lists = kube::testing::FakeManners::StreamingLists::off;
+  f.start();
+  // ShadowPods are listed anew, Pods only where somebody asks for that: their watch cannot be opened again.
+  bool pods_answer = false;
+  f.transport.fails = [&](const kube::HttpRequest& request) {
+    return request.target.starts_with("/api/v1/pods?") &&
+           (!pods_answer || request.target.find("watch=") != std::string::npos);
+  };
+  f.link.cut_watches();
+  f.apply(api::kinds::shadow_pods, LedgerFixture::shadow("web", "6"));
+  const auto shadow = f.server.get(api::kinds::shadow_pods, {"shop", "web"});
+  f.apply(
+      kube::resources::pods,
+      {{"metadata", json::object{{"name", "web"},
+                                 {"namespace", "shop"},
+                                 {"labels", json::object{{api::labels::managed_by, api::labels::managed_by_shadow_pod},
+                                                         {api::labels::creator_user, "pool"}}},
+                                 {"ownerReferences",
+                                  json::array{json::object{{"apiVersion", "offloading.liqo.io/v1beta1"},
+                                                           {"kind", "ShadowPod"},
+                                                           {"name", "web"},
+                                                           {"uid", kube::string_at(*shadow, {"metadata", "uid"})},
+                                                           {"controller", true}}}}}},
+       {"spec", kube::object_at(*shadow, {"spec", "pod"})}});
+  static_cast<void>(f.server.remove(api::kinds::shadow_pods, {"shop", "web"}, {}, "consumer"));
+  f.server.store().compact(f.server.store().version());
+  CHECK_FALSE(f.reaches([] { return false; }));
+  CHECK(f.judge(LedgerFixture::shadow("other", "4")).ruling == Judgement::Ruling::unavailable);
+  pods_answer = true;
+  CHECK_FALSE(f.admits(LedgerFixture::shadow("other", "4")));
+  CHECK(f.reaches([&] { return f.used_cpu() == "6"; }));
+  CHECK(f.judge(LedgerFixture::shadow("other", "4")).ruling == Judgement::Ruling::refused);
+  CHECK(f.admits(LedgerFixture::shadow("other", "2")));
+  f.stop();
+}
+
 }  // namespace liqo::controllers

@@ -76,6 +76,15 @@ TEST_CASE("a ShadowPod that vanishes before its Pod was seen counts until the Po
   }
 }
 
+TEST_CASE("the Pod of a predecessor is not the Pod of a ShadowPod that vanishes") {
+  QuotaAccount account;
+  account.set(key, shadow("s2", 2), pod("p1", "s1", 1, true));
+  CHECK(account.set(key, {}, pod("p1", "s1", 1, true)));
+  CHECK(cores(account) == 2);
+  account.confirm_gone(key);
+  CHECK(cores(account) == 0);
+}
+
 TEST_CASE("a finished pod holds nothing, whichever object says so first") {
   QuotaAccount account;
   account.set(key, shadow("s1"), pod("p1", "s1", 1, true));
