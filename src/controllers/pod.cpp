@@ -17,6 +17,8 @@ namespace reasons = api::reasons;
 
 /// How long a created ShadowPod may stay unseen before it is read live.
 constexpr kube::Duration unseen_time = 5s;
+/// Before the pods of home are tried to be read again.
+constexpr kube::Duration refresh_pause = 200ms;
 
 /// In seconds: from what a container that is there takes, to what a large image does.
 const std::vector<double> start_time_bounds{1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800};
@@ -60,6 +62,10 @@ PodController::PodController(const asio::any_io_executor& executor, core::Forgin
 asio::awaitable<void> PodController::run() {
   begun_ = context_.clock.wall();
   for (auto& [key, memory] : memory_) memory.seen = false;
+  // Whoever led before may have ended pods that the watch of this process, if it is late, still shows: they must not be
+  // made again.
+  co_await local_pods_->wait_synced();
+  while (!co_await local_pods_->refresh()) co_await context_.clock.sleep(refresh_pause);
   co_await controller_.run();
 }
 

@@ -50,7 +50,7 @@ class ClusterFixture {
                                     .random = random_,
                                     .metrics = metrics_,
                                     .settings = std::move(settings),
-                                    .election = std::nullopt,
+                                    .election = election,
                                     .entropy = [this](std::size_t size) -> kube::Result<std::string> {
                                       return std::string(size, static_cast<char>(++seed_));
                                     }});
@@ -125,6 +125,9 @@ class ClusterFixture {
       [](const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
     return kube::fail(kube::Errc::connect, "there is no other cluster here");
   };
+
+  /// How liqod competes for the lead; none: it leads alone. To be set before start().
+  std::optional<kube::LeaderElectionSettings> election;
 
   /// What the server makes of a request before it looks at it; to be set before start().
   std::function<void(kube::HttpRequest&)> reads;

@@ -192,4 +192,39 @@ TEST_CASE("Secrets follow the pods of all virtual nodes of a provider, and nothi
   CHECK(binding->owner_references().front().kind == "NamespaceOffloading");
 }
 
+TEST_CASE("whoever takes the lead makes no pod again that was ended before, however late its watches are") {
+  Offloading world;
+  world.stop();
+  const kube::ObjectKey lease{"liqo", "liqod"};
+  world.election = {.lease = lease, .identity = "liqod-1"};
+  world.start();
+  world.create_pod("web");
+  world.run_at_milan("web");
+  const auto lead = [&](std::string_view who) {
+    world.change(kube::resources::leases, lease, "", [&](json::object& next) {
+      json::object& spec = kube::ensure_object(next, "spec");
+      spec["holderIdentity"] = who;
+      spec["renewTime"] = kube::format_micro_time(world.simulator.clock().wall());
+    });
+  };
+  // Another process leads, and does what is to be done for a pod that is deleted.
+  lead("liqod-2");
+  world.link.set_faults({.stalled = 1, .stalled_by = 24h});
+  world.pass(12s);
+  const auto remove = [](kube::testing::FakeApiServer& server, const kube::Resource& kind, const std::string& ns) {
+    REQUIRE(server.remove(kind, {ns, "web"}, {.grace_period_seconds = 0}, "liqod-2").has_value());
+  };
+  remove(world.milan, kinds::shadow_pods, twin);
+  remove(world.milan, resources::pods, twin);
+  remove(world.server, resources::pods, shop);
+  const auto leads = [&] {
+    return kube::string_at(world.find(kube::resources::leases, lease)->spec(), {"holderIdentity"}) == "liqod-1";
+  };
+  REQUIRE(world.reaches(leads));
+  CHECK_FALSE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }));
+  world.link.set_faults({});
+  world.create_pod("next");
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "next").has_value(); }, 10min));
+}
+
 }  // namespace liqo::testing
