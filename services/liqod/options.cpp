@@ -168,7 +168,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   add_count(app, "--provider-cache-objects", settings.provider_cache_objects, 100'000'000, "Objects, likewise");
   add_count(app, "--provider-writes-per-second", settings.provider_writes_per_second, 100'000,
             "Writes in this cluster that one provider may cause by what it reports, after a burst of 5000");
-  add_flag(app, "--disable-ip-reflection{false}", settings.reflect_ips, "Pods at home show no addresses");
+  add_flag(app, "--disable-ip-reflection{false}", settings.reflect_ips, "Pods at home show no addresses, and no endpoints are reflected");
   app.add_option(
          "--pod-cidr",
          [&settings](const std::vector<std::string>& values) {

@@ -49,6 +49,11 @@ ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::str
       tenant_namespace_(std::move(tenant_namespace)),
       pods_(executor, forging, provider_, budget_->home_writes, context),
       references_(context.home, [this](const std::string& ns) { tell_references(ns); }),
+      endpoints_(context.home, context.settings.pod_cidrs,
+                 [this](const std::string& ns) {
+                   for (const auto& kind : reflectors_)
+                     if (kind->kind().needs_endpoints) kind->reconsider(ns);
+                 }),
       workers_(executor),
       log_(kube::Log("provider").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {
   health_.failure_threshold = context.settings.probe_failures;
@@ -60,6 +65,7 @@ ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::str
                                                .clock = context.clock,
                                                .random = context.random,
                                                .metrics = context.metrics};
+  if (context.settings.reflect_ips) forging.endpoints = &endpoints_;
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) {
     auto& reflector = reflectors_.emplace_back(std::make_unique<reflector::Reflector>(
         executor, *kind, reflection::SelectionPolicy::deny_list, forging, reflecting));
@@ -165,6 +171,7 @@ void ProviderSession::reflect_mapped() {
     known = reflected_.erase(known);
   }
   if (!reflects_) return;
+  if (!mapping.entries().empty() && context_.settings.reflect_ips) endpoints_.start();
   for (const auto& [local, remote] : mapping.entries()) {
     if (reflected_.contains(local)) continue;
     log_.info("namespace is reflected", {{"namespace", local}, {"twin", remote}});
@@ -222,6 +229,7 @@ bool ProviderSession::read_addresses() {
   for (const kube::ObjectKey& key : ips_->store().keys())
     if (auto found = ips_->find(key)) ips.push_back(std::move(*found));
   pods_.set_addresses(core::PeerAddresses::of(*peer, configurations, ips));
+  endpoints_.set_network(configurations);
   pods_.set_withdrawal(core::withdrawal_note(*peer));
   return true;
 }

@@ -21,7 +21,13 @@ bool is_set(const kube::Object& object, std::string_view key) {
       [](char c) { return int(c); });
 }
 
-bool is_selected(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object& local) {
+bool is_selected(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object& local,
+                 const core::ForgingContext& ctx) {
+  const bool says_itself = is_set(local, annotations::skip_reflection) || is_set(local, annotations::allow_reflection);
+  if (kind.selected_by && says_itself) return !is_set(local, annotations::skip_reflection);
+  if (const auto other = kind.selected_by ? kind.selected_by(local, ctx) : std::nullopt)
+    return policy == SelectionPolicy::deny_list ? !is_set(*other, annotations::skip_reflection)
+                                                : is_set(*other, annotations::allow_reflection);
   // Objects that every namespace needs are left out only on request, also under an allow list.
   if (policy == SelectionPolicy::deny_list || kind.is_always_reflected(local.name()))
     return !is_set(local, annotations::skip_reflection);
@@ -31,7 +37,7 @@ bool is_selected(const ReflectedKind& kind, SelectionPolicy policy, const kube::
 /// Whether name, policy and annotations have the object reflected.
 bool is_wished(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object& local,
                const core::ForgingContext& ctx) {
-  return !kind.remote_name(local.name(), ctx).empty() && is_selected(kind, policy, local);
+  return !kind.remote_name(local.name(), ctx).empty() && is_selected(kind, policy, local, ctx);
 }
 
 /// The digest is among the annotations: it tells that the wish is the one that was applied, so also that nothing of an
@@ -83,7 +89,7 @@ ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy
     return leave_out(foreign.empty() ? remote : nullptr, *never, ctx);
   if (!foreign.empty()) {
     if (!wanted) return Keep{};
-    return Refuse{"Cluster " + ctx.clusters.remote + " has a " + std::string(kind.name) + " named \"" +
+    return Refuse{"Cluster " + ctx.clusters.remote + " has a " + std::string(kind.copies().kind) + " named \"" +
                   std::string(remote->name()) + "\" in the twin namespace that " + foreign +
                   ": the remote object already exists."};
   }

@@ -4,7 +4,9 @@
 
 #include "kube/client/list_all.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/endpoints/home_endpoints.hpp"
 #include "liqo/reflector/contents.hpp"
+#include "liqo/reflector/header.hpp"
 
 namespace liqo::reflector {
 namespace {
@@ -25,17 +27,12 @@ constexpr kube::Duration unknown_pause = 30s;
 /// A copy that somebody is deleting is looked at again after this time.
 constexpr kube::Duration deletion_pause = 5s;
 
+/// Until it is seen whether all is known that forging looks up.
+constexpr kube::Duration known_pause = 200ms;
+
 constexpr std::string_view by_namespace = "namespace";
 
 void index_by_namespace(const kube::Object& object, std::vector<std::string>& out) { out.emplace_back(object.ns()); }
-
-/// What is watched of the objects at home is which version they have.
-void keep_version(kube::json::object& tree) {
-  kube::json::object kept;
-  for (std::string_view field : {"name", "namespace", "uid", "resourceVersion"})
-    if (const auto* value = kube::find(tree, {"metadata", field})) kept[field] = *value;
-  tree["metadata"] = std::move(kept);
-}
 
 std::string lower_case(std::string_view text) {
   std::string out(text);
@@ -80,8 +77,10 @@ struct Reflector::Namespace {
   /// Of such a kind: copies that were found when the twin was read stay until then, whatever refers to them. They are a
   /// provider's word, and have nothing read at home, or written.
   std::map<std::string, kube::TimePoint> found;
-  std::set<std::string> referring;              ///< objects whose references were told
-  std::map<std::string, std::string> replaced;  ///< UID of what was removed to be made again, by name of the copy
+  std::set<std::string> referring;                 ///< objects whose references were told
+  std::map<std::string, std::string> told;         ///< what copies lack, as it was told last
+  std::map<std::string, kube::TimePoint> written;  ///< when copies of a kind with a pace were
+  std::map<std::string, std::string> replaced;     ///< UID of what was removed to be made again, by name of the copy
   ReflectionCounters counters;
 };
 
@@ -97,10 +96,16 @@ Reflector::Reflector(const asio::any_io_executor& executor, const reflection::Re
 
 Reflector::~Reflector() = default;
 
+bool Reflector::is_known_at_home() const {
+  if (kind_.needs_endpoints && !forging_.endpoints->is_known()) return false;
+  return kind_.referred_only || home_->has_synced();
+}
+
 void Reflector::start_namespace(const std::string& local, const std::string& remote) {
+  if (kind_.needs_endpoints && !forging_.endpoints) return;
   if (const auto known = namespaces_.find(local); known != namespaces_.end() && known->second->remote == remote) return;
   if (!home_ && !kind_.referred_only) {
-    home_ = context_.home.acquire({.resource = kind_.resource, .metadata_only = true, .prune = keep_version});
+    home_ = context_.home.acquire(headers_of(kind_.resource));
     home_->add_index(std::string(by_namespace), index_by_namespace);
     home_.subscribe(
         [this](const kube::ObjectKey& key) {
@@ -110,7 +115,7 @@ void Reflector::start_namespace(const std::string& local, const std::string& rem
           for (const auto& [name, ns] : namespaces_) enqueue(*ns, {});
         });
   }
-  auto started = std::make_shared<Namespace>(local, remote, kind_.resource, context_, held_);
+  auto started = std::make_shared<Namespace>(local, remote, kind_.copies(), context_, held_);
   started->counters = {context_.metrics, local, kind_.name, forging_};
   namespaces_[local] = started;
   enqueue(*started, {});
@@ -148,11 +153,7 @@ void Reflector::set_filters(core::ReflectionFilters filters) {
   if (now == filters) return;
   forging_.patch.labels_not_reflected = std::move(filters.labels);
   forging_.patch.annotations_not_reflected = std::move(filters.annotations);
-  ++filters_changed_;
-  for (const auto& [local, ns] : namespaces_) {
-    ns->copies.doubt_sources();
-    enqueue_all(*ns);
-  }
+  reconsider();
 }
 
 void Reflector::start_reading() {
@@ -169,7 +170,23 @@ void Reflector::start_reading() {
 
 /// The key without a name stands for the namespace as a whole.
 void Reflector::enqueue(const Namespace& ns, std::string name) {
-  controller_.enqueue({ns.local, {ns.local, std::move(name)}});
+  kube::Duration pause = name.empty() ? kube::Duration::zero() : kube::Duration(kind_.pace.settle);
+  if (const auto written = ns.written.find(name); written != ns.written.end())
+    pause = std::max(pause, written->second + kind_.pace.interval - context_.clock.now());
+  kube::WorkKey key{ns.local, {ns.local, std::move(name)}};
+  if (pause > kube::Duration::zero())
+    controller_.enqueue_after(std::move(key), pause);
+  else
+    controller_.enqueue(std::move(key));
+}
+
+void Reflector::reconsider(const std::string& local) {
+  for (const auto& [name, ns] : namespaces_) {
+    if (!local.empty() && name != local) continue;
+    ++wishes_changed_;
+    ns->copies.doubt_sources();
+    enqueue_all(*ns);
+  }
 }
 
 void Reflector::enqueue_copy(const Namespace& ns, std::string_view remote_name) {
@@ -192,7 +209,12 @@ bool Reflector::is_current(const Namespace& ns) const {
 
 asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
   const auto found = namespaces_.find(key.object.ns);
-  if (found == namespaces_.end() || !is_known_at_home()) co_return Outcome::done();
+  if (found == namespaces_.end()) co_return Outcome::done();
+  if (!is_known_at_home()) {
+    // The completion of its own list wakes a namespace; that of what else is looked up does not.
+    const bool is_told = !kind_.needs_endpoints || !key.object.name.empty();
+    co_return is_told ? Outcome::done() : Outcome::again_after(known_pause);
+  }
   const Shared ns = found->second;
   Outcome outcome = key.object.name.empty() ? co_await look(ns) : co_await reflect(ns, key.object.name);
   if (outcome.failure()) ns->counters.failed.add();
@@ -275,7 +297,7 @@ asio::awaitable<kube::Result<void>> Reflector::read_copies(Shared ns) {
   ns->copies.clear();
   ns->found.clear();
   auto read =
-      co_await kube::list_all(context_.provider, kind_.resource, ns->remote, {}, [&](const kube::Object& object) {
+      co_await kube::list_all(context_.provider, kind_.copies(), ns->remote, {}, [&](const kube::Object& object) {
         std::string local = kind_.local_name(object.name(), forging_);
         if (local.empty()) return true;
         ns->copies.find_there(object);
@@ -296,7 +318,7 @@ asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
   for (const char* version : {"0", ""}) {
     std::vector<Copies::Seen> seen;
     auto read = co_await kube::list_all(
-        context_.provider, kind_.resource, ns->remote, {.resource_version = version, .metadata_only = true},
+        context_.provider, kind_.copies(), ns->remote, {.resource_version = version, .metadata_only = true},
         [&](const kube::Object& object) {
           if (!kind_.local_name(object.name(), forging_).empty())
             seen.push_back({std::string(object.name()), std::string(object.uid()), version_of(object)});
@@ -337,7 +359,7 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_sourc
 asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_copy(Shared ns, std::string name) {
   if (const std::string text = ns->there.take(name); !text.empty())
     if (auto object = kube::Object::parse(text)) co_return std::optional(std::move(*object));
-  auto live = co_await context_.provider.get(kind_.resource, {ns->remote, name});
+  auto live = co_await context_.provider.get(kind_.copies(), {ns->remote, name});
   if (live) co_return std::optional(std::move(*live));
   if (!live.error().is_not_found()) co_return kube::fail(std::move(live.error()), "reading a copy");
   ns->copies.erase(name);
@@ -359,6 +381,16 @@ void Reflector::tell_references(Namespace& ns, const std::string& name, const ku
   on_references_(ns.local, name, std::move(secrets));
 }
 
+void Reflector::tell_left_out(Namespace& ns, const std::string& name, const kube::Object* reflected) {
+  if (!kind_.left_out) return;
+  std::string words = reflected ? kind_.left_out(*reflected, forging_) : "";
+  if (words.empty()) {
+    ns.told.erase(name);
+  } else if (std::exchange(ns.told[name], words) != words) {
+    context_.events.warning(*reflected, kind_.resource, api::reasons::address_left_out, words);
+  }
+}
+
 asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   const std::string remote_name = kind_.remote_name(name, forging_);
   if (!ns->was_read || remote_name.empty()) co_return Outcome::done();
@@ -368,6 +400,8 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   const Copy* known = ns->copies.find(remote_name);
   if (!at_home && !known) {
     tell_references(*ns, name, nullptr);
+    ns->told.erase(name);
+    ns->written.erase(name);
     co_return Outcome::done();
   }
   if (known && known->settled_for && known->source == source) {
@@ -382,11 +416,12 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     local = std::move(*read);
     source = local ? version_of(*local) : 0;
   }
-  const int filters = filters_changed_;
+  const int filters = wishes_changed_;
   auto wanted =
       local ? reflection::wanted_copy(kind_, policy_, *local, ns->remote, forging_) : std::optional<kube::Object>();
   const bool is_wanted = wanted.has_value();
   tell_references(*ns, name, is_wanted ? &*local : nullptr);
+  tell_left_out(*ns, name, is_wanted ? &*local : nullptr);
   const std::string wish(is_wanted ? wanted->annotation(api::annotations::reflected_digest) : "");
   known = ns->copies.find(remote_name);
   if (known && known->settled_for == wish) {
@@ -401,7 +436,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     remote = std::move(*read);
   }
   if (!is_current(*ns)) co_return Outcome::done();
-  if (filters != filters_changed_) co_return Outcome::again_after(0s);
+  if (filters != wishes_changed_) co_return Outcome::again_after(0s);
   // What the Go version copied, which copies all that there is, may be in use.
   if (kind_.referred_only && !at_home && remote && !remote->has_annotation(api::annotations::reflected_digest)) {
     ns->copies.settle(*remote, wish, source);
@@ -421,7 +456,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     // What was removed once to be made again, and is there still, is held up by somebody.
     if (is_wanted && ns->replaced[remote_name] == remove->uid) co_return Outcome::again_after(deletion_pause);
     if (is_wanted) ns->replaced[remote_name] = remove->uid;
-    auto removed = co_await context_.provider.remove(kind_.resource, {ns->remote, remote_name}, {.uid = remove->uid});
+    auto removed = co_await context_.provider.remove(kind_.copies(), {ns->remote, remote_name}, {.uid = remove->uid});
     if (!removed && !removed.error().is_not_found())
       co_return Outcome::retry(std::move(removed.error()).in("removing a reflected object"));
     ns->copies.erase(remote_name);
@@ -442,12 +477,12 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
 }
 
 asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action::Apply wanted) {
-  const int filters = filters_changed_;
+  const int filters = wishes_changed_;
   const kube::ObjectKey key{ns->remote, std::string(wanted.desired.name())};
   // Of the times that are asked for the earliest counts.
   controller_.enqueue_after({ns->local, {ns->local, {}}}, std::chrono::milliseconds(check_after_ms));
   const kube::WriteOptions options{.field_manager = api::reflection_manager};
-  auto applied = co_await context_.provider.patch(kind_.resource, key, kube::PatchType::apply, wanted.desired.text(),
+  auto applied = co_await context_.provider.patch(kind_.copies(), key, kube::PatchType::apply, wanted.desired.text(),
                                                   options, wanted.force);
   if (!applied && applied.error().is_conflict()) {
     // Somebody else has taken the name, or there is another copy by now.
@@ -464,18 +499,19 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   }
   if (!wanted.force && has_other_managers(*applied)) {
     // It was made by somebody else since this namespace was read: what we have set is taken back, and it is left alone.
-    const std::string nothing = kube::Object::make(kind_.resource, key).text();
+    const std::string nothing = kube::Object::make(kind_.copies(), key).text();
     ns->copies.doubt(key.name);
-    auto undone = co_await context_.provider.patch(kind_.resource, key, kube::PatchType::apply, nothing, options);
+    auto undone = co_await context_.provider.patch(kind_.copies(), key, kube::PatchType::apply, nothing, options);
     if (!undone) co_return Outcome::retry(std::move(undone.error()).in("giving back an object of somebody else"));
     co_return Outcome::retry(
         kube::Failure(kube::Errc::protocol, "another object has got the name of a copy in " + key.ns));
   }
   ns->replaced.erase(key.name);
+  if (kind_.pace.interval > kube::Duration::zero()) ns->written[std::string(local.name())] = context_.clock.now();
   ns->copies.settle(*applied, std::string(wanted.desired.annotation(api::annotations::reflected_digest)),
                     version_of(local));
   // What was sent may not be what is wanted any more.
-  if (filters != filters_changed_) ns->copies.doubt_sources();
+  if (filters != wishes_changed_) ns->copies.doubt_sources();
   ns->counters.reflected.add();
   co_return Outcome::done();
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -227,6 +228,57 @@ def test_services_and_ingresses_of_home_are_there_too(story: Story) -> None:
     )
     story.consumer.api.delete("services", story.namespace, "door")
     wait_for(lambda: remote("services", "door") is None, 30, "the Service to be gone in milan")
+
+
+def test_endpoints_of_home_are_there_behind_the_same_service(story: Story) -> None:
+    home, there = story.consumer.api, story.provider.api
+    tenant = f"liqo-tenant-{story.consumer.name}"
+
+    def led_to() -> list[str]:
+        slices = there.list("endpointslices", story.twin, selector="kubernetes.io/service-name=db")
+        return sorted(address for each in slices for end in each["endpoints"] or [] for address in end["addresses"])
+
+    def endpoints(*addresses: str) -> list[dict[str, Any]]:
+        return [{"addresses": [address], "conditions": {"ready": True}} for address in addresses]
+
+    # A database outside, and a pod that runs in milan already, which milan knows better.
+    port = {"name": "pg", "port": 5432, "protocol": "TCP"}
+    home.create("services", story.namespace, {"kind": "Service", "metadata": {"name": "db"}, "spec": {"ports": [port]}})
+    native = {**endpoints("192.0.2.77")[0], "nodeName": story.peering.node}
+    labels = {"kubernetes.io/service-name": "db"}
+    body = {
+        "kind": "EndpointSlice",
+        "metadata": {"name": "db-1", "labels": labels},
+        "addressType": "IPv4",
+        "ports": [port],
+        "endpoints": [*endpoints("192.0.2.9"), native],
+    }
+    home.create("endpointslices", story.namespace, body)
+    wait_for(lambda: there.find("shadowendpointslices", story.twin, "db-1"), 30, "milan to be told of the endpoints")
+    policy = json.dumps({"endpointCIDRs": ["192.0.2.0/24"]})
+    there.patch("namespaces", None, tenant, {"metadata": {"annotations": {"liqo.io/pod-policy": policy}}})
+    try:
+        wait_for(lambda: led_to() == ["192.0.2.9"], 30, "the Service in milan to lead to the database")
+        home.patch("endpointslices", story.namespace, "db-1", {"endpoints": endpoints("192.0.2.9", "192.0.2.10")})
+        wait_for(lambda: led_to() == ["192.0.2.10", "192.0.2.9"], 30, "a second one to follow")
+        there.delete("shadowendpointslices", story.twin, "db-1")
+        wait_for(lambda: led_to() == [], 30, "what somebody deletes to be gone")
+        wait_for(lambda: led_to() == ["192.0.2.10", "192.0.2.9"], 35, "and to be back")
+        # Who wants to keep them at home says so on the Service.
+        keep = {"metadata": {"annotations": {"liqo.io/skip-reflection": "true"}}}
+        home.patch("services", story.namespace, "db", keep)
+        wait_for(lambda: led_to() == [], 30, "the endpoints to go with their Service")
+    finally:
+        there.patch("namespaces", None, tenant, {"metadata": {"annotations": {"liqo.io/pod-policy": None}}})
+    names = {**body, "metadata": {"name": "db-names", "labels": {}}, "addressType": "FQDN"}
+    home.create("endpointslices", story.namespace, {**names, "endpoints": endpoints("db.example.com")})
+
+    def told() -> list[str]:
+        events = home.list("events", story.namespace)
+        return [event["message"] for event in events if event["involvedObject"]["name"] == "db-names"]
+
+    wait_for(told, 30, "an Event about names")
+    assert told() == [f"Not reflected to cluster {story.provider.name}: it has names in place of addresses."]
 
 
 def test_a_deployment_of_20_is_scaled_up_and_down(story: Story) -> None:

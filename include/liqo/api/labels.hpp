@@ -24,6 +24,8 @@ inline constexpr std::string_view managed_by_shadow_endpoint_slice = "shadowendp
 /// Of Kubernetes: which controller keeps an EndpointSlice.
 inline constexpr std::string_view endpoint_slice_manager = "endpointslice.kubernetes.io/managed-by";
 inline constexpr std::string_view endpoint_slice_manager_liqo = "endpointslice.reflection.liqo.io";
+/// Of Kubernetes: whose endpoints an EndpointSlice has.
+inline constexpr std::string_view service_name = "kubernetes.io/service-name";
 inline constexpr std::string_view local_pod = "liqo.io/shadowPod";  ///< "true" on a consumer's pod that is offloaded
 inline constexpr std::string_view remote_unavailable =
     "liqo.io/remote-unavailable";  ///< "true": virtual node not ready
@@ -67,6 +69,8 @@ inline constexpr std::string_view managed_by_namespace_map = "liqo.io/managed-by
 inline constexpr std::string_view original_name = "liqo.io/original-name";
 /// On a ShadowEndpointSlice: which of its addresses are those of pods in third clusters, {"clusterAddresses": {…}}.
 inline constexpr std::string_view direct_connections = "liqo.io/direct-connections-data";
+/// On a Service, "true": providers reach its pods in third clusters without this one between them.
+inline constexpr std::string_view use_direct_connections = "liqo.io/use-direct-connections";
 /// On the tenant namespace of a consumer: what it may do beyond the default (docs/pod-firewall.md).
 inline constexpr std::string_view pod_policy = "liqo.io/pod-policy";
 inline constexpr std::string_view token_pod_name = "offloading.liqo.io/service-account-for-pod-name";

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "liqo/controllers/home_endpoint_watch.hpp"
 #include "liqo/controllers/pod.hpp"
 #include "liqo/controllers/provider_link.hpp"
 #include "liqo/controllers/secret_references.hpp"
@@ -68,6 +69,7 @@ class ProviderSession {
   std::string tenant_namespace_;
   PodController pods_;
   SecretReferences references_;
+  HomeEndpointWatch endpoints_;
   std::vector<std::unique_ptr<reflector::Reflector>> reflectors_;  ///< one for each kind of the table
   std::map<std::string, std::string> reflected_;      ///< namespaces given to the reflectors, local to remote
   std::map<kube::ObjectKey, kube::Object> siblings_;  ///< the VirtualNodes of this provider

@@ -1,6 +1,7 @@
 // One kind of object that is reflected from the consumer to the provider, and what is to be done about one object.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +23,16 @@ enum class SelectionPolicy { deny_list, allow_list };
 struct ReflectedKind {
   std::string_view name;  ///< e.g. "ConfigMap": option names, metric label and event source derive from it
   kube::Resource resource;
+  /// The kind of the copies; null = the same.
+  const kube::Resource* target = nullptr;
+  /// How copies of objects that change often follow them: `settle` after a change, and no more often than each
+  /// `interval`. Zero: at once.
+  struct Pace {
+    std::chrono::milliseconds settle{}, interval{};
+  };
+  Pace pace = {};
+  /// Forging looks up `ForgingContext::endpoints`: where that is null, nothing of the kind is reflected.
+  bool needs_endpoints = false;
   /// The name of the copy of an object of this name; "" = an object of this name is never reflected.
   std::string (*remote_name)(std::string_view local, const core::ForgingContext& ctx) =
       [](std::string_view local, const core::ForgingContext&) { return std::string(local); };
@@ -35,6 +46,8 @@ struct ReflectedKind {
   bool referred_only = false;
   /// The Secrets that an object refers to, so that they follow it; null = none.
   std::vector<std::string> (*secrets_of)(const kube::Object& local) = nullptr;
+  /// The object by whose annotations another one is selected that has none of its own; null = there is none.
+  std::optional<kube::Object> (*selected_by)(const kube::Object& local, const core::ForgingContext& ctx) = nullptr;
   /// Why an object is never reflected, whatever policy and annotations say: a clause that its Event tells, "" = nobody
   /// needs to be told; nullopt = it may be reflected.
   std::optional<std::string_view> (*never_reflected)(const kube::Object& local) =
@@ -44,9 +57,13 @@ struct ReflectedKind {
       [](const kube::Object&, const core::ForgingContext&) { return std::string_view(); };
   /// The copy for server-side apply, without the digest.
   kube::Object (*forge)(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx);
+  /// What of a reflected object its copy lacks, a sentence for its Event; "" = nothing. Null: copies lack nothing.
+  std::string (*left_out)(const kube::Object& local, const core::ForgingContext& ctx) = nullptr;
   /// How a copy stands to what is wanted, beside labels and annotations. `wanted` is what `forge` made, with the
   /// digest.
   Comparison (*compare)(const kube::Object& live, const kube::Object& wanted) = compare_contained;
+
+  const kube::Resource& copies() const { return target ? *target : resource; }
 };
 
 namespace reflection_action {

@@ -62,9 +62,12 @@ class Reflector {
   void set_references_known(std::function<bool()> known) { references_known_ = std::move(known); }
   /// Which labels and annotations copies leave out from now on; what is there already is brought in line.
   void set_filters(core::ReflectionFilters filters);
+  /// What forging looks up has changed, for a namespace or (with "") for all.
+  void reconsider(const std::string& local = {});
   /// Reconciles until cancelled. What was known of copies before is read anew: another process may have led meanwhile.
   asio::awaitable<void> run() { return controller_.run(); }
   bool is_busy() const { return controller_.is_busy(); }
+  const reflection::ReflectedKind& kind() const { return kind_; }
 
  private:
   struct Namespace;
@@ -87,8 +90,9 @@ class Reflector {
   /// What is known of an object at home that may be reflected: its version, 0 where that is not known; nothing where
   /// there is none.
   std::optional<std::uint64_t> version_at_home(const Namespace& ns, const std::string& name) const;
-  bool is_known_at_home() const { return kind_.referred_only || home_->has_synced(); }
+  bool is_known_at_home() const;
   void tell_references(Namespace& ns, const std::string& name, const kube::Object* reflected);
+  void tell_left_out(Namespace& ns, const std::string& name, const kube::Object* reflected);
   void forget_references(Namespace& ns);
   /// How long a copy stays though nothing is known to refer to its object; nothing = it may go.
   std::optional<kube::Duration> stays_for(const Namespace& ns, const std::string& name) const;
@@ -107,7 +111,7 @@ class Reflector {
   kube::InformerHandle home_;                 ///< metadata of all namespaces, from the first one that is reflected
   std::size_t held_ = 0;                      ///< bytes of content, of all namespaces
   std::map<std::string, Shared> namespaces_;  ///< by local namespace
-  int filters_changed_ = 0;
+  int wishes_changed_ = 0;                    ///< other than by a change of an object at home
   kube::Controller controller_;
 };
 

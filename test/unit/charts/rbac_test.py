@@ -57,6 +57,7 @@ RIGHTS = {
         ("admissionregistration.k8s.io", "validatingwebhookconfigurations"): READ | {"create", "update"},
         ("core.liqo.io", "foreignclusters"): FULL,
         ("core.liqo.io", "foreignclusters/status"): WRITE,
+        ("ipam.liqo.io", "ips"): READ,
         ("certificates.k8s.io", "certificatesigningrequests"): READ | {"create", "delete"},
         ("certificates.k8s.io", "certificatesigningrequests/approval"): {"update"},
         ("certificates.k8s.io", "signers"): {"approve"},
@@ -82,7 +83,6 @@ RIGHTS = {
     "liqod-tenant-clusterrole.yaml": {
         ("", "secrets"): READ | WRITE | {"create"},
         ("coordination.k8s.io", "leases"): {"get", "create"},
-        ("ipam.liqo.io", "ips"): READ,
     },
     "liqo-remote-controlplane.yaml": {
         ("authentication.liqo.io", "resourceslices"): FULL,

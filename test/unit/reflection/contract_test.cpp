@@ -13,6 +13,11 @@ namespace json = kube::json;
 const std::multimap<std::string_view, std::string_view> samples = {
     {"ConfigMap", R"({"data": {"a": "1", "empty": ""}, "binaryData": {"b": "AA=="}})"},
     {"ConfigMap", R"({"data": {"a": "1"}, "immutable": true})"},
+    {"EndpointSlice", R"({"addressType": "IPv4", "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}],
+       "endpoints": [{"addresses": ["10.200.3.4"], "conditions": {"ready": true, "serving": true}, "zone": "z",
+                      "targetRef": {"kind": "Pod", "name": "web-1", "namespace": "shop", "uid": "p1"}},
+                     {"addresses": ["192.0.2.9"], "hostname": "db"}]})"},
+    {"EndpointSlice", R"({"addressType": "IPv6", "endpoints": [{"addresses": ["fd00::1"]}]})"},
     {"Secret", R"({"data": {"a": "QQ==", "empty": ""}})"},
     {"Secret", R"({"type": "kubernetes.io/tls", "data": {"tls.crt": "", "tls.key": ""}, "immutable": true})"},
     {"Service", R"({"spec": {"selector": {"app": "web", "empty": ""}, "ports": [{"port": 80}]}})"},

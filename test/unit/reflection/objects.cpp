@@ -58,8 +58,29 @@ void store_service(json::object& spec, bool has_load_balancer_node_ports) {
 
 }  // namespace
 
+std::string HomeOfTests::cluster_of(std::string_view node) const {
+  if (node == "virtual-here") return "remote-cluster";
+  return node == "virtual-elsewhere" ? "third-cluster" : "";
+}
+
+std::optional<core::IpAddress> HomeOfTests::outward(std::string_view, const core::IpAddress& address) const {
+  if (core::Cidr::parse("10.200.0.0/16")->contains(address) || address.v6) return address;
+  if (address.text() == "192.0.2.9") return core::IpAddress::parse("10.70.0.1");
+  return address.text() == "10.62.9.9" ? core::IpAddress::parse("10.70.0.5") : std::nullopt;
+}
+
+std::optional<kube::Object> HomeOfTests::service(std::string_view ns, std::string_view name) const {
+  const auto found = services.find(name);
+  if (found == services.end()) return std::nullopt;
+  kube::Object service = kube::Object::make(kube::resources::services, {std::string(ns), std::string(name)});
+  if (!found->second.empty()) service.set_annotation(found->second, "true");
+  return service;
+}
+
 core::ForgingContext context(std::string local) {
+  static const HomeOfTests home;
   core::ForgingContext ctx;
+  ctx.endpoints = &home;
   ctx.clusters = {.local = std::move(local), .remote = "remote-cluster"};
   return ctx;
 }

@@ -3,9 +3,23 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+
+#include "liqo/core/endpoints/home_endpoints.hpp"
 #include "liqo/reflection/kind.hpp"
 
 namespace liqo::reflection {
+
+/// Where pods are called 10.200.0.0/16, the host 192.0.2.9 is 10.70.0.1 for the provider, and a pod in a third cluster,
+/// 10.62.9.9, is 10.70.0.5.
+struct HomeOfTests final : core::HomeEndpoints {
+  std::map<std::string, std::string, std::less<>> services{{"web", ""}};  ///< by name: an annotation that is "true"
+
+  std::string cluster_of(std::string_view node) const override;
+  std::optional<core::IpAddress> outward(std::string_view ns, const core::IpAddress& address) const override;
+  std::optional<kube::Object> service(std::string_view ns, std::string_view name) const override;
+  bool is_known() const override { return true; }
+};
 
 /// Cluster "local-cluster" offloads to cluster "remote-cluster".
 core::ForgingContext context(std::string local = "local-cluster");

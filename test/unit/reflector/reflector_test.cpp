@@ -9,7 +9,9 @@
 #include "kube/testing/fake_api_server.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "kube/testing/simulator.hpp"
+#include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/endpoints/home_endpoints.hpp"
 
 namespace liqo::reflector {
 namespace {
@@ -28,11 +30,11 @@ core::ForgingContext forging() {
 }
 
 struct World {
-  explicit World(std::string_view reflected = "ConfigMap")
+  explicit World(std::string_view reflected = "ConfigMap", core::ForgingContext forging = reflector::forging())
       : simulator(1),
         random(2),
         reflector(simulator.executor(), *reflection::find_reflected_kind(reflected),
-                  reflection::SelectionPolicy::deny_list, forging(),
+                  reflection::SelectionPolicy::deny_list, std::move(forging),
                   {home, milan_api, stores, recorder, simulator.clock(), random, metrics}) {
     group.spawn(home.run());
     group.spawn(recorder.run());
@@ -275,6 +277,118 @@ TEST_CASE("what is left out of copies may change") {
   REQUIRE(w.reaches([&] { return labels().contains("team"); }));
   w.reflector.set_filters({.labels = {"team"}, .annotations = {}});
   CHECK(w.reaches([&] { return !labels().contains("team") && labels().contains("tier"); }, 5s));
+}
+
+namespace {
+
+struct TestHome final : core::HomeEndpoints {
+  bool known = true;
+  std::set<std::string> unreachable;
+
+  std::string cluster_of(std::string_view) const override { return ""; }
+  std::optional<core::IpAddress> outward(std::string_view, const core::IpAddress& address) const override {
+    return unreachable.contains(address.text()) ? std::nullopt : std::optional(address);
+  }
+  std::optional<kube::Object> service(std::string_view, std::string_view) const override { return std::nullopt; }
+  bool is_known() const override { return known; }
+};
+
+/// EndpointSlices of rome, whose copies are ShadowEndpointSlices.
+struct Endpoints {
+  Endpoints() : world("EndpointSlice", forging_with(home)) {
+    world.rome.serve(api::kinds::endpoint_slices);
+    world.milan.serve(api::kinds::shadow_endpoint_slices);
+  }
+  static core::ForgingContext forging_with(const TestHome& home) {
+    core::ForgingContext out = forging();
+    out.endpoints = &home;
+    return out;
+  }
+  void create(std::string_view name, std::string_view address) {
+    REQUIRE(world.rome.create(api::kinds::endpoint_slices,
+                              {{"metadata", json::object{{"name", name}, {"namespace", "shop"}}},
+                               {"addressType", "IPv4"},
+                               {"endpoints", json::array{json::object{{"addresses", json::array{address}}}}}},
+                              actor));
+  }
+  void set_ready(bool ready) {
+    REQUIRE(world.rome.update(
+        api::kinds::endpoint_slices, {"shop", "web"}, "",
+        [&](json::object& tree) {
+          kube::ensure_object(tree["endpoints"].as_array()[0].as_object(), "conditions")["ready"] = ready;
+        },
+        actor));
+  }
+  const json::value* endpoint() {
+    copy = world.milan.get(api::kinds::shadow_endpoint_slices, {"shop-rome", "web"});
+    const json::array& all = copy ? kube::array_at(*copy, {"spec", "template", "endpoints"}) : nothing;
+    return all.empty() ? nullptr : &all.front();
+  }
+
+  TestHome home;
+  World world;
+  kube::testing::Tree copy;
+  const json::array nothing;
+};
+
+}  // namespace
+
+TEST_CASE("endpoints that flip are followed after a moment, then once a second, to where they end") {
+  Endpoints e;
+  e.create("web", "10.200.3.4");
+  REQUIRE(e.world.reaches([&] { return e.endpoint() != nullptr; }));
+  e.world.pass(5s);
+  const auto is_ready = [&] { return kube::bool_at(*e.endpoint(), {"conditions", "ready"}); };
+  CHECK(e.world.writes() == 1);
+  const kube::TimePoint begun = e.world.simulator.clock().now();
+  e.set_ready(true);
+  REQUIRE(e.world.reaches(is_ready));
+  const kube::Duration first = e.world.simulator.clock().now() - begun;
+  CHECK(first >= 250ms);
+  CHECK(first < 500ms);
+  for (int i = 0; i < 50; ++i) {
+    e.set_ready(i % 2 == 0);
+    e.world.pass(100ms);
+  }
+  CHECK(e.world.reaches([&] { return !is_ready(); }, 1500ms));
+  CHECK(e.world.writes() <= 8);
+  const std::size_t writes = e.world.writes();
+  e.world.pass(2min);
+  CHECK(e.world.writes() == writes);
+}
+
+TEST_CASE("endpoints are copied once all is known that decides about them, and follow it when it changes") {
+  Endpoints e;
+  e.home.known = false;
+  e.home.unreachable = {"192.0.2.9"};
+  e.create("web", "192.0.2.9");
+  e.world.pass(1min);
+  CHECK(e.world.writes() == 0);
+  e.home.known = true;
+  REQUIRE(e.world.reaches([&] { return e.world.writes() == 1; }, 5s));
+  CHECK(e.endpoint() == nullptr);
+  CHECK(e.world.reaches([&] { return e.world.events("AddressLeftOut") == 1; }));
+  e.home.unreachable.clear();
+  e.world.reflector.reconsider("bank");
+  e.world.pass(1min);
+  CHECK(e.endpoint() == nullptr);
+  e.world.reflector.reconsider("shop");
+  CHECK(e.world.reaches([&] { return e.endpoint() != nullptr; }, 5s));
+  e.world.reflector.reconsider();
+  e.world.pass(1min);
+  CHECK(e.world.writes() == 2);
+  CHECK(e.world.events("AddressLeftOut") == 1);
+  // A copy that somebody changes is put right as any other.
+  REQUIRE(e.world.milan.update(
+      api::kinds::shadow_endpoint_slices, {"shop-rome", "web"}, "",
+      [](json::object& tree) {
+        kube::ensure_object(kube::ensure_object(tree, "spec"), "template")["endpoints"] = json::array();
+      },
+      actor));
+  CHECK(e.endpoint() == nullptr);
+  CHECK(e.world.reaches([&] { return e.endpoint() != nullptr; }, 30s));
+  REQUIRE(e.world.rome.remove(api::kinds::endpoint_slices, {"shop", "web"}, {}, actor));
+  CHECK(e.world.reaches([&] { return !e.endpoint() && !e.copy; }, 5s));
 }
 
 TEST_CASE("Secrets go where something refers to them, and are not read otherwise") {

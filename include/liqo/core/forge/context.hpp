@@ -26,6 +26,8 @@ enum class ApiServerSupport {
 /// chart has the same list.
 std::vector<std::string> default_annotations_at_home();
 
+class HomeEndpoints;
+
 /// Everything about one virtual node that forging of its pods depends on.
 struct ForgingContext {
   ClusterPair clusters;
@@ -40,7 +42,9 @@ struct ForgingContext {
   std::string kubernetes_service_port = "443";
   std::vector<std::string> api_server_ips;  ///< `status.ip` of the IP objects of type api-server; may be empty
 
-  std::string ingress_class;        ///< the provider's, for reflected Ingresses; "" = none is named
+  std::string ingress_class;  ///< the provider's, for reflected Ingresses; "" = none is named
+  /// For reflected EndpointSlices; outlives whoever forges. Null: they are not reflected.
+  const HomeEndpoints* endpoints = nullptr;
   std::string load_balancer_class;  ///< the provider's, for reflected Services of type LoadBalancer; "" = none is named
 };
 

@@ -1,0 +1,102 @@
+#include "liqo/controllers/home_endpoint_watch.hpp"
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/reflector/header.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+constexpr std::string_view by_address = "address";
+
+std::string address_key(std::string_view ns, const core::IpAddress& address) {
+  return std::string(ns) + "/" + address.text();
+}
+
+void index_by_address(const kube::Object& ip, std::vector<std::string>& out) {
+  if (const auto address = core::IpAddress::parse(kube::string_at(ip.spec(), {"ip"})))
+    out.push_back(address_key(ip.ns(), *address));
+}
+
+/// Whether there is nothing to wait for: the list is complete, or the kind is not installed.
+bool is_known(const kube::Informer& informer) {
+  return informer.has_synced() || (informer.trouble() && informer.trouble()->is_not_found());
+}
+
+}  // namespace
+
+HomeEndpointWatch::HomeEndpointWatch(kube::InformerSet& home, const std::string& declared_ranges,
+                                     std::function<void(const std::string& ns)> changed)
+    : home_(home),
+      declared_(core::parse_ranges(declared_ranges).value_or(std::vector<core::Cidr>())),
+      changed_(std::move(changed)) {}
+
+void HomeEndpointWatch::start() {
+  if (nodes_) return;
+  nodes_ = home_.acquire({.resource = kube::resources::nodes,
+                          .selection = {.label_selector = std::string(api::labels::type) + "=" +
+                                                          std::string(api::labels::type_virtual_node)}});
+  ips_ = home_.acquire({.resource = api::kinds::ips});
+  services_ = home_.acquire(reflector::headers_of(kube::resources::services));
+  ips_->add_index(std::string(by_address), index_by_address);
+  nodes_.subscribe([this](const kube::ObjectKey& key) { take_node(key); });
+  ips_.subscribe([this](const kube::ObjectKey& key) { changed_(key.ns); });
+  services_.subscribe([this](const kube::ObjectKey& key) { take_service(key); });
+  for (const kube::ObjectKey& key : nodes_->store().keys()) take_node(key);
+  for (const kube::ObjectKey& key : services_->store().keys()) take_service(key);
+}
+
+void HomeEndpointWatch::take_node(const kube::ObjectKey& key) {
+  const auto node = nodes_->find(key);
+  const std::string cluster(node ? node->label(api::labels::remote_cluster_id) : "");
+  const auto known = clusters_.find(key.name);
+  if ((known == clusters_.end() ? "" : known->second) == cluster) return;
+  if (cluster.empty())
+    clusters_.erase(key.name);
+  else
+    clusters_[key.name] = cluster;
+  changed_("");
+}
+
+void HomeEndpointWatch::take_service(const kube::ObjectKey& key) {
+  const auto service = services_->find(key);
+  const std::string says = service ? kube::json::serialize(service->annotations()) : "";
+  const bool is_something = service && !service->annotations().empty();
+  const auto known = decided_.find(key);
+  if (known == decided_.end() ? !is_something : known->second == says) return;
+  if (is_something)
+    decided_[key] = says;
+  else
+    decided_.erase(key);
+  changed_(key.ns);
+}
+
+void HomeEndpointWatch::set_network(std::span<const kube::Object> configurations) {
+  auto now = core::OutwardAddresses::of(configurations, declared_);
+  if (addresses_ == now) return;
+  addresses_ = std::move(now);
+  changed_("");
+}
+
+bool HomeEndpointWatch::is_known() const {
+  return addresses_ && nodes_ && nodes_->has_synced() && services_->has_synced() && controllers::is_known(*ips_);
+}
+
+std::string HomeEndpointWatch::cluster_of(std::string_view node) const {
+  const auto known = clusters_.find(node);
+  return known == clusters_.end() ? "" : known->second;
+}
+
+std::optional<core::IpAddress> HomeEndpointWatch::outward(std::string_view ns, const core::IpAddress& address) const {
+  std::optional<std::string> assigned;
+  for (const kube::ObjectKey& key : ips_->store().keys(by_address, address_key(ns, address)))
+    if (const auto ip = ips_->find(key); ip && (!assigned || assigned->empty()))
+      assigned = kube::string_at(ip->status(), {"ip"});
+  return addresses_->outward(address, assigned);
+}
+
+std::optional<kube::Object> HomeEndpointWatch::service(std::string_view ns, std::string_view name) const {
+  return services_->find({std::string(ns), std::string(name)});
+}
+
+}  // namespace liqo::controllers

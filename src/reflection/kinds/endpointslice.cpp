@@ -1,0 +1,166 @@
+// Everything that is particular to reflecting EndpointSlices, whose copies are ShadowEndpointSlices: real ones are the
+// provider's to write.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "../forge.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/endpoints/home_endpoints.hpp"
+
+namespace liqo::reflection {
+namespace json = kube::json;
+namespace {
+
+using kube::string_at;
+namespace annotations = api::annotations;
+namespace labels = api::labels;
+
+/// Of annotations together Kubernetes takes so many bytes.
+constexpr std::size_t most_annotation_bytes = 262'144;
+/// When the endpoints changed last: it would be written with nothing else to write.
+constexpr std::string_view change_time = "endpoints.kubernetes.io/last-change-trigger-time";
+
+/// What of an EndpointSlice the provider can use.
+struct Usable {
+  json::array endpoints;
+  std::map<std::string, std::set<std::string>> direct;  ///< addresses in third clusters, by the cluster's ID
+  std::size_t seen = 0;
+  std::vector<std::string> unreachable;
+};
+
+std::optional<kube::Object> service_of(const kube::Object& slice, const core::ForgingContext& ctx) {
+  const std::string_view name = slice.label(labels::service_name);
+  return name.empty() || !ctx.endpoints ? std::nullopt : ctx.endpoints->service(slice.ns(), name);
+}
+
+bool is_direct(const kube::Object& slice, const core::ForgingContext& ctx) {
+  const auto service = service_of(slice, ctx);
+  return service && service->annotation(annotations::use_direct_connections) == "true";
+}
+
+/// Whom an endpoint stands for: no object of the provider. Its version would change with nothing that matters.
+json::object forge_target(const json::object& target) {
+  json::object made;
+  constexpr std::array<std::string_view, 5> fields = {"apiVersion", "namespace", "name", "uid", "fieldPath"};
+  copy_fields(target, made, fields);
+  made["kind"] = "Remote" + std::string(string_at(target, {"kind"}));
+  return made;
+}
+
+/// Hints speak of zones and nodes of home, and would keep the provider's pods from endpoints. Of nodes it sees one: the
+/// consumer.
+json::object forge_endpoint(const json::value& endpoint, json::array addresses, const core::ForgingContext& ctx) {
+  json::object made{{"addresses", std::move(addresses)}, {"nodeName", ctx.clusters.local}};
+  json::object conditions;
+  constexpr std::array<std::string_view, 3> states = {"ready", "serving", "terminating"};
+  copy_fields(kube::object_at(endpoint, {"conditions"}), conditions, states);
+  if (!conditions.empty()) made["conditions"] = std::move(conditions);
+  constexpr std::array<std::string_view, 2> words = {"hostname", "zone"};
+  copy_fields(endpoint.get_object(), made, words);
+  if (const json::object& target = kube::object_at(endpoint, {"targetRef"}); !target.empty())
+    made["targetRef"] = forge_target(target);
+  return made;
+}
+
+Usable look(const kube::Object& slice, const core::ForgingContext& ctx) {
+  Usable usable;
+  const bool direct = is_direct(slice, ctx);
+  for (const json::value& endpoint : kube::array_at(slice.tree(), {"endpoints"})) {
+    if (!endpoint.is_object()) continue;
+    const std::string cluster = ctx.endpoints->cluster_of(string_at(endpoint, {"nodeName"}));
+    // Its own pods the provider has among its own endpoints.
+    if (cluster == ctx.clusters.remote) continue;
+    const bool is_elsewhere = direct && !cluster.empty() && kube::find(endpoint, {"targetRef"});
+    json::array addresses;
+    for (const json::value& entry : kube::array_at(endpoint, {"addresses"})) {
+      const auto* text = entry.if_string();
+      const auto address = text ? core::IpAddress::parse(*text) : std::nullopt;
+      ++usable.seen;
+      const auto reached = !address || is_elsewhere ? address : ctx.endpoints->outward(slice.ns(), *address);
+      if (!reached) {
+        if (text) usable.unreachable.emplace_back(*text);
+        continue;
+      }
+      if (is_elsewhere) usable.direct[cluster].insert(reached->text());
+      addresses.emplace_back(reached->text());
+    }
+    if (!addresses.empty()) usable.endpoints.push_back(forge_endpoint(endpoint, std::move(addresses), ctx));
+  }
+  return usable;
+}
+
+/// For providers that reach pods of third clusters without this one between them.
+void tell_direct(const Usable& usable, json::object& metadata) {
+  if (usable.direct.empty()) return;
+  json::object clusters;
+  for (const auto& [cluster, addresses] : usable.direct) {
+    json::array& of_cluster = clusters[cluster].emplace_array();
+    for (const std::string& address : addresses) of_cluster.emplace_back(address);
+  }
+  std::string text = json::serialize(json::object{{"clusterAddresses", std::move(clusters)}});
+  json::object& all = metadata["annotations"].get_object();
+  std::size_t bytes = annotations::direct_connections.size() + text.size();
+  for (const auto& [key, value] : all) bytes += key.size() + value.get_string().size();
+  if (bytes < most_annotation_bytes) all[annotations::direct_connections] = std::move(text);
+}
+
+kube::Object forge(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx) {
+  kube::Object copy =
+      forge_copy(api::kinds::shadow_endpoint_slices, local, std::string(local.name()), remote_namespace, ctx);
+  json::object& metadata = copy.mutable_metadata();
+  metadata["labels"].get_object()[labels::endpoint_slice_manager] = labels::endpoint_slice_manager_liqo;
+  metadata["annotations"].get_object().erase(change_time);
+  Usable usable = look(local, ctx);
+  tell_direct(usable, metadata);
+  json::object& made = copy.mutable_spec()["template"].emplace_object();
+  made["addressType"] = string_at(local.tree(), {"addressType"});
+  made["endpoints"] = std::move(usable.endpoints);
+  if (const json::array& ports = kube::array_at(local.tree(), {"ports"}); !ports.empty()) made["ports"] = ports;
+  return copy;
+}
+
+std::string left_out(const kube::Object& local, const core::ForgingContext& ctx) {
+  const Usable usable = look(local, ctx);
+  if (usable.unreachable.empty()) return "";
+  std::string text = std::to_string(usable.unreachable.size()) + " of " + std::to_string(usable.seen) +
+                     " addresses are left out for cluster " + ctx.clusters.remote + ", which cannot reach them: ";
+  constexpr std::size_t most_named = 4;
+  for (std::size_t i = 0; i < std::min(most_named, usable.unreachable.size()); ++i)
+    text += (i > 0 ? ", " : "") + usable.unreachable[i];
+  if (usable.unreachable.size() > most_named) text += ", …";
+  return text + ". Pods of this cluster are reached by the network between the two; every other address needs an IP " +
+         "object (ipam.liqo.io) in namespace " + std::string(local.ns()) + " that has got an address";
+}
+
+std::optional<std::string_view> never_reflected(const kube::Object& local) {
+  if (local.ns() == "default" && local.name() == "kubernetes") return "";
+  // Made for another cluster's endpoints: they are not this cluster's to pass on.
+  if (local.label(labels::endpoint_slice_manager) == labels::endpoint_slice_manager_liqo) return "";
+  if (string_at(local.tree(), {"addressType"}) == "FQDN") return "has names in place of addresses";
+  return std::nullopt;
+}
+
+std::string_view no_copy(const kube::Object& remote, const core::ForgingContext&) {
+  if (remote.label(labels::endpoint_slice_manager) == labels::endpoint_slice_manager_liqo) return "";
+  return "has not the label of a reflected one";
+}
+
+}  // namespace
+
+extern const ReflectedKind endpointslice{
+    .name = "EndpointSlice",
+    .resource = api::kinds::endpoint_slices,
+    .target = &api::kinds::shadow_endpoint_slices,
+    .pace = {.settle = std::chrono::milliseconds(250), .interval = std::chrono::seconds(1)},
+    .needs_endpoints = true,
+    .selected_by = service_of,
+    .never_reflected = never_reflected,
+    .no_copy = no_copy,
+    .forge = forge,
+    .left_out = left_out,
+};
+
+}  // namespace liqo::reflection
