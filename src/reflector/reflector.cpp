@@ -171,13 +171,18 @@ void Reflector::start_reading() {
 /// The key without a name stands for the namespace as a whole.
 void Reflector::enqueue(const Namespace& ns, std::string name) {
   kube::Duration pause = name.empty() ? kube::Duration::zero() : kube::Duration(kind_.pace.settle);
-  if (const auto written = ns.written.find(name); written != ns.written.end())
-    pause = std::max(pause, written->second + kind_.pace.interval - context_.clock.now());
+  pause = std::max(pause, rests_for(ns, name));
   kube::WorkKey key{ns.local, {ns.local, std::move(name)}};
   if (pause > kube::Duration::zero())
     controller_.enqueue_after(std::move(key), pause);
   else
     controller_.enqueue(std::move(key));
+}
+
+kube::Duration Reflector::rests_for(const Namespace& ns, const std::string& name) const {
+  const auto written = ns.written.find(name);
+  if (written == ns.written.end()) return kube::Duration::zero();
+  return written->second + kind_.pace.interval - context_.clock.now();
 }
 
 void Reflector::reconsider(const std::string& local) {
@@ -408,6 +413,9 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     ns->at_home.erase(name);
     co_return Outcome::done();
   }
+
+  // It was asked for before the last write.
+  if (const auto rest = rests_for(*ns, name); rest > 0s) co_return Outcome::again_after(rest);
 
   std::optional<kube::Object> local;
   if (at_home) {

@@ -98,6 +98,8 @@ class Reflector {
   std::optional<kube::Duration> stays_for(const Namespace& ns, const std::string& name) const;
   void start_reading();
   void enqueue(const Namespace& ns, std::string name);
+  /// How long a copy is not to be written yet, because it was a moment ago; 0 or less: it may be.
+  kube::Duration rests_for(const Namespace& ns, const std::string& name) const;
   void enqueue_all(const Namespace& ns);
   void enqueue_copy(const Namespace& ns, std::string_view remote_name);
   bool is_current(const Namespace& ns) const;

@@ -346,12 +346,19 @@ TEST_CASE("endpoints that flip are followed after a moment, then once a second, 
   const kube::Duration first = e.world.simulator.clock().now() - begun;
   CHECK(first >= 250ms);
   CHECK(first < 500ms);
+  // Changes come while a write is on its way, too.
+  e.world.to_milan.set_faults({.latency_low = 100ms, .latency_high = 100ms});
   for (int i = 0; i < 50; ++i) {
     e.set_ready(i % 2 == 0);
     e.world.pass(100ms);
   }
   CHECK(e.world.reaches([&] { return !is_ready(); }, 1500ms));
   CHECK(e.world.writes() <= 8);
+  kube::TimePoint before{};
+  for (const auto& write : e.world.milan.writes()) {
+    CHECK(write.at - before >= 995ms);
+    before = write.at;
+  }
   const std::size_t writes = e.world.writes();
   e.world.pass(2min);
   CHECK(e.world.writes() == writes);
