@@ -18,17 +18,22 @@ void index_by_address(const kube::Object& ip, std::vector<std::string>& out) {
     out.push_back(address_key(ip.ns(), *address));
 }
 
-/// Whether there is nothing to wait for: the list is complete, or the kind is not installed.
-bool is_known(const kube::Informer& informer) {
-  return informer.has_synced() || (informer.trouble() && informer.trouble()->is_not_found());
+/// Notes what an object says now, nothing where it is gone. Whether it said something else before.
+bool note(std::map<kube::ObjectKey, std::string>& said, const kube::ObjectKey& key, std::optional<std::string> now) {
+  const auto known = said.find(key);
+  if (!now) return known != said.end() && said.erase(key) > 0;
+  if (known == said.end()) return said.emplace(key, std::move(*now)).second;
+  return std::exchange(known->second, *now) != *now;
 }
 
 }  // namespace
 
 HomeEndpointWatch::HomeEndpointWatch(kube::InformerSet& home, const std::string& declared_ranges,
+                                     std::function<bool(const std::string& ns)> concerns,
                                      std::function<void(const std::string& ns)> changed)
     : home_(home),
       declared_(core::parse_ranges(declared_ranges).value_or(std::vector<core::Cidr>())),
+      concerns_(std::move(concerns)),
       changed_(std::move(changed)) {}
 
 void HomeEndpointWatch::start() {
@@ -40,7 +45,7 @@ void HomeEndpointWatch::start() {
   services_ = home_.acquire(reflector::headers_of(kube::resources::services));
   ips_->add_index(std::string(by_address), index_by_address);
   nodes_.subscribe([this](const kube::ObjectKey& key) { take_node(key); });
-  ips_.subscribe([this](const kube::ObjectKey& key) { changed_(key.ns); });
+  ips_.subscribe([this](const kube::ObjectKey& key) { take_ip(key); });
   services_.subscribe([this](const kube::ObjectKey& key) { take_service(key); });
   for (const kube::ObjectKey& key : nodes_->store().keys()) take_node(key);
   for (const kube::ObjectKey& key : services_->store().keys()) take_service(key);
@@ -59,16 +64,19 @@ void HomeEndpointWatch::take_node(const kube::ObjectKey& key) {
 }
 
 void HomeEndpointWatch::take_service(const kube::ObjectKey& key) {
-  const auto service = services_->find(key);
-  const std::string says = service ? kube::json::serialize(service->annotations()) : "";
-  const bool is_something = service && !service->annotations().empty();
-  const auto known = decided_.find(key);
-  if (known == decided_.end() ? !is_something : known->second == says) return;
-  if (is_something)
-    decided_[key] = says;
-  else
-    decided_.erase(key);
-  changed_(key.ns);
+  if (!concerns_(key.ns)) return;
+  std::optional<std::string> says;
+  if (const auto service = services_->find(key)) says = kube::json::serialize(service->annotations());
+  if (note(said_, key, std::move(says))) changed_(key.ns);
+}
+
+void HomeEndpointWatch::take_ip(const kube::ObjectKey& key) {
+  if (!concerns_(key.ns)) return;
+  std::optional<std::string> assigns;
+  if (const auto ip = ips_->find(key); ip && !kube::string_at(ip->status(), {"ip"}).empty())
+    assigns =
+        std::string(kube::string_at(ip->spec(), {"ip"})) + " " + std::string(kube::string_at(ip->status(), {"ip"}));
+  if (note(assigned_, key, std::move(assigns)) && addresses_ && addresses_->has_network()) changed_(key.ns);
 }
 
 void HomeEndpointWatch::set_network(std::span<const kube::Object> configurations) {
@@ -79,7 +87,11 @@ void HomeEndpointWatch::set_network(std::span<const kube::Object> configurations
 }
 
 bool HomeEndpointWatch::is_known() const {
-  return addresses_ && nodes_ && nodes_->has_synced() && services_->has_synced() && controllers::is_known(*ips_);
+  if (!addresses_ || !nodes_) return false;
+  // What was once seen not to be there is not waited for again while the server cannot be asked.
+  if (const auto& trouble = ips_->trouble(); trouble && (trouble->is_not_found() || trouble->is_forbidden()))
+    has_no_ips_ = true;
+  return nodes_->has_synced() && services_->has_synced() && (ips_->has_synced() || has_no_ips_);
 }
 
 std::string HomeEndpointWatch::cluster_of(std::string_view node) const {

@@ -18,7 +18,7 @@ namespace reasons = api::reasons;
 /// How long a created ShadowPod may stay unseen before it is read live.
 constexpr kube::Duration unseen_time = 5s;
 /// Before the pods of home are tried to be read again.
-constexpr kube::Duration refresh_pause = 200ms;
+constexpr kube::BackoffPolicy refresh_backoff{200ms, 10s};
 
 /// In seconds: from what a container that is there takes, to what a large image does.
 const std::vector<double> start_time_bounds{1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800};
@@ -65,7 +65,8 @@ asio::awaitable<void> PodController::run() {
   // Whoever led before may have ended pods that the watch of this process, if it is late, still shows: they must not be
   // made again.
   co_await local_pods_->wait_synced();
-  while (!co_await local_pods_->refresh()) co_await context_.clock.sleep(refresh_pause);
+  for (int failures = 1; !co_await local_pods_->refresh(); ++failures)
+    co_await context_.clock.sleep(refresh_backoff.pause(failures, context_.random));
   co_await controller_.run();
 }
 

@@ -49,11 +49,12 @@ ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::str
       tenant_namespace_(std::move(tenant_namespace)),
       pods_(executor, forging, provider_, budget_->home_writes, context),
       references_(context.home, [this](const std::string& ns) { tell_references(ns); }),
-      endpoints_(context.home, context.settings.pod_cidrs,
-                 [this](const std::string& ns) {
-                   for (const auto& kind : reflectors_)
-                     if (kind->kind().needs_endpoints) kind->reconsider(ns);
-                 }),
+      endpoints_(
+          context.home, context.settings.pod_cidrs, [this](const std::string& ns) { return reflected_.contains(ns); },
+          [this](const std::string& ns) {
+            for (const auto& kind : reflectors_)
+              if (kind->kind().needs_endpoints) kind->reconsider(ns);
+          }),
       workers_(executor),
       log_(kube::Log("provider").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {
   health_.failure_threshold = context.settings.probe_failures;

@@ -20,7 +20,7 @@ constexpr kube::Resource runtime_class_kind{"node.k8s.io", "v1", "runtimeclasses
 /// Between two rounds of reading whether Pods of vanished ShadowPods are there.
 constexpr kube::Duration confirm_interval = 50ms;
 /// Before the Pods are tried to be read again.
-constexpr kube::Duration refresh_pause = 200ms;
+constexpr kube::BackoffPolicy refresh_backoff{200ms, 5s};
 /// Reading one Pod costs the API server about as much as so many in a list.
 constexpr std::size_t listed_per_read = 16;
 
@@ -43,6 +43,7 @@ void keep_spec(kube::json::object& tree) { tree.erase("status"); }
 StoredPods::StoredPods(const asio::any_io_executor& executor, const Context& context, kube::Api& api,
                        core::Counting counting, std::function<void()> changed)
     : clock_(context.clock),
+      random_(context.random),
       api_(api),
       counting_(counting),
       changed_(std::move(changed)),
@@ -175,13 +176,15 @@ asio::awaitable<void> StoredPods::run() {
   // Only a complete cache of Pods can be asked whether it is behind.
   co_await pods_->wait_synced();
   more_to_read_.set();
+  int failures = 0;
   while (true) {
     co_await more_to_read_.wait_and_reset();
     if (!co_await refresh_pods()) {
-      co_await clock_.sleep(refresh_pause);
+      co_await clock_.sleep(refresh_backoff.pause(++failures, random_));
       more_to_read_.set();
       continue;
     }
+    failures = 0;
     std::map<std::string, std::vector<kube::ObjectKey>> by_ns;
     for (const kube::ObjectKey& key : std::exchange(unconfirmed_, {})) by_ns[key.ns].push_back(key);
     bool complete = true;
@@ -192,7 +195,8 @@ asio::awaitable<void> StoredPods::run() {
       complete = complete && read;
     }
     changed_();
-    co_await clock_.sleep(complete ? confirm_interval : 1s);
+    // What admissions wait for comes first.
+    if (shadows_->lists() == refreshed_at_) co_await clock_.sleep(complete ? confirm_interval : 1s);
     if (!unconfirmed_.empty()) more_to_read_.set();
   }
 }
@@ -208,6 +212,7 @@ asio::awaitable<bool> StoredPods::refresh_pods() {
 
 asio::awaitable<bool> StoredPods::confirm_each(std::vector<kube::ObjectKey> keys) {
   for (const kube::ObjectKey& key : keys) {
+    if (shadows_->lists() != refreshed_at_) co_return false;
     auto live = co_await api_.get(kube::resources::pods, key);
     if (!live && !live.error().is_not_found()) co_return false;
     confirmed(key, live ? std::optional(std::move(*live)) : std::nullopt);

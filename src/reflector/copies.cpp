@@ -65,6 +65,10 @@ void Copies::doubt(const std::string& name) {
   change(name, [](Copy& copy) { copy.settled_for.reset(); });
 }
 
+void Copies::doubt_source(const std::string& name) {
+  if (const auto found = copies_.find(name); found != copies_.end()) found->second.source = UINT64_MAX;
+}
+
 void Copies::doubt_sources() {
   for (auto& [name, copy] : copies_) copy.source = UINT64_MAX;
 }

@@ -5,6 +5,12 @@
 namespace liqo::reflector {
 namespace {
 
+/// Values of any length say one of three things.
+std::string_view in_short(std::string_view value) {
+  constexpr std::string_view longest = "false";
+  return value.size() <= longest.size() ? value : "other";
+}
+
 void keep_header(kube::json::object& tree) {
   kube::json::object kept;
   for (std::string_view field : {"name", "namespace", "uid", "resourceVersion"})
@@ -12,7 +18,8 @@ void keep_header(kube::json::object& tree) {
   kube::json::object deciding;
   for (std::string_view key : {api::annotations::skip_reflection, api::annotations::allow_reflection,
                                api::annotations::use_direct_connections})
-    if (const auto* value = kube::find(tree, {"metadata", "annotations", key})) deciding[key] = *value;
+    if (const auto* value = kube::find(tree, {"metadata", "annotations", key}); value && value->is_string())
+      deciding[key] = in_short(value->get_string());
   if (!deciding.empty()) kept["annotations"] = std::move(deciding);
   tree["metadata"] = std::move(kept);
 }

@@ -28,7 +28,15 @@ constexpr kube::Duration unknown_pause = 30s;
 constexpr kube::Duration deletion_pause = 5s;
 
 /// Until it is seen whether all is known that forging looks up.
-constexpr kube::Duration known_pause = 200ms;
+constexpr kube::Duration known_pause = 1s;
+/// Between two times that all objects of a namespace are considered anew.
+constexpr kube::Duration reconsider_interval = 5s;
+/// That a copy lacks something is told again, where it did not for a while.
+constexpr kube::Duration tell_again_after = 10min;
+/// Stands for all objects of a namespace; none can have the name.
+constexpr std::string_view all_objects = "*";
+/// Asks whether all is known: one key for all that wait for it.
+kube::WorkKey key_of_waiting() { return {}; }
 
 constexpr std::string_view by_namespace = "namespace";
 
@@ -77,11 +85,25 @@ struct Reflector::Namespace {
   /// Of such a kind: copies that were found when the twin was read stay until then, whatever refers to them. They are a
   /// provider's word, and have nothing read at home, or written.
   std::map<std::string, kube::TimePoint> found;
-  std::set<std::string> referring;                 ///< objects whose references were told
-  std::map<std::string, std::string> told;         ///< what copies lack, as it was told last
-  std::map<std::string, kube::TimePoint> written;  ///< when copies of a kind with a pace were
-  std::map<std::string, std::string> replaced;     ///< UID of what was removed to be made again, by name of the copy
+  std::set<std::string> referring;  ///< objects whose references were told
+  struct Told {
+    kube::TimePoint at{};
+    bool lacks = false;
+  };
+  std::map<std::string, Told> told;  ///< that copies lack something
+  /// Of a kind with a pace: when an object was last looked at for its copy.
+  std::map<std::string, kube::TimePoint> looked_at;
+  std::uint64_t wishes = 0;      ///< changes of what is wished, other than by a change of an object at home
+  bool is_reconsidered = false;  ///< it is about to be
+  kube::TimePoint reconsidered_at{};
+  std::map<std::string, std::string> replaced;  ///< UID of what was removed to be made again, by name of the copy
   ReflectionCounters counters;
+
+  /// Nothing of an object is left on either side.
+  void forget(const std::string& name) {
+    told.erase(name);
+    looked_at.erase(name);
+  }
 };
 
 Reflector::Reflector(const asio::any_io_executor& executor, const reflection::ReflectedKind& kind,
@@ -97,14 +119,14 @@ Reflector::Reflector(const asio::any_io_executor& executor, const reflection::Re
 Reflector::~Reflector() = default;
 
 bool Reflector::is_known_at_home() const {
+  if (is_off()) return true;
   if (kind_.needs_endpoints && !forging_.endpoints->is_known()) return false;
   return kind_.referred_only || home_->has_synced();
 }
 
 void Reflector::start_namespace(const std::string& local, const std::string& remote) {
-  if (kind_.needs_endpoints && !forging_.endpoints) return;
   if (const auto known = namespaces_.find(local); known != namespaces_.end() && known->second->remote == remote) return;
-  if (!home_ && !kind_.referred_only) {
+  if (!home_ && !kind_.referred_only && !is_off()) {
     home_ = context_.home.acquire(headers_of(kind_.resource));
     home_->add_index(std::string(by_namespace), index_by_namespace);
     home_.subscribe(
@@ -180,17 +202,21 @@ void Reflector::enqueue(const Namespace& ns, std::string name) {
 }
 
 kube::Duration Reflector::rests_for(const Namespace& ns, const std::string& name) const {
-  const auto written = ns.written.find(name);
-  if (written == ns.written.end()) return kube::Duration::zero();
-  return written->second + kind_.pace.interval - context_.clock.now();
+  const auto looked_at = ns.looked_at.find(name);
+  if (looked_at == ns.looked_at.end()) return kube::Duration::zero();
+  return looked_at->second + kind_.pace.interval - context_.clock.now();
 }
 
 void Reflector::reconsider(const std::string& local) {
   for (const auto& [name, ns] : namespaces_) {
     if (!local.empty() && name != local) continue;
-    ++wishes_changed_;
-    ns->copies.doubt_sources();
-    enqueue_all(*ns);
+    ++ns->wishes;
+    if (std::exchange(ns->is_reconsidered, true)) continue;
+    // Those of many namespaces not all at once, and one of which much changes not all the time.
+    const kube::Duration spread = std::chrono::milliseconds(local.empty() ? context_.random.between(0, 1000) : 0);
+    const kube::Duration rest = ns->reconsidered_at + reconsider_interval - context_.clock.now();
+    controller_.enqueue_after({name, {name, std::string(all_objects)}},
+                              std::max({spread, rest, kube::Duration(kind_.pace.settle)}));
   }
 }
 
@@ -213,14 +239,29 @@ bool Reflector::is_current(const Namespace& ns) const {
 }
 
 asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
+  if (key == key_of_waiting()) {
+    if (!is_known_at_home()) co_return Outcome::again_after(known_pause);
+    for (const auto& [name, ns] : namespaces_) {
+      enqueue(*ns, {});
+      enqueue_all(*ns);
+    }
+    co_return Outcome::done();
+  }
   const auto found = namespaces_.find(key.object.ns);
   if (found == namespaces_.end()) co_return Outcome::done();
   if (!is_known_at_home()) {
     // The completion of its own list wakes a namespace; that of what else is looked up does not.
-    const bool is_told = !kind_.needs_endpoints || !key.object.name.empty();
-    co_return is_told ? Outcome::done() : Outcome::again_after(known_pause);
+    if (kind_.needs_endpoints) controller_.enqueue_after(key_of_waiting(), known_pause);
+    co_return Outcome::done();
   }
   const Shared ns = found->second;
+  if (key.object.name == all_objects) {
+    ns->is_reconsidered = false;
+    ns->reconsidered_at = context_.clock.now();
+    ns->copies.doubt_sources();
+    enqueue_all(*ns);
+    co_return Outcome::done();
+  }
   Outcome outcome = key.object.name.empty() ? co_await look(ns) : co_await reflect(ns, key.object.name);
   if (outcome.failure()) ns->counters.failed.add();
   // An earlier wake-up may have come and gone, and been meant for an earlier end.
@@ -274,6 +315,7 @@ asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
 }
 
 std::optional<std::uint64_t> Reflector::version_at_home(const Namespace& ns, const std::string& name) const {
+  if (is_off()) return std::nullopt;
   if (home_) {
     const kube::ObjectKey key{ns.local, name};
     return home_->store().contains(key) ? std::optional(home_->store().version(key)) : std::nullopt;
@@ -287,6 +329,7 @@ std::optional<std::uint64_t> Reflector::version_at_home(const Namespace& ns, con
 }
 
 asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
+  if (is_off()) co_return kube::Result<void>();
   if (kind_.referred_only) co_return co_await list_home(ns);
   auto read =
       co_await kube::list_all(context_.home.api(), kind_.resource, ns->local, {}, [&](const kube::Object& object) {
@@ -389,11 +432,15 @@ void Reflector::tell_references(Namespace& ns, const std::string& name, const ku
 void Reflector::tell_left_out(Namespace& ns, const std::string& name, const kube::Object* reflected) {
   if (!kind_.left_out) return;
   std::string words = reflected ? kind_.left_out(*reflected, forging_) : "";
+  const auto known = ns.told.find(name);
   if (words.empty()) {
-    ns.told.erase(name);
-  } else if (std::exchange(ns.told[name], words) != words) {
-    context_.events.warning(*reflected, kind_.resource, api::reasons::address_left_out, words);
+    if (known != ns.told.end()) known->second.lacks = false;
+    return;
   }
+  const kube::TimePoint now = context_.clock.now();
+  const bool was_told = known != ns.told.end() && (known->second.lacks || now - known->second.at < tell_again_after);
+  if (!was_told) context_.events.warning(*reflected, kind_.resource, api::reasons::address_left_out, words);
+  ns.told[name] = {.at = was_told ? known->second.at : now, .lacks = true};
 }
 
 asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
@@ -405,8 +452,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   const Copy* known = ns->copies.find(remote_name);
   if (!at_home && !known) {
     tell_references(*ns, name, nullptr);
-    ns->told.erase(name);
-    ns->written.erase(name);
+    ns->forget(name);
     co_return Outcome::done();
   }
   if (known && known->settled_for && known->source == source) {
@@ -414,8 +460,9 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     co_return Outcome::done();
   }
 
-  // It was asked for before the last write.
+  // It was asked for before the last look.
   if (const auto rest = rests_for(*ns, name); rest > 0s) co_return Outcome::again_after(rest);
+  if (kind_.pace.interval > 0s && at_home) ns->looked_at[name] = context_.clock.now();
 
   std::optional<kube::Object> local;
   if (at_home) {
@@ -424,15 +471,19 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     local = std::move(*read);
     source = local ? version_of(*local) : 0;
   }
-  const int filters = wishes_changed_;
-  auto wanted =
-      local ? reflection::wanted_copy(kind_, policy_, *local, ns->remote, forging_) : std::optional<kube::Object>();
-  const bool is_wanted = wanted.has_value();
-  tell_references(*ns, name, is_wanted ? &*local : nullptr);
-  tell_left_out(*ns, name, is_wanted ? &*local : nullptr);
-  const std::string wish(is_wanted ? wanted->annotation(api::annotations::reflected_digest) : "");
+  const auto forge = [&] {
+    return local ? reflection::wanted_copy(kind_, policy_, *local, ns->remote, forging_)
+                 : std::optional<kube::Object>();
+  };
+  std::uint64_t wishes = ns->wishes;
+  auto wanted = forge();
+  const auto wish_of = [&] {
+    return std::string(wanted ? wanted->annotation(api::annotations::reflected_digest) : "");
+  };
+  tell_references(*ns, name, wanted ? &*local : nullptr);
+  tell_left_out(*ns, name, wanted ? &*local : nullptr);
   known = ns->copies.find(remote_name);
-  if (known && known->settled_for == wish) {
+  if (known && known->settled_for == wish_of()) {
     ns->copies.settle_source(remote_name, source);
     co_return Outcome::done();
   }
@@ -444,7 +495,9 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     remote = std::move(*read);
   }
   if (!is_current(*ns)) co_return Outcome::done();
-  if (filters != wishes_changed_) co_return Outcome::again_after(0s);
+  if (std::exchange(wishes, ns->wishes) != wishes) wanted = forge();
+  const bool is_wanted = wanted.has_value();
+  const std::string wish = wish_of();
   // What the Go version copied, which copies all that there is, may be in use.
   if (kind_.referred_only && !at_home && remote && !remote->has_annotation(api::annotations::reflected_digest)) {
     ns->copies.settle(*remote, wish, source);
@@ -468,6 +521,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     if (!removed && !removed.error().is_not_found())
       co_return Outcome::retry(std::move(removed.error()).in("removing a reflected object"));
     ns->copies.erase(remote_name);
+    if (!is_wanted) ns->forget(name);
     if (local && !remove->message.empty())
       context_.events.normal(*local, kind_.resource, api::reasons::reflection_disabled, remove->message);
     if (!is_wanted) co_return Outcome::done();
@@ -485,7 +539,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
 }
 
 asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action::Apply wanted) {
-  const int filters = wishes_changed_;
+  const std::uint64_t wishes = ns->wishes;
   const kube::ObjectKey key{ns->remote, std::string(wanted.desired.name())};
   // Of the times that are asked for the earliest counts.
   controller_.enqueue_after({ns->local, {ns->local, {}}}, std::chrono::milliseconds(check_after_ms));
@@ -515,11 +569,11 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
         kube::Failure(kube::Errc::protocol, "another object has got the name of a copy in " + key.ns));
   }
   ns->replaced.erase(key.name);
-  if (kind_.pace.interval > kube::Duration::zero()) ns->written[std::string(local.name())] = context_.clock.now();
+  if (kind_.pace.interval > 0s) ns->looked_at[std::string(local.name())] = context_.clock.now();
   ns->copies.settle(*applied, std::string(wanted.desired.annotation(api::annotations::reflected_digest)),
                     version_of(local));
   // What was sent may not be what is wanted any more.
-  if (filters != wishes_changed_) ns->copies.doubt_sources();
+  if (wishes != ns->wishes) ns->copies.doubt_source(key.name);
   ns->counters.reflected.add();
   co_return Outcome::done();
 }

@@ -14,9 +14,11 @@ namespace liqo::controllers {
 /// owner. One thread.
 class HomeEndpointWatch final : public core::HomeEndpoints {
  public:
-  /// `changed` is called with the namespace for which an answer may have become another, "" = for all; must not
-  /// suspend. `declared_ranges`: of this cluster's pods, as its administrator named them.
+  /// `concerns` says whether a namespace is reflected. `changed` is called with one for which an answer may have become
+  /// another, "" = for all. Neither may suspend. `declared_ranges`: of this cluster's pods, as its administrator named
+  /// them.
   HomeEndpointWatch(kube::InformerSet& home, const std::string& declared_ranges,
+                    std::function<bool(const std::string& ns)> concerns,
                     std::function<void(const std::string& ns)> changed);
 
   /// Begins to watch, unless it does.
@@ -32,14 +34,18 @@ class HomeEndpointWatch final : public core::HomeEndpoints {
  private:
   void take_node(const kube::ObjectKey& key);
   void take_service(const kube::ObjectKey& key);
+  void take_ip(const kube::ObjectKey& key);
 
   kube::InformerSet& home_;
   std::vector<core::Cidr> declared_;
+  std::function<bool(const std::string& ns)> concerns_;
   std::function<void(const std::string& ns)> changed_;
   std::optional<core::OutwardAddresses> addresses_;
   kube::InformerHandle nodes_, ips_, services_;
   std::map<std::string, std::string, std::less<>> clusters_;  ///< by virtual node
-  std::map<kube::ObjectKey, std::string> decided_;            ///< what Services say that say something
+  /// In reflected namespaces: what Services say, and what IP objects assign.
+  std::map<kube::ObjectKey, std::string> said_, assigned_;
+  mutable bool has_no_ips_ = false;  ///< there is no such kind, or it may not be read
 };
 
 }  // namespace liqo::controllers

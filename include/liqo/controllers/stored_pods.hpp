@@ -62,7 +62,8 @@ class StoredPods {
   void weigh(const kube::ObjectKey& key, const kube::Object* shadow);
   void recount_namespace(const std::string& ns);
   void recount_runtime_class(const std::string& name);
-  /// Reads live whether there are Pods under these keys of one namespace. False: it could not be read.
+  /// Reads live whether there are Pods under these keys of one namespace. False: it could not be read, or Pods have to
+  /// be read as a whole before.
   asio::awaitable<bool> confirm_each(std::vector<kube::ObjectKey> keys);
   asio::awaitable<bool> confirm_together(std::vector<kube::ObjectKey> keys);
   /// False: Pods could not be read.
@@ -70,6 +71,7 @@ class StoredPods {
   void confirmed(const kube::ObjectKey& key, std::optional<kube::Object> pod);
 
   kube::async::Clock& clock_;
+  kube::Random& random_;
   kube::Api& api_;
   core::Counting counting_;
   std::function<void()> changed_;

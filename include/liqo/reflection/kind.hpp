@@ -25,13 +25,14 @@ struct ReflectedKind {
   kube::Resource resource;
   /// The kind of the copies; null = the same.
   const kube::Resource* target = nullptr;
-  /// How copies of objects that change often follow them: `settle` after a change, and no more often than each
-  /// `interval`. Zero: at once.
+  /// How copies of objects that change often follow them: `settle` after a change, and an object is looked at no more
+  /// often than each `interval`. Zero: at once.
   struct Pace {
     std::chrono::milliseconds settle{}, interval{};
   };
   Pace pace = {};
-  /// Forging looks up `ForgingContext::endpoints`: where that is null, nothing of the kind is reflected.
+  /// Forging looks up `ForgingContext::endpoints`: where that is null, nothing of the kind is reflected, and copies
+  /// that are there go.
   bool needs_endpoints = false;
   /// The name of the copy of an object of this name; "" = an object of this name is never reflected.
   std::string (*remote_name)(std::string_view local, const core::ForgingContext& ctx) =

@@ -51,7 +51,9 @@ class Copies {
   void settle_source(const std::string& name, std::uint64_t source);
   /// It has to be looked at again; it may be one that was not known.
   void doubt(const std::string& name);
-  /// Wishes may have changed: each is to be forged again.
+  /// The wish may have changed: it is to be forged again.
+  void doubt_source(const std::string& name);
+  /// So may all.
   void doubt_sources();
   /// It is gone.
   void erase(const std::string& name);

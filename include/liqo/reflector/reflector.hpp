@@ -98,7 +98,9 @@ class Reflector {
   std::optional<kube::Duration> stays_for(const Namespace& ns, const std::string& name) const;
   void start_reading();
   void enqueue(const Namespace& ns, std::string name);
-  /// How long a copy is not to be written yet, because it was a moment ago; 0 or less: it may be.
+  /// Nothing of the kind is reflected: what copies there are go.
+  bool is_off() const { return kind_.needs_endpoints && !forging_.endpoints; }
+  /// How long an object is not to be looked at yet, because it was a moment ago; 0 or less: it may be.
   kube::Duration rests_for(const Namespace& ns, const std::string& name) const;
   void enqueue_all(const Namespace& ns);
   void enqueue_copy(const Namespace& ns, std::string_view remote_name);
@@ -113,7 +115,6 @@ class Reflector {
   kube::InformerHandle home_;                 ///< metadata of all namespaces, from the first one that is reflected
   std::size_t held_ = 0;                      ///< bytes of content, of all namespaces
   std::map<std::string, Shared> namespaces_;  ///< by local namespace
-  int wishes_changed_ = 0;                    ///< other than by a change of an object at home
   kube::Controller controller_;
 };
 

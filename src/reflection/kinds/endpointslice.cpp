@@ -20,6 +20,8 @@ namespace labels = api::labels;
 
 /// Of annotations together Kubernetes takes so many bytes.
 constexpr std::size_t most_annotation_bytes = 262'144;
+/// Of the annotation with the digest.
+constexpr std::size_t digest_bytes = 256;
 /// When the endpoints changed last: it would be written with nothing else to write.
 constexpr std::string_view change_time = "endpoints.kubernetes.io/last-change-trigger-time";
 
@@ -65,9 +67,8 @@ json::object forge_endpoint(const json::value& endpoint, json::array addresses, 
   return made;
 }
 
-Usable look(const kube::Object& slice, const core::ForgingContext& ctx) {
+Usable look(const kube::Object& slice, const core::ForgingContext& ctx, bool direct) {
   Usable usable;
-  const bool direct = is_direct(slice, ctx);
   for (const json::value& endpoint : kube::array_at(slice.tree(), {"endpoints"})) {
     if (!endpoint.is_object()) continue;
     const std::string cluster = ctx.endpoints->cluster_of(string_at(endpoint, {"nodeName"}));
@@ -75,6 +76,7 @@ Usable look(const kube::Object& slice, const core::ForgingContext& ctx) {
     if (cluster == ctx.clusters.remote) continue;
     const bool is_elsewhere = direct && !cluster.empty() && kube::find(endpoint, {"targetRef"});
     json::array addresses;
+    std::set<std::string> present;
     for (const json::value& entry : kube::array_at(endpoint, {"addresses"})) {
       const auto* text = entry.if_string();
       const auto address = text ? core::IpAddress::parse(*text) : std::nullopt;
@@ -84,6 +86,8 @@ Usable look(const kube::Object& slice, const core::ForgingContext& ctx) {
         if (text) usable.unreachable.emplace_back(*text);
         continue;
       }
+      // Two texts may be one address, and two addresses be reached by one.
+      if (!present.insert(reached->text()).second) continue;
       if (is_elsewhere) usable.direct[cluster].insert(reached->text());
       addresses.emplace_back(reached->text());
     }
@@ -92,9 +96,10 @@ Usable look(const kube::Object& slice, const core::ForgingContext& ctx) {
   return usable;
 }
 
-/// For providers that reach pods of third clusters without this one between them.
-void tell_direct(const Usable& usable, json::object& metadata) {
-  if (usable.direct.empty()) return;
+/// Tells providers that reach pods of third clusters without this one between them which those are. False: it is too
+/// much for an annotation.
+bool tell_direct(const Usable& usable, json::object& metadata) {
+  if (usable.direct.empty()) return true;
   json::object clusters;
   for (const auto& [cluster, addresses] : usable.direct) {
     json::array& of_cluster = clusters[cluster].emplace_array();
@@ -102,9 +107,11 @@ void tell_direct(const Usable& usable, json::object& metadata) {
   }
   std::string text = json::serialize(json::object{{"clusterAddresses", std::move(clusters)}});
   json::object& all = metadata["annotations"].get_object();
-  std::size_t bytes = annotations::direct_connections.size() + text.size();
+  std::size_t bytes = annotations::direct_connections.size() + text.size() + digest_bytes;
   for (const auto& [key, value] : all) bytes += key.size() + value.get_string().size();
-  if (bytes < most_annotation_bytes) all[annotations::direct_connections] = std::move(text);
+  if (bytes >= most_annotation_bytes) return false;
+  all[annotations::direct_connections] = std::move(text);
+  return true;
 }
 
 kube::Object forge(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx) {
@@ -112,9 +119,11 @@ kube::Object forge(const kube::Object& local, std::string_view remote_namespace,
       forge_copy(api::kinds::shadow_endpoint_slices, local, std::string(local.name()), remote_namespace, ctx);
   json::object& metadata = copy.mutable_metadata();
   metadata["labels"].get_object()[labels::endpoint_slice_manager] = labels::endpoint_slice_manager_liqo;
-  metadata["annotations"].get_object().erase(change_time);
-  Usable usable = look(local, ctx);
-  tell_direct(usable, metadata);
+  // The second would be the user's word, not this cluster's.
+  for (const std::string_view key : {change_time, annotations::direct_connections})
+    metadata["annotations"].get_object().erase(key);
+  Usable usable = look(local, ctx, is_direct(local, ctx));
+  if (!tell_direct(usable, metadata)) usable = look(local, ctx, false);
   json::object& made = copy.mutable_spec()["template"].emplace_object();
   made["addressType"] = string_at(local.tree(), {"addressType"});
   made["endpoints"] = std::move(usable.endpoints);
@@ -123,7 +132,7 @@ kube::Object forge(const kube::Object& local, std::string_view remote_namespace,
 }
 
 std::string left_out(const kube::Object& local, const core::ForgingContext& ctx) {
-  const Usable usable = look(local, ctx);
+  const Usable usable = look(local, ctx, is_direct(local, ctx));
   if (usable.unreachable.empty()) return "";
   std::string text = std::to_string(usable.unreachable.size()) + " of " + std::to_string(usable.seen) +
                      " addresses are left out for cluster " + ctx.clusters.remote + ", which cannot reach them: ";
@@ -143,6 +152,23 @@ std::optional<std::string_view> never_reflected(const kube::Object& local) {
   return std::nullopt;
 }
 
+/// The provider's EndpointSlice cannot change its type in place.
+Comparison compare(const kube::Object& live, const kube::Object& wanted) {
+  const auto type = [](const kube::Object& of) { return string_at(of.spec(), {"template", "addressType"}); };
+  return type(live) == type(wanted) || type(live).empty() ? compare_contained(live, wanted) : Comparison::replace;
+}
+
+/// A slice without a Service of its own stands for itself. Where the Service is not there Kubernetes uses the endpoints
+/// for nothing, and what it said about them is not known any more: they stay at home.
+std::optional<kube::Object> selected_by(const kube::Object& slice, const core::ForgingContext& ctx) {
+  const std::string_view name = slice.label(labels::service_name);
+  if (name.empty()) return std::nullopt;
+  if (auto service = service_of(slice, ctx)) return service;
+  kube::Object gone = kube::Object::make(kube::resources::services, {std::string(slice.ns()), std::string(name)});
+  gone.set_annotation(annotations::skip_reflection, "true");
+  return gone;
+}
+
 std::string_view no_copy(const kube::Object& remote, const core::ForgingContext&) {
   if (remote.label(labels::endpoint_slice_manager) == labels::endpoint_slice_manager_liqo) return "";
   return "has not the label of a reflected one";
@@ -156,11 +182,12 @@ extern const ReflectedKind endpointslice{
     .target = &api::kinds::shadow_endpoint_slices,
     .pace = {.settle = std::chrono::milliseconds(250), .interval = std::chrono::seconds(1)},
     .needs_endpoints = true,
-    .selected_by = service_of,
+    .selected_by = selected_by,
     .never_reflected = never_reflected,
     .no_copy = no_copy,
     .forge = forge,
     .left_out = left_out,
+    .compare = compare,
 };
 
 }  // namespace liqo::reflection

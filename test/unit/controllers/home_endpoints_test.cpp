@@ -9,7 +9,8 @@ namespace {
 using namespace std::chrono_literals;
 
 struct Home : Offloading {
-  explicit Home(controllers::Settings settings = {}) {
+  explicit Home(controllers::Settings settings = {}, std::function<void(kube::HttpRequest&)> home_reads = {})
+      : Offloading(std::move(home_reads)) {
     stop();
     for (const kube::Resource& kind : {kinds::ips, kinds::configurations}) server.serve(kind);
     milan.serve(kinds::shadow_endpoint_slices);
@@ -47,6 +48,13 @@ struct Home : Offloading {
 
 TEST_CASE("endpoints follow the network, IP objects, virtual nodes and what their Service says") {
   Home world;
+  world.slice("db-1", {Home::endpoint("10.1.0.1")});
+  world.pass(10s);
+  // Nothing is known of how its Service is to be reflected.
+  CHECK(world.sent("db-1") == "(none)");
+  kube::Object service = kube::Object::make(resources::services, {shop, "db"});
+  world.apply(resources::services, service);
+  CHECK(world.sends("db-1", "10.1.0.1"));
   world.slice("db-1", {Home::endpoint("10.1.0.1"), Home::endpoint("192.0.2.9"), Home::endpoint("10.9.0.1", "milan")});
   CHECK(world.sends("db-1", "10.1.0.1 192.0.2.9"));
 
@@ -73,25 +81,67 @@ TEST_CASE("endpoints follow the network, IP objects, virtual nodes and what thei
   world.virtual_node("milan-2");
   CHECK(world.sends("db-2", ""));
 
-  kube::Object service = kube::Object::make(resources::services, {shop, "db"});
   service.set_annotation(api::annotations::skip_reflection, "true");
   world.apply(resources::services, service);
   CHECK(world.sends("db-1", "(none)"));
   CHECK(world.sends("db-2", "(none)"));
   CHECK(world.events("AddressLeftOut").size() == 1);
+  // What it said holds beyond its end.
+  REQUIRE(world.server.remove(resources::services, {shop, "db"}, {}, "operator"));
+  world.pass(20s);
+  CHECK(world.sent("db-1") == "(none)");
 }
 
-TEST_CASE("where addresses are not to be reflected no endpoints are, and the provider is asked for none") {
-  controllers::Settings settings;
-  settings.reflect_ips = false;
-  Home world(std::move(settings));
-  world.slice("db-1", {Home::endpoint("10.1.0.1")});
+TEST_CASE("what decides nothing about endpoints has none of them read") {
+  Home world;
   kube::Object service = kube::Object::make(resources::services, {shop, "db"});
   world.apply(resources::services, service);
-  REQUIRE(world.reaches([&] { return world.at_milan(resources::services, "db").has_value(); }));
+  kube::Object ip = kube::Object::make(kinds::ips, {shop, "db"});
+  ip.mutable_spec()["ip"] = "192.0.2.9";
+  world.apply(kinds::ips, ip);
+  world.slice("db-1", {Home::endpoint("10.1.0.1")});
+  REQUIRE(world.sends("db-1", "10.1.0.1"));
+  world.pass(30s);
+  const auto reads = [&] {
+    std::uint64_t count = 0;
+    for (const auto& write : world.link.reads())
+      if (write.first.find("/shop/endpointslices") != std::string::npos) count += write.second;
+    return count;
+  };
+  const std::uint64_t before = reads(), requests = world.to_milan.requests();
+  for (int i = 0; i < 20; ++i) {
+    ip.set_label("round", std::to_string(i));
+    world.apply(kinds::ips, ip);
+    service.set_label("round", std::to_string(i));
+    world.apply(resources::services, service);
+    world.pass(100ms);
+  }
+  CHECK(reads() == before);
+  CHECK(world.to_milan.requests() - requests < 60);
+}
+
+TEST_CASE("endpoints are sent though IP objects may not be read") {
+  Home world(controllers::Settings(), [](kube::HttpRequest& request) {
+    if (request.target.starts_with("/apis/ipam.liqo.io/v1alpha1/ips")) request.target = "/apis/ipam.liqo.io/v9/ips";
+  });
+  world.apply(resources::services, kube::Object::make(resources::services, {shop, "db"}));
+  world.slice("db-1", {Home::endpoint("10.1.0.1")});
+  CHECK(world.sends("db-1", "10.1.0.1"));
+}
+
+TEST_CASE("where addresses are not to be reflected no endpoints are, and those that were go") {
+  Home world;
+  world.slice("db-1", {Home::endpoint("10.1.0.1")});
+  world.apply(resources::services, kube::Object::make(resources::services, {shop, "db"}));
+  REQUIRE(world.sends("db-1", "10.1.0.1"));
+  world.stop();
+  controllers::Settings settings;
+  settings.reflect_ips = false;
+  world.start(settings);
+  CHECK(world.sends("db-1", "(none)"));
+  world.slice("db-2", {Home::endpoint("10.1.0.1")});
   world.pass(1min);
-  CHECK(world.sent("db-1") == "(none)");
-  for (const auto& [path, count] : world.to_milan.reads()) CHECK(path.find("endpointslices") == std::string::npos);
+  CHECK(world.sent("db-2") == "(none)");
 }
 
 }  // namespace liqo::testing

@@ -76,6 +76,7 @@ TEST_CASE("of the endpoints those are sent that the provider does not have itsel
            Case{"many", R"([{"addresses": ["8.0.0.1", "8.0.0.2", "8.0.0.3", "8.0.0.4", "8.0.0.5"]}])", "",
                 "5 of 5 addresses are left out for cluster remote-cluster, which cannot reach them: 8.0.0.1, 8.0.0.2, "
                 "8.0.0.3, 8.0.0.4, …. "},
+           Case{"one address in two spellings", R"([{"addresses": ["fd00::1", "fd00:0::1"]}])", "fd00::1", ""},
            Case{"none", "[]", "", ""},
        }) {
     CAPTURE(c.title);
@@ -106,8 +107,13 @@ TEST_CASE("with direct connections pods of third clusters are sent as they are c
   CHECK_FALSE(reflection.applied(slice(R"([{"addresses": ["10.200.3.4"]}])", "direct"))
                   .has_annotation("liqo.io/direct-connections-data"));
   kube::Object large = slice(endpoints, "direct");
-  large.set_annotation("note", std::string(262'100, 'x'));
+  large.set_annotation("note", std::string(262'000, 'x'));
   CHECK_FALSE(reflection.applied(large).has_annotation("liqo.io/direct-connections-data"));
+  CHECK(addresses_sent(reflection, large) == "10.70.0.5 10.70.0.1 10.70.0.5");
+  // Nor is it a user's to say.
+  kube::Object claims = slice(R"([{"addresses": ["10.200.3.4"]}])");
+  claims.set_annotation("liqo.io/direct-connections-data", R"({"clusterAddresses":{"third-cluster":["10.200.3.4"]}})");
+  CHECK_FALSE(reflection.applied(claims).has_annotation("liqo.io/direct-connections-data"));
 }
 
 TEST_CASE("an EndpointSlice is selected by its own annotations, else by those of its Service") {
@@ -148,6 +154,13 @@ TEST_CASE("what no provider can use is not sent, and told where somebody may wai
   kube::Object anothers = slice("[]");
   anothers.set_label("endpointslice.kubernetes.io/managed-by", "endpointslice.reflection.liqo.io");
   CHECK(name_of(reflection.plan(&anothers, nullptr)) == "Keep");
+}
+
+TEST_CASE("a slice of another family of addresses is made anew, one whose Service is gone stays at home") {
+  const Reflection reflection("EndpointSlice");
+  CHECK(reflection.change(slice("[]"), slice("[]", "web", "IPv6")) == "Remove");
+  const kube::Object orphan = slice("[]", "gone");
+  CHECK(name_of(reflection.plan(&orphan, nullptr)) == "Keep");
 }
 
 TEST_CASE("a ShadowEndpointSlice without the label of reflection is somebody else's") {

@@ -361,6 +361,59 @@ TEST_CASE("endpoints that change on and on are followed after a moment, then onc
   CHECK(e.world.writes() == writes);
 }
 
+TEST_CASE("a namespace in which much is considered anew holds up no other, and itself not for long") {
+  Endpoints e;
+  e.world.reflector.start_namespace("bank", "bank-rome");
+  e.create("web", "10.200.3.4");
+  REQUIRE(e.world.reaches([&] { return e.endpoint() != nullptr; }));
+  e.world.pass(5s);
+  e.world.to_milan.set_faults({.latency_low = 50ms, .latency_high = 50ms});
+  const std::uint64_t requests = e.world.to_rome.requests();
+  e.set_hostname("now");
+  for (int i = 0; i < 60; ++i) {
+    e.world.reflector.reconsider("bank");
+    e.world.reflector.reconsider("shop");
+    e.world.pass(50ms);
+  }
+  CHECK(kube::string_at(*e.endpoint(), {"hostname"}) == "now");
+  e.world.pass(10s);
+  CHECK(e.world.writes() == 2);
+  CHECK(e.world.to_rome.requests() - requests < 12);
+}
+
+TEST_CASE("what changes while not all is known that decides about it is followed afterwards") {
+  Endpoints e;
+  e.create("web", "10.200.3.4");
+  REQUIRE(e.world.reaches([&] { return e.endpoint() != nullptr; }));
+  e.world.pass(5s);
+  e.home.known = false;
+  e.set_hostname("late");
+  e.world.pass(1min);
+  CHECK(kube::string_at(*e.endpoint(), {"hostname"}).empty());
+  e.home.known = true;
+  CHECK(e.world.reaches([&] { return kube::string_at(*e.endpoint(), {"hostname"}) == "late"; }, 3s));
+}
+
+TEST_CASE("that an address is left out is told once, however the others come and go") {
+  Endpoints e;
+  e.home.unreachable = {"192.0.2.9"};
+  e.create("web", "192.0.2.9");
+  for (int i = 0; i < 20; ++i) {
+    REQUIRE(e.world.rome.update(
+        api::kinds::endpoint_slices, {"shop", "web"}, "",
+        [&](json::object& tree) {
+          tree["endpoints"].as_array().push_back(
+              json::object{{"addresses", json::array{json::string("10.200.3." + std::to_string(i))}}});
+        },
+        actor));
+    e.world.pass(2s);
+  }
+  CHECK(kube::array_at(*e.world.milan.get(api::kinds::shadow_endpoint_slices, {"shop-rome", "web"}),
+                       {"spec", "template", "endpoints"})
+            .size() == 20);
+  CHECK(e.world.events("AddressLeftOut") == 1);
+}
+
 TEST_CASE("endpoints are copied once all is known that decides about them, and follow it when it changes") {
   Endpoints e;
   e.home.known = false;

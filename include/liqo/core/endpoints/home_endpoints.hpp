@@ -28,6 +28,8 @@ class OutwardAddresses {
   /// `assigned` is what the IP object for the address says, "" = nothing yet; nullopt: there is no such object. The
   /// answer is nullopt where the provider cannot reach the address.
   std::optional<IpAddress> outward(const IpAddress& address, std::optional<std::string_view> assigned) const;
+  /// Whether there is a network between the two.
+  bool has_network() const { return has_network_; }
   bool operator==(const OutwardAddresses&) const = default;
 
  private:

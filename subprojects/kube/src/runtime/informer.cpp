@@ -260,8 +260,8 @@ Result<void> Informer::take(wire::WatchEvent event) {
     log_.warn("skipped an object without a name");
     return {};
   }
-  const bool is_past = !listed_ && Store::version_number(version) <= refreshed_;
-  if (is_past && event.type != deleted) {
+  const std::uint64_t number = Store::version_number(version);
+  if (!listed_ && event.type != deleted && number != 0 && number <= refreshed_) {
     resource_version_ = version;
     return {};
   }
@@ -363,7 +363,7 @@ Result<void> Informer::doubt(std::uint64_t version, std::uint64_t known) {
             {{"version", version}, {"known", known}});
   rewinds_.add();
   forget();
-  if (rewound_) rewound_();
+  if (rewound_) rewound_(false);
   return fail(Errc::protocol, "the history of the server has gone back");
 }
 
@@ -388,6 +388,11 @@ asio::awaitable<Result<void>> Informer::refresh() {
                         });
   if (!listed) co_return std::unexpected(std::move(listed.error()));
   const std::uint64_t version = Store::version_number(*listed);
+  if (version < newest_) {
+    if (rewound_) rewound_(true);
+    co_return fail(Errc::protocol, "the history of the server has gone back");
+  }
+  newest_ = version;
   std::set<ObjectKey> other;
   for (const auto& [key, is_of] : live)
     if (store_.version(key) < is_of) other.insert(key);

@@ -42,7 +42,12 @@ InformerHandle InformerSet::acquire(const InformerScope& scope) {
     if (slot.informer.scope() == scope && !slot.ending) found = &slot;
   if (!found) {
     found = &slots_.emplace_back(executor_, api_, scope, metrics_, budget_, history_, outage_);
-    found->informer.on_rewind([this, found] { doubt_others(*found); });
+    found->informer.on_rewind([this, found](bool itself) {
+      if (itself)
+        read_anew();
+      else
+        doubt_others(*found);
+    });
     changed_.set();
   }
   ++found->readers;

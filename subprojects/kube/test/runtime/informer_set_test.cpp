@@ -75,6 +75,14 @@ TEST_CASE("all informers of a restored server read anew, by themselves after a s
   int told = 0;
   maps.subscribe([&](const ObjectKey&) { ++told; });
   f.server.store().rewind(snapshot);
+  SUBCASE("by a refresh") {
+    std::optional<Result<void>> refreshed;
+    f.group.spawn([](Informer& informer, std::optional<Result<void>>& done) -> asio::awaitable<void> {
+      done = co_await informer.refresh();
+    }(*maps, refreshed));
+    REQUIRE(f.reaches([&] { return refreshed.has_value(); }));
+    CHECK_FALSE(refreshed->has_value());
+  }
   for (int i = 0; i < 20; ++i) make_map(("new-" + std::to_string(i)).c_str());
   const auto is_true = [&] { return maps->store().size() == 20 && shown->store().version({"d", "a"}) <= snapshot; };
   SUBCASE("after a silence") {

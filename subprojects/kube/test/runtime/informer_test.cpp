@@ -295,7 +295,7 @@ TEST_CASE("a list that shows an object older than it was tells of a rewind, and 
   w.start();
   REQUIRE(w.syncs());
   int rewinds = 0;
-  w.informer.on_rewind([&] { ++rewinds; });
+  w.informer.on_rewind([&](bool) { ++rewinds; });
   w.told.clear();
   w.link.refuse();
   w.server.store().rewind(snapshot);

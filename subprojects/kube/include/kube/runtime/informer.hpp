@@ -109,8 +109,9 @@ class Informer {
     return readers_.insert(readers_.end(), Reader{std::move(changed), std::move(synced)});
   }
   void unsubscribe(Subscription subscription);
-  /// Called when the server's history was found to have gone back, before anything is read anew. Must not suspend.
-  void on_rewind(std::function<void()> handler) { rewound_ = std::move(handler); }
+  /// Called when the server's history was found to have gone back, before anything is read anew; with true where
+  /// refresh() has found it, so that this informer has to be run anew by its owner, too. Must not suspend.
+  void on_rewind(std::function<void(bool itself)> handler) { rewound_ = std::move(handler); }
 
  private:
   /// One list or watch, to its end.
@@ -155,7 +156,7 @@ class Informer {
   async::Event synced_;
   std::list<Reader> readers_;
   int notifying_ = 0;
-  std::function<void()> rewound_;
+  std::function<void(bool itself)> rewound_;
   std::optional<Selector> selector_;  ///< nothing where the selection has not the form of one
   std::string resource_version_;      ///< where the next watch starts; "" = list first
   std::uint64_t refreshed_ = 0;       ///< the store is of this version, where the watch may be behind it
