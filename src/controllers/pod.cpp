@@ -46,6 +46,9 @@ PodController::PodController(const asio::any_io_executor& executor, core::Forgin
           {.name = "pod",
            .limits = {.workers = context.settings.pod_workers, .workers_per_group = context.settings.pod_workers}},
           [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      questions_(executor, context.clock, context.random, context.metrics,
+                 {.name = "pod_events", .limits = {.workers = 1, .workers_per_group = 1}},
+                 [this](kube::WorkKey key) { return ask_events(std::move(key)); }),
       log_(kube::Log("pod").with("cluster", forging_.clusters.remote).with("node", forging_.node_name)) {
   local_pods_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); }, [this] { enqueue_all(); });
   // A slice and its virtual node have one name.
@@ -288,6 +291,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
   if (!done) co_return Outcome::retry(std::move(done.error()));
 
   if (plan.copy_status && local && remote) {
+    see_remote(*local, *remote);
     Memory& memory = memory_of(key, local->uid());
     const kube::TimePoint now = context_.clock.now();
     if (!memory.remote_seen_at) memory.remote_seen_at = now;
@@ -299,15 +303,17 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     const core::StatusContext status_context{.provider = forging_.clusters.remote,
                                              .node_ip = context_.settings.node_ip,
                                              .addresses = addresses_ ? &*addresses_ : nullptr,
-                                             .reflect_ips = context_.settings.reflect_ips};
+                                             .reflect_ips = context_.settings.reflect_ips,
+                                             .warning = memory_of(key, local->uid()).questions.words()};
     auto wanted = core::forge_local_status(*local, remote ? &*remote : nullptr, shadow ? &*shadow : nullptr,
                                            status_context, context_.clock.wall());
     if (wanted) {
-      const std::string refusal(core::refusal_told(wanted->status));
+      const std::string refusal(core::refusal_told(wanted->status)), warning(core::warning_told(wanted->status));
       if (!wanted->left_out.empty()) tell_address_left_out(*local, wanted->left_out);
       auto written = co_await write_status(*local, std::move(*wanted));
       if (!written) co_return Outcome::retry(std::move(written.error()));
       tell_refusal(*local, refusal);
+      tell_warning(*local, warning);
     }
   }
   // What is overdue has been seen to above; the event of what was done brings the pod back here.

@@ -88,6 +88,7 @@ ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::str
 void ProviderSession::start() {
   workers_.spawn(provider_.run());
   workers_.spawn(kube::run_while_leading(context_.leadership, [this] { return pods_.run(); }));
+  workers_.spawn(kube::run_while_leading(context_.leadership, [this] { return pods_.run_questions(); }));
   for (const auto& reflector : reflectors_)
     workers_.spawn(kube::run_while_leading(context_.leadership, [kind = reflector.get()] { return kind->run(); }));
   workers_.spawn(probe());

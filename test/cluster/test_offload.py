@@ -97,6 +97,30 @@ def test_a_container_that_cannot_start_says_why_at_home(story: Story) -> None:
     wanted = "ErrImageNeverPull"
     story.wait_local("one", lambda pod: container(pod)["state"]["waiting"]["reason"] == wanted, f"to say {wanted}")
 
+    # What the kubelet there says about it, in an Event.
+    def told() -> str:
+        found = condition(story.local("one"), "offloading.liqo.io/Offloaded")
+        assert found.get("reason") == "RemotePodNotReady", f"condition {found}"
+        assert 'Container image "docker.io/liqo-test/missing:1" is not present' in found["message"], f"condition {found}"
+        return found["message"]
+
+    message = wait_for(told, 90, "the warning to be told at home")
+    assert message.startswith("The pod is not ready in cluster milan: ") and message.endswith(" (ErrImageNeverPull)")
+
+    def events() -> list[dict[str, Any]]:
+        found = story.consumer.events(story.namespace, "one")
+        return [event for event in found if event["reason"] == "RemotePodNotReady" and event["message"] == message]
+
+    wait_for(lambda: len(events()) == 1, 60, "one Event at home")
+
+    containers = story.local("one")["spec"]["containers"]
+    containers[0]["image"] = BUSYBOX_IMAGE
+    story.consumer.api.patch("pods", story.namespace, "one", {"spec": {"containers": containers}})
+    story.wait_ready("one", 90)
+    silent = lambda pod: not condition(pod, "offloading.liqo.io/Offloaded")  # noqa: E731
+    story.wait_local("one", silent, "not to say so any more")
+    assert len(events()) == 1
+
 
 def test_every_container_of_a_pod_comes_back(story: Story) -> None:
     first = {"name": "first", "image": BUSYBOX_IMAGE, "imagePullPolicy": "Never", "command": ["/bin/true"]}

@@ -148,6 +148,7 @@ inline constexpr std::string_view remote_lost = "RemotePodLost";              //
 inline constexpr std::string_view node_failed = "NodeFailed";                 ///< deleted by force at the provider
 inline constexpr std::string_view remote_stuck = "RemotePodStuck";            ///< does not end when it is to
 inline constexpr std::string_view remote_missing = "RemotePodMissing";        ///< gone, will be re-created
+inline constexpr std::string_view remote_not_ready = "RemotePodNotReady";     ///< with what the provider warns of
 inline constexpr std::string_view remote_unavailable = "RemoteClusterUnavailable";
 inline constexpr std::string_view offloading_refused = "OffloadingRefused";  ///< the provider refused the ShadowPod
 inline constexpr std::string_view successful_reflection = "SuccessfulReflection";
@@ -182,7 +183,8 @@ inline constexpr std::string_view pod_addresses_declared = "PodAddressesDeclared
 inline constexpr std::string_view pod_addresses_unchecked = "PodAddressesUnchecked";
 }  // namespace reasons
 
-/// Condition of a consumer's pod: False with the provider's words while the provider refuses to run it.
+/// Condition of a consumer's pod: False with the provider's words while the provider refuses to run it, or has it and
+/// does not get it ready.
 inline constexpr std::string_view offloaded_condition = "offloading.liqo.io/Offloaded";
 
 namespace finalizers {

@@ -14,6 +14,7 @@
 #include "liqo/core/mapping/namespaces.hpp"
 #include "liqo/core/pod_plan.hpp"
 #include "liqo/core/refused_orders.hpp"
+#include "liqo/core/remote_warning.hpp"
 #include "liqo/core/service_account_token.hpp"
 #include "liqo/reflector/counters.hpp"
 
@@ -36,6 +37,8 @@ class PodController {
   void set_withdrawal(std::string withdrawal);
   /// Reconciles until cancelled: while this process leads.
   asio::awaitable<void> run();
+  /// Asks the provider why pods are not ready, until cancelled: while this process leads.
+  asio::awaitable<void> run_questions() { return questions_.run(); }
   bool is_busy() const { return controller_.is_busy(); }
 
   /// Whether the smallest of the pods that wait has been refused for lack of room, or it has been so a moment ago.
@@ -87,6 +90,7 @@ class PodController {
     std::optional<kube::TimePoint> refused_at;
     int refusals = 0;
     std::string refused_order;
+    core::WarningQuestions questions;
     core::IssuedTokens tokens;
   };
 
@@ -117,6 +121,14 @@ class PodController {
   std::optional<kube::Duration> wait_for_room(const kube::Object& local, std::string_view remote_namespace);
   /// One Event on the pod as it was before it told of the refusal.
   void tell_refusal(const kube::Object& local, const std::string& message);
+  /// Has the provider asked, in time, why the remote pod is not ready.
+  void see_remote(const kube::Object& local, const kube::Object& remote);
+  /// Asks for the Events of one remote pod, where that is due.
+  asio::awaitable<kube::Outcome> ask_events(kube::WorkKey key);
+  /// Notes that the Events of a twin namespace are not ours to read.
+  void note_no_right(const std::string& remote_namespace, const kube::Failure& refusal);
+  /// One Event of each warning, on the pod as it was before it told of it.
+  void tell_warning(const kube::Object& local, const std::string& message);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& local, core::WantedStatus wanted);
   /// Notes how long a pod took that is shown as running for the first time.
   void note_start(const kube::Object& shown);
@@ -180,6 +192,9 @@ class PodController {
   kube::InformerHandle local_pods_;
   kube::InformerHandle virtual_nodes_, slices_;  ///< what is granted, for `ask_again`
   kube::Controller controller_;
+  kube::Controller questions_;  ///< of Events, apart: a provider that is slow to answer them holds up nothing else
+  /// Until when twin namespaces are not asked for Events, because the provider refuses that.
+  std::map<std::string, kube::TimePoint> no_right_until_;
   kube::Histogram start_times_;
   kube::Log log_;
 };

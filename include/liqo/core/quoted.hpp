@@ -13,6 +13,10 @@ inline std::string_view cut_text(std::string_view text, std::size_t most) {
   return text.substr(0, most);
 }
 
+/// The text on one line: cut likewise, and with one space for each run of spaces, controls, and characters that end
+/// lines or turn the direction of writing.
+std::string one_line(std::string_view text, std::size_t most);
+
 /// The text in double quotes, cut after `most` bytes: names and values of others are as long as others like.
 /// (Not `quoted`, which finds std::quoted by its argument.)
 inline std::string in_quotes(std::string_view text, std::size_t most = 100) {

@@ -10,6 +10,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/pod_plan.hpp"
+#include "liqo/core/remote_warning.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -251,6 +252,21 @@ json::array wanted_conditions(const kube::Object& local, const kube::Object& rem
   return wanted;
 }
 
+/// Adds what the provider warns of while its pod is not ready. What is told of this very pod stays until that is known:
+/// a restart of this process is no news.
+void add_warning(const kube::Object& local, const kube::Object& remote, const StatusContext& ctx, kube::WallTime now,
+                 json::array& conditions) {
+  if (is_settled(remote) || find_condition(conditions, api::offloaded_condition)) return;
+  std::string message;
+  if (!ctx.warning && local.annotation(annotations::remote_pod_uid) == remote.uid())
+    message = warning_told(local.status());
+  else if (ctx.warning && !ctx.warning->empty())
+    message = warning_message(ctx.provider, *ctx.warning);
+  if (message.empty()) return;
+  set_condition(conditions, local.status(),
+                {api::offloaded_condition, "False", api::reasons::remote_not_ready, message}, now);
+}
+
 /// A kubelet gives a pod that is deleted a final phase, whatever becomes of it. Where the provider replaces it, the
 /// local one is not over.
 std::string_view shown_phase(const kube::Object& local, const kube::Object& remote) {
@@ -284,6 +300,7 @@ WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, 
     status["ephemeralContainerStatuses"] = std::move(all);
   set_addresses(local, remote, ctx, wanted);
   json::array conditions = wanted_conditions(local, remote, shadow, now);
+  add_warning(local, remote, ctx, now, conditions);
   if (const std::string noted = noted_types(local, conditions, remote);
       noted != local.annotation(annotations::remote_conditions))
     wanted.annotations[annotations::remote_conditions] = noted.empty() ? json::value(nullptr) : json::value(noted);

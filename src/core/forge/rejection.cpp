@@ -29,6 +29,13 @@ void end_containers(json::object& status, std::string_view list, std::string_vie
   }
 }
 
+/// What the condition about the offloading says, where that is its reason.
+std::string_view told_as(const json::object& status, std::string_view reason) {
+  const json::object* condition = find_condition(status, api::offloaded_condition);
+  if (!condition || kube::string_at(*condition, {"reason"}) != reason) return {};
+  return kube::string_at(*condition, {"message"});
+}
+
 }  // namespace
 
 WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, std::string_view reason,
@@ -76,10 +83,7 @@ WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, s
   return wanted;
 }
 
-std::string_view refusal_told(const json::object& status) {
-  const json::object* condition = find_condition(status, api::offloaded_condition);
-  if (!condition || kube::string_at(*condition, {"reason"}) != api::reasons::offloading_refused) return {};
-  return kube::string_at(*condition, {"message"});
-}
+std::string_view refusal_told(const json::object& status) { return told_as(status, api::reasons::offloading_refused); }
+std::string_view warning_told(const json::object& status) { return told_as(status, api::reasons::remote_not_ready); }
 
 }  // namespace liqo::core

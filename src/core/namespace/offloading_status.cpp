@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "liqo/core/quoted.hpp"
+
 namespace liqo::core {
 namespace json = kube::json;
 namespace {
@@ -23,18 +25,6 @@ Condition required_condition(bool required) {
           "The remote cluster has not been selected through the ClusterSelector field"};
 }
 
-/// The words of a peer: cut at a character's edge, without control characters.
-std::string shown(std::string_view message) {
-  if (message.size() > longest_message) {
-    message = message.substr(0, longest_message);
-    while (!message.empty() && (static_cast<unsigned char>(message.back()) & 0x80)) message.remove_suffix(1);
-  }
-  std::string text(message);
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return text;
-}
-
 bool is_failed(const TwinState& twin, const OffloadingFacts& facts) {
   return !facts.trouble.empty() || twin.phase == "CreationLoopBackOff";
 }
@@ -44,7 +34,7 @@ Condition ready_condition(const TwinState& twin, const OffloadingFacts& facts) {
     return {"Ready", false, "Terminating", "The remote namespace is being deleted"};
   if (is_failed(twin, facts)) {
     std::string message = "Some problems occurred during remote namespace creation";
-    const std::string why = facts.trouble.empty() ? shown(twin.message) : facts.trouble;
+    const std::string why = facts.trouble.empty() ? one_line(twin.message, longest_message) : facts.trouble;
     if (!why.empty()) message += ": " + why;
     return {"Ready", false, "CreationLoopBackOff", std::move(message)};
   }

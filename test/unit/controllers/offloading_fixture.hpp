@@ -37,16 +37,19 @@ inline kube::net::Response refusal(std::string_view words, unsigned status = 403
 using Admission = std::function<std::string()>;
 /// Which requests the provider answers with 500, as where its webhooks are down. It may change what the others say.
 using Outage = std::function<bool(kube::HttpRequest&)>;
+/// In which words the provider forbids a request, "" = it does not.
+using Refusal = std::function<std::string(const kube::HttpRequest&)>;
 
 class AdmittingLink final : public controllers::ProviderLink, public kube::net::Transport {
  public:
-  AdmittingLink(kube::testing::SimLink& link, const Admission& admit, const Outage& outage)
-      : transport_(link), admit_(admit), outage_(outage) {}
+  AdmittingLink(kube::testing::SimLink& link, const Admission& admit, const Outage& outage, const Refusal& refuse)
+      : transport_(link), admit_(admit), outage_(outage), refuse_(refuse) {}
   kube::net::Transport& transport() override { return *this; }
   kube::net::Upgrader* upgrader() override { return nullptr; }
   asio::awaitable<void> stop() override { co_return; }
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
     if (outage_(request)) co_return refusal("failed calling webhook", 500);
+    if (const std::string words = refuse_(request); !words.empty()) co_return refusal(words);
     const bool is_order = request.verb == "create" && request.resource == "shadowpods";
     if (const std::string words = is_order ? admit_() : std::string(); !words.empty()) co_return refusal(words);
     co_return co_await transport_.send(std::move(request), deadline);
@@ -56,6 +59,7 @@ class AdmittingLink final : public controllers::ProviderLink, public kube::net::
   kube::testing::SimTransport transport_;
   const Admission& admit_;
   const Outage& outage_;
+  const Refusal& refuse_;
 };
 
 /// Consumer rome, whose namespace "shop" has a twin in milan. Nothing runs in milan that is not put there.
@@ -66,7 +70,7 @@ struct Offloading : ClusterFixture {
     reads = std::move(home_reads);
     milan.serve(kinds::shadow_pods);
     connect = [this](const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
-      return std::make_unique<AdmittingLink>(to_milan, admit, outage);
+      return std::make_unique<AdmittingLink>(to_milan, admit, outage, refuse);
     };
     apply(resources::namespaces, kube::Object::make(resources::namespaces, {"", shop}));
     kube::Object secret = kube::Object::make(resources::secrets, {tenant, "kubeconfig"});
@@ -150,6 +154,7 @@ struct Offloading : ClusterFixture {
   kube::testing::SimLink to_milan;
   Admission admit = [] { return std::string(); };
   Outage outage = [](kube::HttpRequest&) { return false; };
+  Refusal refuse = [](const kube::HttpRequest&) { return std::string(); };
 };
 
 }  // namespace liqo::testing

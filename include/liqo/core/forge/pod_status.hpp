@@ -15,6 +15,8 @@ struct StatusContext {
   std::string node_ip;                       ///< becomes hostIP, "" = left as it is
   const PeerAddresses* addresses = nullptr;  ///< null = not known yet: the addresses that are shown stay
   bool reflect_ips = true;                   ///< false: the pod shows no addresses
+  /// What the provider warns of while its pod is not ready, "" = of nothing; null = not known yet: what is told stays.
+  const std::string* warning = nullptr;
 };
 
 /// What the local pod is to show. Fields of the status that belong to the local control plane (qosClass,
@@ -58,6 +60,9 @@ WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, s
 /// What the status says about a refusal of the provider (`forge_refusal`, or a ShadowPod that the provider took and
 /// cannot carry out), "" = nothing.
 std::string_view refusal_told(const kube::json::object& status);
+
+/// What the status says about a warning of the provider (`StatusContext::warning`), "" = nothing.
+std::string_view warning_told(const kube::json::object& status);
 
 /// The strategic merge patch (application/strategic-merge-patch+json) for `pods/<name>/status` that makes the local
 /// pod show this, or nullopt if it does already. It holds only what differs and the pod's UID, so that a successor of
