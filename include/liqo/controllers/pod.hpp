@@ -22,7 +22,8 @@ namespace liqo::controllers {
 
 /// Guarantees: a pod is identified by its UID; a finished pod never runs again; nothing is written to the provider for
 /// a namespace, and nothing is deleted, before the caches of pods at home and of the twin namespace are complete.
-/// What the provider refuses stands in its words in one condition and one Event of the local pod. One thread.
+/// What the provider refuses stands in its words in one condition and one Event of the local pod, and so does what its
+/// Events warn of while the remote pod is not ready. One thread.
 class PodController {
  public:
   PodController(const asio::any_io_executor& executor, core::ForgingContext forging, kube::InformerSet& provider,
