@@ -14,6 +14,8 @@ from harness.peering import RESOURCES, TAINT, Peering
 from harness.story import Story, condition, container
 from harness.wait import stays, wait_for
 
+MISSING_IMAGE = "docker.io/liqo-test/missing:1"
+
 
 def test_the_virtual_node_is_what_its_virtualnode_says(rome_to_milan: Peering) -> None:
     node = rome_to_milan.node_object()
@@ -89,7 +91,7 @@ def test_a_restarted_container_is_counted_at_home(story: Story) -> None:
 
 def test_a_container_that_cannot_start_says_why_at_home(story: Story) -> None:
     pod = busybox("one")
-    pod["spec"]["containers"][0]["image"] = "docker.io/liqo-test/missing:1"
+    pod["spec"]["containers"][0]["image"] = MISSING_IMAGE
     story.create(pod)
     local = story.wait_local("one", lambda pod: "waiting" in container(pod).get("state", {}), "to be waiting")
     reasons = ("ContainerCreating", "ErrImageNeverPull")
@@ -101,7 +103,7 @@ def test_a_container_that_cannot_start_says_why_at_home(story: Story) -> None:
     def told() -> str:
         found = condition(story.local("one"), "offloading.liqo.io/Offloaded")
         assert found.get("reason") == "RemotePodNotReady", f"condition {found}"
-        assert 'Container image "docker.io/liqo-test/missing:1" is not present' in found["message"], f"condition {found}"
+        assert f'Container image "{MISSING_IMAGE}" is not present' in found["message"], f"condition {found}"
         return found["message"]
 
     message = wait_for(told, 90, "the warning to be told at home")
