@@ -39,7 +39,8 @@ Controller::Controller(const asio::any_io_executor& executor, async::Clock& cloc
   work_time_ = metrics.histogram(families::work_time, queue, time_bounds());
   reconcile_time_ = metrics.histogram(families::reconcile_time, name, time_bounds());
   active_ = metrics.gauge(families::active_workers, name);
-  metrics.gauge(families::most_workers, name).set(settings_.limits.workers);
+  most_ = metrics.gauge(families::most_workers, name);
+  most_.set(settings_.limits.workers);
   longest_ = metrics.sample(families::longest_work, queue,
                             [this] { return begun_.empty() ? 0.0 : seconds(clock_.now() - *begun_.begin()); });
   successes_ = result("success");
@@ -70,6 +71,12 @@ void Controller::enqueue(WorkKey key) {
 void Controller::enqueue_after(WorkKey key, Duration delay) {
   if (settings_.fill && !running_) return;
   schedule_.add_at(key, clock_.now() + delay);
+  wake_.set();
+}
+
+void Controller::set_workers(int workers, int workers_per_group) {
+  schedule_.set_workers(workers, workers_per_group);
+  most_.set(workers);
   wake_.set();
 }
 

@@ -114,6 +114,25 @@ TEST_CASE("a group whose work hangs leaves workers to the others") {
   CHECK(schedule.pop(start) == key("x", "alive"));
 }
 
+TEST_CASE("the number of workers may change while some work") {
+  Schedule schedule({.workers = 8, .workers_per_group = 8});
+  for (int i = 0; i < 20; ++i) schedule.add(key(std::to_string(i).c_str(), "a"), start);
+  std::vector<WorkKey> running;
+  while (const auto next = schedule.pop(start)) running.push_back(*next);
+  REQUIRE(running.size() == 8);
+  schedule.set_workers(4, 2);
+  for (int i = 0; i < 6; ++i) {
+    CHECK_FALSE(schedule.pop(start));
+    schedule.done(running[std::size_t(i)], start);
+  }
+  CHECK_FALSE(schedule.pop(start));
+  schedule.done(running[6], start);
+  CHECK(schedule.pop(start));
+  CHECK_FALSE(schedule.pop(start));
+  schedule.set_workers(4, 4);
+  CHECK(schedule.pop(start));
+}
+
 TEST_CASE("nothing is kept of keys that are done") {
   Schedule schedule({});
   for (int i = 0; i < 1000; ++i) {

@@ -85,6 +85,8 @@ class Controller {
   void enqueue(WorkKey key);
   /// Asks for a reconcile after a time, unless one is due earlier.
   void enqueue_after(WorkKey key, Duration delay);
+  /// From now on works on so many keys at a time, and on so many of one group.
+  void set_workers(int workers, int workers_per_group);
   asio::awaitable<void> run();
   /// True while a key is due or being worked on. One that waits for its time, be it after a failure, does not count.
   bool is_busy() const { return schedule_.depth() + schedule_.running() > 0; }
@@ -108,7 +110,7 @@ class Controller {
   std::multiset<TimePoint> begun_;  ///< the reconciles under way
   std::size_t shown_depth_ = 0, shown_running_ = 0;
   Counter adds_, retries_, successes_, requeues_, errors_, failures_, terminal_, timeouts_, panics_;
-  Gauge depth_, active_;
+  Gauge depth_, active_, most_;
   Histogram queue_time_, work_time_, reconcile_time_;
   Metrics::Reading longest_;
 };

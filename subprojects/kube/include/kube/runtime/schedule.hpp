@@ -32,6 +32,11 @@ class Schedule {
     Duration news_pause = std::chrono::seconds(1);  ///< at most, where news came while the work failed
   };
   explicit Schedule(Limits limits) : limits_(limits) {}
+  /// From now on so many keys are worked on at a time, and so many of one group. What runs goes on.
+  void set_workers(int workers, int workers_per_group) {
+    limits_.workers = workers;
+    limits_.workers_per_group = workers_per_group;
+  }
 
   /// Makes the key due now, whatever it waited for. Its count of failures stays, and so does what add_at() asked for.
   void add(const WorkKey& key, TimePoint now);
