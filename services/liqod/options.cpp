@@ -10,6 +10,7 @@
 #include "liqo/core/authentication/api_server_address.hpp"
 #include "liqo/core/mapping/ip.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/reflection/policy.hpp"
 
 namespace liqod {
 namespace {
@@ -94,6 +95,59 @@ std::string read_entries(const std::vector<std::string>& texts, bool are_labels,
   return "";
 }
 
+/// Keys separated by commas; none at all is written as "". They take the place of those that were there.
+void add_keys(CLI::App& app, const char* name, std::vector<std::string>& into, const char* what) {
+  const auto take = [name, &into](const std::vector<std::string>& texts) {
+    into.clear();
+    for (const std::string& text : texts)
+      for (const std::string& key : CLI::detail::split(text, ',')) {
+        if (key.empty() || key == "{}") continue;
+        if (!liqo::core::is_label_key(key))
+          throw CLI::ValidationError(name, "is a key that no label or annotation can have: " + key);
+        into.push_back(key);
+      }
+    return true;
+  };
+  // The library takes an empty value for none.
+  app.add_option(name, take, what)->type_name("TEXT")->expected(0, 1)->take_all();
+}
+
+/// What is reflected of each kind.
+void add_policies(CLI::App& app, liqo::reflection::Policies& policies) {
+  namespace reflection = liqo::reflection;
+  for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) {
+    const std::string option = "--" + reflection::option_name(*kind) + "-reflection-";
+    const std::string plural(kind->name == "Ingress" ? "Ingresses" : std::string(kind->name) + "s");
+    app.add_option_function<int>(
+           option + "workers",
+           [&policies, kind](const int& workers) {
+             reflection::KindPolicy policy = policies.of(*kind);
+             policy.workers = workers;
+             policies.set(*kind, policy);
+           },
+           plural +
+               " worked on at a time, per provider; 0: none is reflected, and what is there already stays as it is")
+        ->check(CLI::Range(0, reflection::max_workers))
+        ->default_str(std::to_string(policies.of(*kind).workers));
+    if (!kind->typed_as.empty()) continue;
+    app.add_option_function<std::string>(
+           option + "type",
+           [&policies, kind](const std::string& type) {
+             reflection::KindPolicy policy = policies.of(*kind);
+             policy.selection = reflection::read_selection(type).value_or(reflection::SelectionPolicy::allow_list);
+             policies.set(*kind, policy);
+           },
+           (kind->referred_only ? "Which " + plural +
+                                      " are reflected: those that are referred to or annotated (DenyList), or only "
+                                      "those annotated liqo.io/allow-reflection (AllowList)"
+                                : "Which " + plural +
+                                      " are reflected: all but those annotated liqo.io/skip-reflection (DenyList), or "
+                                      "only those annotated liqo.io/allow-reflection (AllowList)"))
+        ->check(CLI::IsMember({"DenyList", "AllowList"}))
+        ->default_str(std::string(reflection::name_of(policies.of(*kind).selection)));
+  }
+}
+
 }  // namespace
 
 ParsedOptions parse_options(int argc, char** argv) {
@@ -163,12 +217,19 @@ ParsedOptions parse_options(int argc, char** argv) {
              "Time between two probes of a peer's API server, whose result its ForeignCluster shows; 0 turns them off");
   add_preset(app, "--foreign-cluster-ping-timeout", peer_timeout, "Time that a peer has to answer such a probe");
   add_count(app, "--pod-reflection-workers", settings.pod_workers, 1024, "Pods worked on at a time, per provider");
+  add_policies(app, settings.reflection);
+  add_keys(app, "--labels-not-reflected", settings.not_reflected.labels,
+           "Keys of labels that no reflected object and no ShadowPod has, key,...");
+  add_keys(app, "--annotations-not-reflected", settings.not_reflected.annotations,
+           "Keys of annotations, likewise; by default those that load balancers and Ingress controllers of clouds, "
+           "MetalLB and OpenStack write, as in Go Liqo's chart; none if empty");
   add_count(app, "--provider-cache-mib", settings.provider_cache_mib, 1 << 20,
             "MiB of objects that are held of one provider; one that shows more has no session until it shows less");
   add_count(app, "--provider-cache-objects", settings.provider_cache_objects, 100'000'000, "Objects, likewise");
   add_count(app, "--provider-writes-per-second", settings.provider_writes_per_second, 100'000,
             "Writes in this cluster that one provider may cause by what it reports, after a burst of 5000");
-  add_flag(app, "--disable-ip-reflection{false}", settings.reflect_ips, "Pods at home show no addresses, and no endpoints are reflected");
+  add_flag(app, "--disable-ip-reflection{false}", settings.reflect_ips,
+           "Pods at home show no addresses, and no endpoints are reflected");
   app.add_option(
          "--pod-cidr",
          [&settings](const std::vector<std::string>& values) {

@@ -43,6 +43,7 @@ ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::str
                                 .selection = {.label_selector = std::string(api::labels::remote_cluster_id) + "=" +
                                                                 forging.clusters.remote}})),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
+      templates_(context),
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
       configurations_(context.home.acquire({.resource = api::kinds::configurations})),
       ips_(context.home.acquire({.resource = api::kinds::ips, .ns = tenant_namespace})),
@@ -52,8 +53,8 @@ ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::str
       endpoints_(
           context.home, context.settings.pod_cidrs, [this](const std::string& ns) { return reflected_.contains(ns); },
           [this](const std::string& ns) {
-            for (const auto& kind : reflectors_)
-              if (kind->kind().needs_endpoints) kind->reconsider(ns);
+            for (const Reflecting& each : reflectors_)
+              if (each.reflector->kind().needs_endpoints) each.reflector->reconsider(ns);
           }),
       workers_(executor),
       log_(kube::Log("provider").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {
@@ -68,19 +69,21 @@ ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::str
                                                .metrics = context.metrics};
   if (context.settings.reflect_ips) forging.endpoints = &endpoints_;
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) {
-    auto& reflector = reflectors_.emplace_back(std::make_unique<reflector::Reflector>(
-        executor, *kind, reflection::SelectionPolicy::deny_list, forging, reflecting));
+    auto reflector = std::make_unique<reflector::Reflector>(executor, *kind, reflection::SelectionPolicy::allow_list,
+                                                            forging, reflecting);
     reflector->set_references_known([this] { return references_.has_synced(); });
     reflector->on_references([this, kind](const std::string& ns, const std::string& name, auto secrets) {
       references_.set(ns, std::string(kind->name) + "/" + name, std::move(secrets));
     });
+    reflectors_.push_back({.reflector = std::move(reflector)});
   }
   namespace_maps_.subscribe([this](const kube::ObjectKey&) { read_mapping(); });
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
-    if (take_sibling(key)) read_filters();
+    if (take_sibling(key)) read_rules();
   });
+  templates_.subscribe([this] { read_rules(); });
   for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) take_sibling(key);
-  read_filters();
+  read_rules();
   for (kube::InformerHandle* source : {&foreign_clusters_, &configurations_, &ips_})
     source->subscribe([this](const kube::ObjectKey&) { (void)read_addresses(); });
 }
@@ -89,8 +92,8 @@ void ProviderSession::start() {
   workers_.spawn(provider_.run());
   workers_.spawn(kube::run_while_leading(context_.leadership, [this] { return pods_.run(); }));
   workers_.spawn(kube::run_while_leading(context_.leadership, [this] { return pods_.run_questions(); }));
-  for (const auto& reflector : reflectors_)
-    workers_.spawn(kube::run_while_leading(context_.leadership, [kind = reflector.get()] { return kind->run(); }));
+  for (const Reflecting& each : reflectors_)
+    workers_.spawn(kube::run_while_leading(context_.leadership, [kind = each.reflector.get()] { return kind->run(); }));
   workers_.spawn(probe());
   // The mapping counts only once the cache of NamespaceMaps is complete: before that, a namespace without a twin may
   // just not have been read yet.
@@ -114,7 +117,8 @@ std::string ProviderSession::overflow() const {
 }
 
 bool ProviderSession::is_busy() const {
-  return pods_.is_busy() || std::ranges::any_of(reflectors_, [](const auto& kind) { return kind->is_busy(); });
+  return pods_.is_busy() ||
+         std::ranges::any_of(reflectors_, [](const auto& kind) { return kind.reflector->is_busy(); });
 }
 
 asio::awaitable<void> ProviderSession::stop() {
@@ -129,55 +133,118 @@ bool ProviderSession::take_sibling(const kube::ObjectKey& key) {
   return true;
 }
 
-void ProviderSession::read_filters() {
+void ProviderSession::read_rules() {
   std::vector<kube::Object> nodes;
   nodes.reserve(siblings_.size());
   for (const auto& [key, node] : siblings_) nodes.push_back(node);
   const core::ForgingContext& own = pods_.forging();
   const kube::Object* decides = core::filters_decided_by(nodes, own.clusters.remote);
   if (!decides) return;
+  take_rules(*decides, nodes);
   const bool reflects = decides->name() == own.node_name;
   std::set<std::string> names;
   if (reflects)
     for (const kube::Object& node : nodes) names.insert(std::string(node.name()));
   references_.set_nodes(names);
-  if (reflects != std::exchange(reflects_, reflects)) {
+  if (reflects != std::exchange(reflects_, reflects))
     log_.info(reflects ? "this virtual node's session makes the copies"
                        : "the session of another virtual node makes the copies",
               {{"oldest", decides->name()}});
-    reflect_mapped();
+  reflect_mapped();
+}
+
+kube::Result<ProviderSession::Rules> ProviderSession::rules_of(const kube::Object& virtual_node) const {
+  auto options = templates_.of(virtual_node);
+  if (!options) return std::unexpected(std::move(options.error()));
+  const kube::Object* found = *options ? &**options : nullptr;
+  const Settings& settings = context_.settings;
+  Rules rules{.filters = core::filters_of(virtual_node, found, settings.not_reflected),
+              .policies = {.policies = settings.reflection, .mistakes = {}}};
+  if (found) rules.policies = reflection::policies_under(settings.reflection, *found);
+  return rules;
+}
+
+void ProviderSession::take_rules(const kube::Object& decides, const std::vector<kube::Object>& nodes) {
+  // A template may forbid what is allowed without it.
+  if (!templates_.is_known()) return;
+  const core::ForgingContext& own = pods_.forging();
+  const bool is_own = decides.name() == own.node_name;
+  auto rules = rules_of(decides);
+  if (!rules) {
+    if (is_own)
+      warn(decides, api::reasons::options_template_missing,
+           rules.error().text() + (rules_ ? ": what it said of reflection last goes on to hold"
+                                          : ": nothing but pods is reflected until it does"));
+    return;
   }
-  core::ReflectionFilters filters = core::filters_of(*decides);
-  if (filters == filters_) return;
-  filters_ = filters;
-  for (const kube::Object& node : nodes)
-    if (node.name() == own.node_name && core::filters_of(node) != filters)
+  if (rules_ == *rules) return;
+  rules_ = std::move(*rules);
+  if (is_own && !rules_->policies.mistakes.empty()) {
+    std::string message = "Of the VkOptionsTemplate";
+    for (const std::string& mistake : rules_->policies.mistakes)
+      message += (&mistake == &rules_->policies.mistakes.front() ? " " : ", ") + mistake;
+    warn(decides, api::reasons::reflection_policy_invalid, message + ": these kinds are not reflected");
+  } else {
+    warned_.clear();
+  }
+  for (const kube::Object& node : nodes) {
+    if (node.name() != own.node_name) continue;
+    const auto mine = rules_of(node);
+    if (mine && *mine != *rules_)
       context_.events.warning(node, api::kinds::virtual_nodes, api::reasons::filters_differ,
                               "What labelsNotReflected and annotationsNotReflected of this virtual node say holds for "
-                              "its pods only. Reflected objects are shared by all virtual nodes of cluster " +
+                              "its pods only, and what its VkOptionsTemplate says of kinds for nothing. Reflected "
+                              "objects are shared by all virtual nodes of cluster " +
                                   own.clusters.remote + ": for them holds what the oldest says, " +
-                                  std::string(decides->name()));
-  for (const auto& kind : reflectors_) kind->set_filters(filters);
+                                  std::string(decides.name()));
+  }
+  for (Reflecting& each : reflectors_) {
+    const reflection::KindPolicy policy = rules_->policies.policies.of(each.reflector->kind());
+    each.reflector->set_filters(rules_->filters);
+    each.reflector->set_policy(policy);
+    if (each.is_on == (policy.workers > 0)) continue;
+    each.is_on = policy.workers > 0;
+    log_.info(each.is_on ? "kind is reflected" : "kind is not reflected", {{"kind", each.reflector->kind().name}});
+    for (const auto& [local, remote] : reflected_) {
+      if (each.is_on) {
+        each.reflector->start_namespace(local, remote);
+        tell_references(local);
+      } else {
+        each.reflector->stop_namespace(local);
+      }
+    }
+  }
+}
+
+void ProviderSession::warn(const kube::Object& virtual_node, std::string_view reason, std::string message) {
+  if (warned_ == message) return;
+  log_.warn("what is reflected is not as it was meant", {{"reason", message}});
+  context_.events.warning(virtual_node, api::kinds::virtual_nodes, reason, message);
+  warned_ = std::move(message);
 }
 
 void ProviderSession::reflect_mapped() {
   const core::NamespaceMapping& mapping = pods_.mapping();
+  const bool reflects = reflects_ && rules_;
   for (auto known = reflected_.begin(); known != reflected_.end();) {
-    const std::string* remote = reflects_ ? mapping.to_remote(known->first) : nullptr;
+    const std::string* remote = reflects ? mapping.to_remote(known->first) : nullptr;
     if (remote && *remote == known->second) {
       ++known;
       continue;
     }
     log_.info("namespace is reflected no longer", {{"namespace", known->first}, {"twin", known->second}});
-    for (const auto& kind : reflectors_) kind->stop_namespace(known->first);
+    for (const Reflecting& each : reflectors_) each.reflector->stop_namespace(known->first);
     known = reflected_.erase(known);
   }
-  if (!reflects_) return;
-  if (!mapping.entries().empty() && context_.settings.reflect_ips) endpoints_.start();
+  if (!reflects) return;
+  const bool has_endpoints = std::ranges::any_of(
+      reflectors_, [](const Reflecting& each) { return each.is_on && each.reflector->kind().needs_endpoints; });
+  if (!mapping.entries().empty() && context_.settings.reflect_ips && has_endpoints) endpoints_.start();
   for (const auto& [local, remote] : mapping.entries()) {
     if (reflected_.contains(local)) continue;
     log_.info("namespace is reflected", {{"namespace", local}, {"twin", remote}});
-    for (const auto& kind : reflectors_) kind->start_namespace(local, remote);
+    for (const Reflecting& each : reflectors_)
+      if (each.is_on) each.reflector->start_namespace(local, remote);
     reflected_[local] = remote;
     tell_references(local);
   }
@@ -185,7 +252,7 @@ void ProviderSession::reflect_mapped() {
 
 void ProviderSession::tell_references(const std::string& ns) {
   const std::set<std::string> names = references_.of(ns);
-  for (const auto& kind : reflectors_) kind->set_references(ns, names);
+  for (const Reflecting& each : reflectors_) each.reflector->set_references(ns, names);
 }
 
 void ProviderSession::read_mapping() {

@@ -28,10 +28,13 @@ constexpr kube::Duration closed_pause = 5s;
 constexpr kube::Duration overflow_pause = 5min;
 
 /// Everything that a session is made from, as one short text.
-std::string digest_of(const kube::Object& virtual_node, const kube::Object& secret) {
+std::string digest_of(const kube::Object& virtual_node, const kube::Object& secret,
+                      const core::ReflectionFilters& left_out) {
   kube::json::object parts;
   parts["secret"] = kube::object_at(secret.tree(), {"data"});
   parts["patch"] = kube::object_at(virtual_node.spec(), {"offloadingPatch"});
+  for (const auto& [name, keys] : {std::pair{"labels", &left_out.labels}, {"annotations", &left_out.annotations}})
+    parts[name] = kube::json::array(keys->begin(), keys->end());
   parts["cluster"] = kube::string_at(virtual_node.spec(), {"clusterID"});
   parts["ingress"] = api::VirtualNode(virtual_node).ingress_class();
   parts["balancers"] = api::VirtualNode(virtual_node).load_balancer_class();
@@ -51,6 +54,7 @@ VirtualNodeController::VirtualNodeController(const asio::any_io_executor& execut
                                                                    std::string(api::labels::type_virtual_node)}})),
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
       slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
+      templates_(context),
       leases_(context),
       sessions_(executor, context.clock, context.random, context.metrics, {.name = "provider-session"},
                 [this](kube::WorkKey key) { return reconcile_session(std::move(key)); }),
@@ -60,6 +64,9 @@ VirtualNodeController::VirtualNodeController(const asio::any_io_executor& execut
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
   virtual_nodes_->add_index(
       "name", [](const kube::Object& object, std::vector<std::string>& out) { out.emplace_back(object.name()); });
+  templates_.subscribe([this] {
+    for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) sessions_.enqueue({key.text(), key});
+  });
   nodes_.subscribe([this](const kube::ObjectKey& node) {
     const auto keys = virtual_nodes_->store().keys("name", node.name);
     for (const kube::ObjectKey& key : keys) node_controller_.enqueue({key.text(), key});
@@ -247,7 +254,21 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_session(kube::WorkKey 
           kube::Failure(kube::Errc::missing, "Secret " + secret_name + " of namespace " + key.ns + " does not exist"));
     co_return Outcome::done();
   }
-  const std::string digest = digest_of(*object, *secret);
+  if (!templates_.is_known()) {
+    if (templates_.trouble()) refuse(kube::Failure(*templates_.trouble()).in("reading the VkOptionsTemplates"));
+    co_return Outcome::again_after(200ms);
+  }
+  if (const auto options = templates_.of(*object)) {
+    entry.left_out = core::filters_of(*object, *options ? &**options : nullptr, context_.settings.not_reflected);
+  } else if (!entry.left_out && object->is_deleting()) {
+    // What is ended is told no more than it has been.
+    entry.left_out = core::filters_of(*object, nullptr, context_.settings.not_reflected);
+  } else if (!entry.left_out) {
+    refuse(kube::Failure(options.error()));
+    co_return Outcome::done();
+  }
+  const core::ReflectionFilters left_out = *entry.left_out;
+  const std::string digest = digest_of(*object, *secret, left_out);
   if (entry.session && entry.digest == digest) co_return Outcome::done();
 
   auto link = connect_(*secret);
@@ -267,10 +288,13 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_session(kube::WorkKey 
     }
   }
   co_await stop_session(key);
+  api::OffloadingPatch patch = virtual_node.offloading_patch();
+  patch.labels_not_reflected = left_out.labels;
+  patch.annotations_not_reflected = left_out.annotations;
   core::ForgingContext forging{
       .clusters = {.local = context_.settings.cluster_id, .remote = cluster},
       .node_name = key.name,
-      .patch = virtual_node.offloading_patch(),
+      .patch = std::move(patch),
       .api_server_support =
           context_.settings.api_server_support ? core::ApiServerSupport::token_api : core::ApiServerSupport::disabled,
       .api_server_host = context_.settings.api_server_host,

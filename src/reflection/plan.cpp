@@ -96,7 +96,11 @@ ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy
   if (!wanted) {
     if (!remote || remote->is_deleting()) return Keep{};
     Remove removal{.name = std::string(remote->name()), .uid = std::string(remote->uid()), .message = {}};
-    if (local) removal.message = "Not reflected to cluster " + ctx.clusters.remote + " any more, as annotated.";
+    if (local)
+      removal.message = "Not reflected to cluster " + ctx.clusters.remote + " any more" +
+                        (policy == SelectionPolicy::allow_list && !kind.is_always_reflected(local->name())
+                             ? ": under an AllowList only what is annotated liqo.io/allow-reflection is."
+                             : ", as annotated.");
     return removal;
   }
   if (remote && remote->is_deleting()) return Keep{};

@@ -178,6 +178,12 @@ void Reflector::set_filters(core::ReflectionFilters filters) {
   reconsider();
 }
 
+void Reflector::set_policy(reflection::KindPolicy policy) {
+  // Half of them for one namespace, so that another one never waits for it alone.
+  if (policy.workers > 0) controller_.set_workers(policy.workers, (policy.workers + 1) / 2);
+  if (std::exchange(policy_, policy.selection) != policy.selection) reconsider();
+}
+
 void Reflector::start_reading() {
   for (const auto& [local, ns] : namespaces_) {
     ns->was_read = false;

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from harness import chart
 from harness.api import Refused, path
 from harness.cluster import UNTIL_TOLD, busybox
 from harness.images import BUSYBOX_IMAGE
@@ -162,6 +164,62 @@ def test_a_configmap_of_home_is_there_for_the_pod(story: Story) -> None:
     story.create(pod)
     story.wait_ready("one")
     wait_for(lambda: story.provider.kubectl("-n", story.twin, "logs", "one") == "ciao\n", 60, "the pod to greet")
+
+
+@pytest.fixture
+def template(story: Story) -> Iterator[Callable[..., None]]:
+    """Writes the VkOptionsTemplate that virtual nodes follow which name none; it is gone afterwards."""
+    api, name = story.consumer.api, "virtual-kubelet-default"
+    required = {"containerImage": "none", "createNode": True, "disableNetworkCheck": True, "metricsEnabled": False}
+
+    def write(**said: Any) -> None:
+        body = {"kind": "VkOptionsTemplate", "metadata": {"name": name}, "spec": {**required, **said}}
+        api.apply("vkoptionstemplates", chart.NAMESPACE, body)
+
+    yield write
+    if api.find("vkoptionstemplates", chart.NAMESPACE, name):
+        api.delete("vkoptionstemplates", chart.NAMESPACE, name)
+
+
+def test_a_template_says_what_is_reflected_and_may_change(story: Story, template: Callable[..., None]) -> None:
+    """Without a restart of liqod, and with its rights."""
+    api = story.consumer.api
+
+    def config_map(name: str, annotations: dict[str, str] | None = None) -> None:
+        metadata = {"name": name, "labels": {"team": "a"}, "annotations": annotations or {}}
+        api.apply("configmaps", story.namespace, {"kind": "ConfigMap", "metadata": metadata, "data": {"word": "ciao"}})
+
+    def remote(name: str) -> dict[str, Any] | None:
+        return story.provider.api.find("configmaps", story.twin, name)
+
+    def remote_service(name: str) -> dict[str, Any] | None:
+        return story.provider.api.find("services", story.twin, name)
+
+    config_map("plain")
+    config_map("allowed", {"liqo.io/allow-reflection": "true"})
+    service = {"kind": "Service", "metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}]}}
+    api.create("services", story.namespace, service)
+    for name in ("plain", "allowed"):
+        wait_for(lambda name=name: remote(name), 60, f"ConfigMap {name} to be in milan")
+    wait_for(lambda: remote_service("web"), 60, "the Service to be in milan")
+    template(reflectorsConfig={"configmap": {"workers": 3, "type": "AllowList"}})
+    wait_for(lambda: remote("plain") is None, 60, "what is not annotated to be gone in milan")
+    assert remote("allowed")
+    # Switched off: nothing comes, and what is there stays. A Service shows that the template has been read.
+    template(reflectorsConfig={"configmap": {"workers": 0}, "service": {"workers": 3, "type": "AllowList"}})
+    wait_for(lambda: remote_service("web") is None, 60, "the Service to be gone in milan")
+    api.delete("configmaps", story.namespace, "allowed")
+    config_map("later")
+    stays(lambda: remote("allowed") is not None and remote("later") is None, 10, "what a kind that is off has left")
+    # On again, and without a label.
+    template(reflectorsConfig={"configmap": {"workers": 3}}, labelsNotReflected=["team"])
+    wait_for(lambda: remote("plain") and remote("later"), 60, "the ConfigMaps to be in milan again")
+    wait_for(lambda: remote("allowed") is None, 60, "the copy without an object to be gone")
+    wait_for(
+        lambda: all("team" not in (remote(name) or {})["metadata"]["labels"] for name in ("plain", "later")),
+        60,
+        "the label to be left out",
+    )
 
 
 def test_secrets_of_home_are_there_for_the_pods_that_refer_to_them(story: Story) -> None:

@@ -171,8 +171,11 @@ inline constexpr std::string_view rights_withdrawn = "RightsWithdrawn";
 /// The event on a pod that uses objects which are not copied to the provider.
 inline constexpr std::string_view not_reflected = "OffloadingNotReflected";
 inline constexpr std::string_view invalid = "Invalid";  ///< a NamespaceOffloading that cannot be followed
-/// Another virtual node of the same provider decides what is left out of copies.
+/// Another virtual node of the same provider decides what is reflected, and what is left out of copies.
 inline constexpr std::string_view filters_differ = "ReflectionFiltersDiffer";
+// On a VirtualNode: the VkOptionsTemplate that it names is not there, or says what cannot be followed.
+inline constexpr std::string_view options_template_missing = "VkOptionsTemplateMissing";
+inline constexpr std::string_view reflection_policy_invalid = "ReflectionPolicyInvalid";
 inline constexpr std::string_view twin_refused = "TwinNamespaceRefused";
 inline constexpr std::string_view address_left_out = "AddressLeftOut";  ///< the event on a pod or a ShadowEndpointSlice
 // Of the condition NetworkConfigurationStatus of a ForeignCluster, and the last one of an event on it, too.

@@ -50,6 +50,11 @@ class VirtualNode {
   /// Likewise the class of reflected Services of type LoadBalancer, of `spec.loadBalancerClasses`.
   std::string_view load_balancer_class() const;
   OffloadingPatch offloading_patch() const;
+  /// The VkOptionsTemplate that it names, by namespace and name; no name = none.
+  kube::ObjectKey options_template() const {
+    return {std::string(kube::string_at(object_->spec(), {"vkOptionsTemplateRef", "namespace"})),
+            std::string(kube::string_at(object_->spec(), {"vkOptionsTemplateRef", "name"}))};
+  }
 
  private:
   const kube::Object* object_;

@@ -9,7 +9,9 @@
 
 #include "kube/base/time.hpp"
 #include "liqo/core/forge/context.hpp"
+#include "liqo/core/reflection_filters.hpp"
 #include "liqo/core/slice/policy.hpp"
+#include "liqo/reflection/policy.hpp"
 
 namespace liqo::controllers {
 
@@ -62,6 +64,10 @@ struct Settings {
   int provider_cache_mib = 128, provider_cache_objects = 100'000;
   /// Writes in this cluster that one provider may cause, in a row and at a pace: statuses and ends of pods.
   int provider_write_burst = 5'000, provider_writes_per_second = 100;
+  /// Which objects of each kind are reflected, where no VkOptionsTemplate says otherwise.
+  reflection::Policies reflection;
+  /// What no copy has, and no ShadowPod.
+  core::ReflectionFilters not_reflected{.labels = {}, .annotations = core::default_annotations_not_reflected()};
   bool reflect_ips = true;  ///< false: pods at home show no addresses
   int pod_workers = 64;     ///< pods reconciled at a time, per provider
 };

@@ -45,6 +45,8 @@ class VirtualNodeController {
     std::string foreign;                   ///< the Node is a machine's: why, a sentence; "" = it is not
     kube::TimePoint not_before{};          ///< of the next session, where one had to be stopped
     SessionRestarts restarts;
+    /// Labels and annotations that its pods do not have at the provider, once that is known.
+    std::optional<core::ReflectionFilters> left_out;
   };
   asio::awaitable<kube::Outcome> reconcile_session(kube::WorkKey key);
   void tell_withdrawal(const std::string& cluster);
@@ -90,6 +92,7 @@ class VirtualNodeController {
   std::map<kube::ObjectKey, Entry> entries_;
   std::map<std::string, std::weak_ptr<ProviderBudget>> budgets_;  ///< by cluster
   kube::InformerHandle virtual_nodes_, nodes_, foreign_clusters_, slices_;
+  OptionsTemplates templates_;
   std::map<std::string, std::string> clusters_;      ///< of ForeignClusters, by their names
   std::map<std::string, std::string> withdrawals_;   ///< what is told of a cluster that has taken our rights away
   std::set<std::string> nodes_made_;                 ///< Nodes that there were, as long as their VirtualNode is there

@@ -47,6 +47,8 @@ struct ReflectedKind {
   bool referred_only = false;
   /// The Secrets that an object refers to, so that they follow it; null = none.
   std::vector<std::string> (*secrets_of)(const kube::Object& local) = nullptr;
+  /// The kind whose type of policy holds for this one, too; "" = it has one of its own.
+  std::string_view typed_as = {};
   /// The object by whose annotations another one is selected that has none of its own; null = there is none.
   std::optional<kube::Object> (*selected_by)(const kube::Object& local, const core::ForgingContext& ctx) = nullptr;
   /// Why an object is never reflected, whatever policy and annotations say: a clause that its Event tells, "" = nobody

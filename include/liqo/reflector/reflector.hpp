@@ -12,7 +12,7 @@
 #include "kube/runtime/event_recorder.hpp"
 #include "kube/runtime/informer_set.hpp"
 #include "liqo/core/reflection_filters.hpp"
-#include "liqo/reflection/kind.hpp"
+#include "liqo/reflection/policy.hpp"
 #include "liqo/reflector/copies.hpp"
 #include "liqo/reflector/counters.hpp"
 
@@ -62,6 +62,9 @@ class Reflector {
   void set_references_known(std::function<bool()> known) { references_known_ = std::move(known); }
   /// Which labels and annotations copies leave out from now on; what is there already is brought in line.
   void set_filters(core::ReflectionFilters filters);
+  /// Likewise which objects are reflected, and how many are worked on at a time. Without workers it is its owner's to
+  /// stop the namespaces.
+  void set_policy(reflection::KindPolicy policy);
   /// What forging looks up has changed, for a namespace or (with "") for all.
   void reconsider(const std::string& local = {});
   /// Reconciles until cancelled. What was known of copies before is read anew: another process may have led meanwhile.

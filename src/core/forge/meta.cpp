@@ -81,25 +81,10 @@ json::object reflected_labels(const kube::Object& local, const ForgingContext& c
   return kept;
 }
 
-std::vector<std::string> default_annotations_at_home() {
-  return {"cloud.google.com/neg",
-          "cloud.google.com/neg-status",
-          "kubernetes.digitalocean.com/load-balancer-id",
-          "ingress.kubernetes.io/backends",
-          "ingress.kubernetes.io/forwarding-rule",
-          "ingress.kubernetes.io/target-proxy",
-          "ingress.kubernetes.io/url-map",
-          "metallb.universe.tf/address-pool",
-          "metallb.universe.tf/ip-allocated-from-pool",
-          "metallb.universe.tf/loadBalancerIPs",
-          "loadbalancer.openstack.org/load-balancer-id"};
-}
-
 json::object reflected_annotations(const kube::Object& local, const ForgingContext& ctx) {
   json::object kept;
   for (const auto& [key, value] : local.annotations())
-    if (value.is_string() && !contains(home_annotations, key) && !contains(ctx.annotations_at_home, key) &&
-        !contains(ctx.patch.annotations_not_reflected, key))
+    if (value.is_string() && !contains(home_annotations, key) && !contains(ctx.patch.annotations_not_reflected, key))
       kept[key] = value;
   return kept;
 }

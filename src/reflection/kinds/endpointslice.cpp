@@ -182,6 +182,7 @@ extern const ReflectedKind endpointslice{
     .target = &api::kinds::shadow_endpoint_slices,
     .pace = {.settle = std::chrono::milliseconds(250), .interval = std::chrono::seconds(1)},
     .needs_endpoints = true,
+    .typed_as = "Service",
     .selected_by = selected_by,
     .never_reflected = never_reflected,
     .no_copy = no_copy,

@@ -34,7 +34,7 @@ GROUPS = {
     "storage.k8s.io/v1": "csinodes storageclasses",
     "apiextensions.k8s.io/v1": "customresourcedefinitions",
     "offloading.liqo.io/v1beta1": "namespacemaps namespaceoffloadings quotas shadowendpointslices "
-    "shadowpods virtualnodes",
+    "shadowpods virtualnodes vkoptionstemplates",
     "core.liqo.io/v1beta1": "foreignclusters",
     "ipam.liqo.io/v1alpha1": "ips networks",
     "networking.liqo.io/v1beta1": "configurations",

@@ -38,6 +38,10 @@ TEST_CASE("a VirtualNode is read, with the defaults of what is absent") {
   CHECK(VirtualNode(empty).create_node());
   CHECK_FALSE(VirtualNode(empty).disable_network_check());
   CHECK(VirtualNode(empty).hard().empty());
+  CHECK(VirtualNode(empty).options_template().name.empty());
+  const auto follows = parse(
+      R"({"metadata": {"name": "x"}, "spec": {"vkOptionsTemplateRef": {"namespace": "liqo", "name": "strict"}}})");
+  CHECK(VirtualNode(follows).options_template() == kube::ObjectKey{"liqo", "strict"});
 }
 
 TEST_CASE("of the classes that a VirtualNode names the default one counts, else the first") {

@@ -74,6 +74,21 @@ VALUES = {
         "offloading": {"runtimeClass": {"nodeSelector": {"enabled": False}, "tolerations": {"enabled": False}}}
     },
     "workers": {"offloading": {"reflection": {"pod": {"workers": 7}}}},
+    "fewer kinds": {
+        "offloading": {
+            "reflection": {
+                "configmap": {"workers": 0, "type": "AllowList"},
+                "endpointslice": {"workers": 0},
+                "ingress": {"workers": 7, "type": "AllowList"},
+                "secret": {"workers": 1024, "type": "AllowList"},
+                "service": {"workers": 1, "type": "AllowList"},
+            }
+        }
+    },
+    "keys left out": {
+        "offloading": {"reflection": {"skip": {"labels": ["team", "example.org/tier"], "annotations": ["note"]}}}
+    },
+    "nothing left out": {"offloading": {"reflection": {"skip": {"annotations": []}}}},
     "ingress classes": {
         "offloading": {"reflection": {"ingress": {"ingressClasses": [{"name": "nginx", "default": True}, {"name": "t"}]}}}
     },
@@ -300,6 +315,9 @@ WRONG = {
     "webhook.ports=1": "value webhook.ports is not known: did you mean webhook.port?",
     "defaultLimitsEnforcement=Hard": "did you mean controllerManager.config.defaultLimitsEnforcement?",
     "controllerManager.config.defaultLimitsEnforcement=Strict": "must be None, Soft or Hard, not \"Strict\"",
+    "offloading.reflection.secret.type=All": "must be DenyList or AllowList, not \"All\"",
+    "offloading.reflection.event=0": "value offloading.reflection.event is not known",
+    "offloading.reflection.configmap.workers=-1": "value offloading.reflection.configmap.workers must be at least 0",
     "replicas=many": "value replicas must be a whole number, not \"many\"",
     "replicas=0": "value replicas must be at least 1",
     "listenPort=70000": "value listenPort must be at most 65535",

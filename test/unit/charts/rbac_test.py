@@ -32,6 +32,7 @@ RIGHTS = {
         ("rbac.authorization.k8s.io", "clusterroles"): {"bind", "get", "patch"},
         ("offloading.liqo.io", "virtualnodes"): FULL,
         ("offloading.liqo.io", "virtualnodes/status"): WRITE,
+        ("offloading.liqo.io", "vkoptionstemplates"): READ,
         ("offloading.liqo.io", "namespacemaps"): READ | {"create", "patch", "delete"},
         ("offloading.liqo.io", "namespacemaps/status"): {"patch"},
         ("offloading.liqo.io", "namespaceoffloadings"): READ | {"patch"},

@@ -156,6 +156,131 @@ TEST_CASE("copies that several virtual nodes share are written as the oldest say
   CHECK(of_copies() == settled);
 }
 
+TEST_CASE("a VkOptionsTemplate says what is reflected, and may change while liqod runs") {
+  Offloading world;
+  const auto say = [&](std::string_view name, json::object spec) {
+    kube::Object options = kube::Object::make(kinds::vk_options_templates, {"liqo", std::string(name)});
+    world.apply(kinds::vk_options_templates, options);
+    world.change(kinds::vk_options_templates, options.key(), "", [&](json::object& next) { next["spec"] = spec; });
+  };
+  const auto of_config_maps = [](std::string_view type, int workers) {
+    return json::object{
+        {"reflectorsConfig", json::object{{"configmap", json::object{{"workers", workers}, {"type", type}}}}}};
+  };
+  const auto config_map = [&](std::string_view name, std::string_view annotation = "") {
+    kube::Object out = kube::Object::make(resources::config_maps, {shop, std::string(name)});
+    out.set_label("team", "a");
+    if (!annotation.empty()) out.set_annotation(annotation, "true");
+    world.apply(resources::config_maps, out);
+  };
+  const auto copy = [&](std::string_view name) { return world.at_milan(resources::config_maps, name); };
+  const auto service = [&](std::string_view name) {
+    kube::Object out = kube::Object::make(resources::services, {shop, std::string(name)});
+    out.mutable_spec()["ports"] = json::array{json::object{{"port", 80}}};
+    world.apply(resources::services, out);
+  };
+  config_map("plain");
+  config_map("allowed", "liqo.io/allow-reflection");
+  service("web");
+  REQUIRE(world.reaches([&] { return copy("plain") && copy("allowed"); }));
+
+  SUBCASE("the kinds, by the usual template") {
+    say("virtual-kubelet-default", of_config_maps("AllowList", 3));
+    CHECK(world.reaches([&] { return !copy("plain"); }));
+    world.pass(30s);
+    CHECK(copy("allowed"));
+    CHECK(world.at_milan(resources::services, "web"));
+    // Off: what is there stays, and nothing comes.
+    say("virtual-kubelet-default", of_config_maps("DenyList", 0));
+    world.pass(5s);
+    config_map("later");
+    world.change(resources::config_maps, {shop, "allowed"}, "",
+                 [](json::object& next) { next["data"] = json::object{{"key", "new"}}; });
+    service("api");
+    CHECK(world.reaches([&] { return world.at_milan(resources::services, "api").has_value(); }));
+    world.pass(2min);
+    CHECK_FALSE(copy("later"));
+    REQUIRE(copy("allowed"));
+    CHECK_FALSE(copy("allowed")->tree().contains("data"));
+    // And on again.
+    world.server.remove(kinds::vk_options_templates, {"liqo", "virtual-kubelet-default"}, {}, "operator");
+    CHECK(world.reaches([&] { return copy("later") && copy("plain") && copy("allowed")->tree().contains("data"); }));
+  }
+  SUBCASE("the template that the virtual node names") {
+    const auto follow = [&](std::string_view name) {
+      world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [&](json::object& next) {
+        next["spec"].as_object()["vkOptionsTemplateRef"] = json::object{{"namespace", "liqo"}, {"name", name}};
+      });
+    };
+    say("strict", of_config_maps("AllowList", 3));
+    world.pass(1min);
+    CHECK(copy("plain"));
+    follow("strict");
+    CHECK(world.reaches([&] { return !copy("plain"); }));
+    // One that is not there opens nothing, and says so.
+    follow("nowhere");
+    CHECK(world.reaches([&] { return world.events("VkOptionsTemplateMissing").size() == 1; }));
+    world.pass(1min);
+    CHECK_FALSE(copy("plain"));
+    world.stop();
+    world.start();
+    world.pass(2min);
+    CHECK_FALSE(copy("plain"));
+    CHECK(world.events("ProviderUnusable").size() == 1);
+    say("nowhere", of_config_maps("DenyList", 3));
+    CHECK(world.reaches([&] { return copy("plain").has_value(); }));
+    // Nor does one that cannot be followed.
+    say("nowhere", of_config_maps("Everything", 3));
+    CHECK(world.reaches([&] { return world.events("ReflectionPolicyInvalid").size() == 1; }));
+    config_map("later");
+    world.pass(1min);
+    CHECK_FALSE(copy("later"));
+    CHECK(copy("plain"));
+  }
+  SUBCASE("labels that copies and pods leave out") {
+    world.create_pod("web");
+    world.change(resources::pods, {shop, "web"}, "",
+                 [](json::object& next) { kube::ensure_object(next["metadata"].as_object(), "labels")["team"] = "a"; });
+    const auto order = [&] { return world.at_milan(kinds::shadow_pods, "web"); };
+    REQUIRE(world.reaches([&] { return order() && order()->has_label("team"); }));
+    say("virtual-kubelet-default", {{"labelsNotReflected", json::array{json::string("team")}}});
+    CHECK(world.reaches([&] { return !copy("plain")->has_label("team") && !order()->has_label("team"); }));
+    CHECK(world.events("ReflectionFiltersDiffer").empty());
+  }
+}
+
+TEST_CASE("what liqod is told of kinds and keys holds where no template says otherwise") {
+  Offloading world;
+  world.stop();
+  controllers::Settings settings;
+  settings.not_reflected.labels = {"team"};
+  settings.not_reflected.annotations.clear();
+  settings.reflection.set(*reflection::find_reflected_kind("ConfigMap"), {.workers = 0});
+  settings.reflection.set(*reflection::find_reflected_kind("Service"),
+                          {.selection = reflection::SelectionPolicy::allow_list});
+  world.start(settings);
+  const auto make = [&](const kube::Resource& resource, std::string_view name, std::string_view annotation) {
+    kube::Object out = kube::Object::make(resource, {shop, std::string(name)});
+    out.set_label("team", "a");
+    out.set_annotation(annotation, "true");
+    if (resource.plural == "services") out.mutable_spec()["ports"] = json::array{json::object{{"port", 80}}};
+    world.apply(resource, out);
+  };
+  make(resources::config_maps, "settings", "liqo.io/allow-reflection");
+  make(resources::services, "plain", "note");
+  make(resources::services, "allowed", "liqo.io/allow-reflection");
+  world.change(resources::services, {shop, "allowed"}, "", [](json::object& next) {
+    kube::ensure_object(next["metadata"].as_object(), "annotations")["cloud.google.com/neg"] = "{}";
+  });
+  const auto service = [&](std::string_view name) { return world.at_milan(resources::services, name); };
+  CHECK(
+      world.reaches([&] { return service("allowed") && service("allowed")->has_annotation("cloud.google.com/neg"); }));
+  CHECK_FALSE(service("allowed")->has_label("team"));
+  world.pass(1min);
+  CHECK_FALSE(service("plain"));
+  CHECK_FALSE(world.at_milan(resources::config_maps, "settings"));
+}
+
 TEST_CASE("Secrets follow the pods of all virtual nodes of a provider, and nothing is written by two sessions") {
   Offloading world;
   world.virtual_node("other");

@@ -41,7 +41,7 @@ TEST_CASE("labels and annotations travel, marked, without those of home") {
   ctx.patch.annotations_not_reflected = {"secret-note"};
   const auto shadow = forge(local_pod("{}", "{}", R"({"labels": {"app": "web", "liqo.io/shadowPod": "true",
       "liqo.io/remote-unavailable": "true", "liqo.io/creator-user": "me", "secret-label": "x"},
-      "annotations": {"note": "hello", "secret-note": "x", "cloud.google.com/neg": "{}", "offloading.liqo.io/remote-pod-uid": "r1",
+      "annotations": {"note": "hello", "secret-note": "x", "offloading.liqo.io/remote-pod-uid": "r1",
       "kubectl.kubernetes.io/last-applied-configuration": "{}"}})"),
                             ctx)
                           .shadow;

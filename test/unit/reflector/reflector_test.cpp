@@ -448,6 +448,74 @@ TEST_CASE("endpoints are copied once all is known that decides about them, and f
   CHECK(e.world.reaches([&] { return !e.endpoint() && !e.copy; }, 5s));
 }
 
+TEST_CASE("which objects are reflected may change, also while they are being written") {
+  World w;
+  const auto annotated = [&](std::string_view name, std::string_view key) {
+    json::object tree = World::config_map("shop", name, "x");
+    tree["metadata"].as_object()["annotations"] = json::object{{key, "true"}};
+    REQUIRE(w.rome.create(kind, tree, actor));
+  };
+  annotated("allowed", "liqo.io/allow-reflection");
+  annotated("skipped", "liqo.io/skip-reflection");
+  w.create("plain", "x");
+  w.create("kube-root-ca.crt", "ca");
+  const auto has = [&](const std::string& name) { return w.at_milan(name) != "(none)"; };
+  const std::string root_ca = "kube-root-ca.crt.rome";
+  REQUIRE(w.reaches([&] { return has("allowed") && has("plain") && has(root_ca); }, 5s));
+  w.reflector.set_policy({.selection = reflection::SelectionPolicy::allow_list, .workers = 1});
+  CHECK(w.reaches([&] { return !has("plain"); }, 5s));
+  w.create("later", "x");
+  w.pass(1min);
+  CHECK(has("allowed"));
+  CHECK(has(root_ca));
+  CHECK_FALSE(has("later"));
+  CHECK_FALSE(has("skipped"));
+  // One worker for all of a namespace does as well.
+  w.reflector.set_policy({.selection = reflection::SelectionPolicy::deny_list, .workers = 1});
+  CHECK(w.reaches([&] { return has("plain") && has("later"); }, 5s));
+  // What is under way when the policy changes goes by the new one.
+  for (int round = 0; round < 20; ++round) {
+    CAPTURE(round);
+    const std::string name = "racing-" + std::to_string(round);
+    w.create(name, "x");
+    w.pass(std::chrono::milliseconds(round));
+    w.reflector.set_policy({.selection = reflection::SelectionPolicy::allow_list});
+    CHECK(w.reaches([&] { return !w.reflector.is_busy() && !has(name); }, 10s));
+    w.pass(100ms);
+    CHECK_FALSE(has(name));
+    w.reflector.set_policy({.selection = reflection::SelectionPolicy::deny_list});
+    CHECK(w.reaches([&] { return has(name); }, 5s));
+  }
+  w.pass(10s);
+  const std::size_t writes = w.writes();
+  w.pass(5min);
+  CHECK(w.writes() == writes);
+}
+
+TEST_CASE("under an AllowList nothing refers to Secrets for the provider") {
+  World w("Secret");
+  const kube::Resource& secrets = kube::resources::secrets;
+  const auto create = [&](const std::string& name, json::object annotations = {}) {
+    REQUIRE(w.rome.create(
+        secrets,
+        {{"metadata", json::object{{"name", name}, {"namespace", "shop"}, {"annotations", std::move(annotations)}}},
+         {"type", "Opaque"}},
+        actor));
+  };
+  const auto has = [&](const std::string& name) { return w.milan.get(secrets, {"shop-rome", name}) != nullptr; };
+  create("used");
+  create("allowed", {{"liqo.io/allow-reflection", "true"}});
+  w.reflector.set_references("shop", {"used", "allowed"});
+  REQUIRE(w.reaches([&] { return has("used") && has("allowed"); }, 5s));
+  w.reflector.set_policy({.selection = reflection::SelectionPolicy::allow_list});
+  CHECK(w.reaches([&] { return !has("used"); }, 5s));
+  w.pass(10min);
+  CHECK(has("allowed"));
+  CHECK_FALSE(has("used"));
+  w.reflector.set_policy({.selection = reflection::SelectionPolicy::deny_list});
+  CHECK(w.reaches([&] { return has("used"); }, 5s));
+}
+
 TEST_CASE("Secrets go where something refers to them, and are not read otherwise") {
   World w("Secret");
   const kube::Resource& secrets = kube::resources::secrets;

@@ -22,19 +22,13 @@ enum class ApiServerSupport {
   remote,     ///< the pod talks to the provider's API server with a service account there (per-pod annotation)
 };
 
-/// What controllers of load balancers and Ingresses of the home cluster note on an object about themselves. Go Liqo's
-/// chart has the same list.
-std::vector<std::string> default_annotations_at_home();
-
 class HomeEndpoints;
 
 /// Everything about one virtual node that forging of its pods depends on.
 struct ForgingContext {
   ClusterPair clusters;
   std::string node_name;
-  api::OffloadingPatch patch;
-  /// Keys of annotations that no copy gets, beside those of the patch.
-  std::vector<std::string> annotations_at_home = default_annotations_at_home();
+  api::OffloadingPatch patch;  ///< with all that is left out of copies, whoever says so
 
   ApiServerSupport api_server_support = ApiServerSupport::disabled;
   std::string api_server_host;  ///< overrides `kubernetes.default`, "" = none

@@ -1,0 +1,49 @@
+// The VkOptionsTemplates of this cluster, and which of them a VirtualNode follows.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/virtual_node.hpp"
+#include "liqo/api/vk_options_template.hpp"
+#include "liqo/controllers/context.hpp"
+
+namespace liqo::controllers {
+
+class OptionsTemplates {
+ public:
+  explicit OptionsTemplates(Context context)
+      : liqo_namespace_(context.settings.liqo_namespace),
+        templates_(context.home.acquire({.resource = api::kinds::vk_options_templates})) {}
+
+  /// Called when any of them has changed, and when all are known.
+  void subscribe(const std::function<void()>& changed) {
+    templates_.subscribe([changed](const kube::ObjectKey&) { changed(); }, changed);
+  }
+  /// Whether all have been read, or there can be none because the kind is not installed.
+  bool is_known() const {
+    return templates_->has_synced() || (templates_->trouble() && templates_->trouble()->is_not_found());
+  }
+  /// Why they cannot be read.
+  const std::optional<kube::Failure>& trouble() const { return templates_->trouble(); }
+  /// The one that a VirtualNode follows; nothing where it follows none; a failure where it names one that is not there.
+  kube::Result<std::optional<kube::Object>> of(const kube::Object& virtual_node) const {
+    const kube::ObjectKey usual{liqo_namespace_, std::string(api::default_options_template)};
+    kube::ObjectKey key = api::VirtualNode(virtual_node).options_template();
+    if (key.name.empty()) key = usual;
+    if (key.ns.empty()) key.ns = liqo_namespace_;
+    auto found = templates_->find(key);
+    // The installation of the Go version has the usual one, and takes it with it when it goes.
+    if (!found && key != usual)
+      return kube::fail(kube::Errc::missing, "the VkOptionsTemplate " + key.text() + " of VirtualNode " +
+                                                 std::string(virtual_node.name()) + " does not exist");
+    return found;
+  }
+
+ private:
+  std::string liqo_namespace_;
+  kube::InformerHandle templates_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,50 @@
+// Which objects of each kind are reflected, and how many at a time: by options, and by the VkOptionsTemplate over them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "liqo/reflection/kind.hpp"
+
+namespace liqo::reflection {
+
+struct KindPolicy {
+  SelectionPolicy selection = SelectionPolicy::deny_list;
+  int workers = 32;  ///< objects worked on at a time; 0: the kind is not reflected, and its copies stay as they are
+  bool operator==(const KindPolicy&) const = default;
+};
+
+inline constexpr int max_workers = 1024;
+
+/// "DenyList" or "AllowList"; nullopt = it is neither.
+std::optional<SelectionPolicy> read_selection(std::string_view text);
+std::string_view name_of(SelectionPolicy policy);
+
+/// The name of a kind as options and templates have it: "configmap".
+std::string option_name(const ReflectedKind& kind);
+
+/// The policies of all kinds. One that nothing is said of has the usual one.
+class Policies {
+ public:
+  KindPolicy of(const ReflectedKind& kind) const;
+  void set(const ReflectedKind& kind, KindPolicy policy) { kinds_[option_name(kind)] = policy; }
+  bool operator==(const Policies&) const = default;
+
+ private:
+  std::map<std::string, KindPolicy, std::less<>> kinds_;
+};
+
+/// What holds where a VkOptionsTemplate says something: its `reflectorsConfig`, and over that the same options among
+/// its `extraArgs`.
+struct TemplatePolicies {
+  Policies policies;
+  /// What cannot be read, each a clause. Such a kind is not reflected: what was meant may be less than all.
+  std::vector<std::string> mistakes;
+  bool operator==(const TemplatePolicies&) const = default;
+};
+TemplatePolicies policies_under(const Policies& usual, const kube::Object& options_template);
+
+}  // namespace liqo::reflection

@@ -1,0 +1,110 @@
+#include "liqo/reflection/policy.hpp"
+
+#include <charconv>
+
+#include "liqo/api/vk_options_template.hpp"
+
+namespace liqo::reflection {
+namespace {
+
+namespace json = kube::json;
+
+constexpr KindPolicy switched_off{.selection = SelectionPolicy::allow_list, .workers = 0};
+
+std::optional<int> read_workers(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+  // The Go version knows no bound.
+  return std::min(number, max_workers);
+}
+
+/// The value of an option that may be written as one argument or as two; of several the last counts, as on a command
+/// line. nullopt = it is not given.
+std::optional<std::string> value_of(const std::vector<std::string>& arguments, const std::string& option) {
+  std::optional<std::string> value;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].starts_with(option + "="))
+      value = arguments[i].substr(option.size() + 1);
+    else if (arguments[i] == option)
+      value = i + 1 < arguments.size() ? arguments[i + 1] : "";
+  }
+  return value;
+}
+
+std::string text_of(const json::value& value) {
+  return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
+}
+
+/// What is said of one kind, in the order in which it holds.
+struct Word {
+  std::string where;
+  std::string value;
+};
+
+void apply(const Word& word, bool is_type, KindPolicy& policy, std::vector<std::string>& mistakes, bool& is_wrong) {
+  if (is_type) {
+    if (const auto selection = read_selection(word.value)) {
+      policy.selection = *selection;
+      return;
+    }
+  } else if (const auto workers = read_workers(word.value)) {
+    policy.workers = *workers;
+    return;
+  }
+  is_wrong = true;
+  mistakes.push_back(word.where + " is \"" + word.value.substr(0, 64) + "\" and not " +
+                     (is_type ? "DenyList or AllowList" : "a number"));
+}
+
+}  // namespace
+
+std::optional<SelectionPolicy> read_selection(std::string_view text) {
+  for (const SelectionPolicy policy : {SelectionPolicy::deny_list, SelectionPolicy::allow_list})
+    if (name_of(policy) == text) return policy;
+  return std::nullopt;
+}
+
+std::string_view name_of(SelectionPolicy policy) {
+  return policy == SelectionPolicy::deny_list ? "DenyList" : "AllowList";
+}
+
+std::string option_name(const ReflectedKind& kind) {
+  std::string name(kind.name);
+  for (char& c : name)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  return name;
+}
+
+KindPolicy Policies::of(const ReflectedKind& kind) const {
+  const auto found = kinds_.find(option_name(kind));
+  KindPolicy policy = found == kinds_.end() ? KindPolicy() : found->second;
+  if (const ReflectedKind* other = find_reflected_kind(kind.typed_as)) policy.selection = of(*other).selection;
+  return policy;
+}
+
+TemplatePolicies policies_under(const Policies& usual, const kube::Object& options_template) {
+  TemplatePolicies out{.policies = usual, .mistakes = {}};
+  const api::VkOptionsTemplate view(options_template);
+  const std::vector<std::string> arguments = view.extra_args();
+  for (const ReflectedKind* kind : reflected_kinds()) {
+    const std::string name = option_name(*kind);
+    KindPolicy policy = usual.of(*kind);
+    bool is_wrong = false;
+    for (const bool is_type : {true, false}) {
+      if (is_type && !kind->typed_as.empty()) continue;
+      const std::string field = is_type ? "type" : "workers";
+      const json::value* config = kube::find(view.reflectors_config(), {name, field});
+      // A type that is left out may be stored as an empty one.
+      if (config && !config->is_null() && !text_of(*config).empty())
+        apply({"reflectorsConfig." + name + "." + field, text_of(*config)}, is_type, policy, out.mistakes, is_wrong);
+      const std::string option = "--" + name + "-reflection-" + field;
+      if (const auto argument = value_of(arguments, option))
+        apply({option, *argument}, is_type, policy, out.mistakes, is_wrong);
+    }
+    out.policies.set(*kind, is_wrong ? switched_off : policy);
+  }
+  return out;
+}
+
+}  // namespace liqo::reflection
