@@ -126,7 +126,7 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
     if (collection) return request.is_set("watch") ? watch_answer(request) : list_answer(request);
     const auto found = table.objects.find(request.key);
     if (found == table.objects.end()) return refuse::not_found(kind.group, kind.plural, request.key.name);
-    return answer_with(200, json::serialize(*found->second));
+    return object_answer(with_managers(found->second), 200);
   }
   if (request.method == "POST") {
     if (!request.subresource.empty()) return object_answer(post_subresource(request, actor), 201);

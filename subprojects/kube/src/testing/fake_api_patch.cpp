@@ -111,12 +111,13 @@ Answer<Tree> FakeApiServer::apply(const FakeRequest& request, std::string_view a
 
 Answer<Tree> FakeApiServer::with_managers(Answer<Tree> stored) const {
   if (!stored) return stored;
+  const auto found = applied_.find(std::string(string_at(**stored, {"metadata", "uid"})));
+  if (found == applied_.end()) return stored;
   json::array entries;
-  if (const auto found = applied_.find(std::string(string_at(**stored, {"metadata", "uid"}))); found != applied_.end())
-    for (const auto& [owner, fields] : found->second)
-      entries.push_back(json::object{{"manager", owner.substr(0, owner.find('/'))},
-                                     {"operation", owner == maker ? "Update" : "Apply"},
-                                     {"fieldsV1", json::object()}});
+  for (const auto& [owner, fields] : found->second)
+    entries.push_back(json::object{{"manager", owner.substr(0, owner.find('/'))},
+                                   {"operation", owner == maker ? "Update" : "Apply"},
+                                   {"fieldsV1", json::object()}});
   json::object answer = **stored;
   ensure_object(answer, "metadata")["managedFields"] = std::move(entries);
   return std::make_shared<const json::object>(std::move(answer));

@@ -156,6 +156,33 @@ Answer<> prepare_create(const FakeKind& kind, std::string_view ns, json::object&
   return {};
 }
 
+namespace {
+
+/// What of a ConfigMap or a Secret cannot be changed.
+Answer<> check_immutable(const FakeKind& kind, const json::object& before, const json::object& after) {
+  const bool is_secret = kind.plural == "secrets";
+  if (!kind.group.empty() || (!is_secret && kind.plural != "configmaps")) return {};
+  const auto differs = [&](std::string_view field) {
+    const json::value *was = before.if_contains(field), *is = after.if_contains(field);
+    return was && is ? *was != *is : was != is;
+  };
+  const std::string_view name = string_at(after, {"metadata", "name"});
+  const auto type_of = [](const json::object& secret) {
+    const std::string_view type = string_at(secret, {"type"});
+    return type.empty() ? "Opaque" : type;
+  };
+  if (is_secret && type_of(before) != type_of(after))
+    return refuse::invalid(kind.group, kind.kind, name, "type", "Invalid value: field is immutable");
+  if (bool_at(before, {"immutable"}))
+    for (std::string_view field : {"immutable", "data", "binaryData"})
+      if (differs(field))
+        return refuse::invalid(kind.group, kind.kind, name, field,
+                               "Forbidden: field is immutable when `immutable` is set");
+  return {};
+}
+
+}  // namespace
+
 Answer<> prepare_update(const FakeKind& kind, std::string_view subresource, const json::object& before,
                         json::object& after) {
   normalise(after);
@@ -196,6 +223,7 @@ Answer<> prepare_update(const FakeKind& kind, std::string_view subresource, cons
   }
   if (auto fine = check_metadata(kind, after); !fine) return fine;
   if (auto fine = check_finalizers(kind, before, after); !fine) return fine;
+  if (auto fine = check_immutable(kind, before, after); !fine) return fine;
   if (is_pod && subresource.empty()) {
     default_pod(after);
     if (auto fine = check_pod_spec_update(kind, before, after); !fine) return fine;

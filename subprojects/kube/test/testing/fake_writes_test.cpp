@@ -22,6 +22,26 @@ TEST_CASE("a created pod gets identity, time, defaults and a pending status, wha
   CHECK(f.get(resources::pods, "a").body == made.body);
 }
 
+TEST_CASE("what is immutable of ConfigMaps and Secrets, and the type of a Secret, stays") {
+  Fixture f;
+  const ObjectKey key{"d", "x"};
+  const auto make = [&](const Resource& kind, json::object rest) {
+    rest["metadata"] = json::object{{"name", key.name}, {"namespace", key.ns}};
+    REQUIRE(f.server.create(kind, std::move(rest), "user"));
+  };
+  const auto set = [&](const Resource& kind, std::string_view field, json::value value) {
+    return f.server.update(kind, key, "", [&](json::object& next) { next[field] = value; }, "user").has_value();
+  };
+  make(resources::config_maps, {{"data", json::object{{"k", "a"}}}});
+  CHECK(set(resources::config_maps, "data", json::object{{"k", "b"}}));
+  CHECK(set(resources::config_maps, "immutable", true));
+  CHECK_FALSE(set(resources::config_maps, "data", json::object{{"k", "c"}}));
+  CHECK_FALSE(set(resources::config_maps, "immutable", false));
+  make(resources::secrets, {{"data", json::object{{"k", "YQ=="}}}});
+  CHECK(set(resources::secrets, "type", "Opaque"));
+  CHECK_FALSE(set(resources::secrets, "type", "example.com/key"));
+}
+
 TEST_CASE("creates that cannot be are refused") {
   Fixture f;
   f.create(resources::pods, Fixture::pod("a"));

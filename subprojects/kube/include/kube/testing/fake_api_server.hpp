@@ -94,7 +94,7 @@ class FakeApiServer {
   std::vector<FakeWrite> writes_;
   /// What each manager of server-side apply last applied, by manager and subresource.
   using Managers = std::map<std::string, json::object>;
-  /// The answer to an apply, which names the managers of the object.
+  /// The answer to an apply or a read of one object, which names its managers where an apply has made or changed it.
   Answer<Tree> with_managers(Answer<Tree> stored) const;
   std::map<std::string, Managers> applied_;  ///< by UID
 };
