@@ -51,11 +51,19 @@ std::string lower_case(std::string_view text) {
 
 std::uint64_t version_of(const kube::Object& object) { return kube::Store::version_number(object.resource_version()); }
 
-/// Whether somebody else has written fields of an object, too.
-bool has_other_managers(const kube::Object& object) {
+/// Whether an object that bears what was applied to make a copy was there before. Who made it is one of its managers,
+/// and wrote it no later than we did. Those who write to a copy do so after it was made; what they write of its status
+/// says nothing.
+bool was_there_before(const kube::Object& object) {
   const kube::json::array& managers = kube::array_at(object.tree(), {"metadata", "managedFields"});
-  return std::ranges::any_of(managers, [](const kube::json::value& entry) {
-    return kube::string_at(entry, {"manager"}) != api::reflection_manager;
+  const auto is_ours = [](const kube::json::value& entry) {
+    return kube::string_at(entry, {"manager"}) == api::reflection_manager;
+  };
+  const auto ours = std::ranges::find_if(managers, is_ours);
+  const std::string_view written = ours == managers.end() ? "" : kube::string_at(*ours, {"time"});
+  return std::ranges::any_of(managers, [&](const kube::json::value& entry) {
+    if (is_ours(entry) || kube::string_at(entry, {"subresource"}) == "status") return false;
+    return kube::string_at(entry, {"time"}) <= written || written > object.creation_timestamp();
   });
 }
 
@@ -97,6 +105,7 @@ struct Reflector::Namespace {
   bool is_reconsidered = false;  ///< it is about to be
   kube::TimePoint reconsidered_at{};
   std::map<std::string, std::string> replaced;  ///< UID of what was removed to be made again, by name of the copy
+  std::set<std::string> unsure;                 ///< copies that were to be made, and it is not known whether they were
   ReflectionCounters counters;
 
   /// Nothing of an object is left on either side.
@@ -184,6 +193,17 @@ void Reflector::set_policy(reflection::KindPolicy policy) {
   if (std::exchange(policy_, policy.selection) != policy.selection) reconsider();
 }
 
+asio::awaitable<void> Reflector::run() {
+  // What objects refer to is followed while this process leads. Later it may not be so any more.
+  struct End {
+    Reflector& self;
+    ~End() {
+      for (const auto& [local, ns] : self.namespaces_) self.forget_references(*ns);
+    }
+  } end{*this};
+  co_await controller_.run();
+}
+
 void Reflector::start_reading() {
   for (const auto& [local, ns] : namespaces_) {
     ns->was_read = false;
@@ -191,7 +211,6 @@ void Reflector::start_reading() {
     ns->at_home.clear();
     ns->there.clear();
     ns->listed.clear();
-    forget_references(*ns);
     enqueue(*ns, {});
   }
 }
@@ -320,6 +339,11 @@ asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
   co_return kube::Result<void>();
 }
 
+bool Reflector::is_referred(const Namespace& ns, const std::string& name) const {
+  const auto found = ns.referred.find(name);
+  return found != ns.referred.end() && (!found->second || *found->second > context_.clock.now());
+}
+
 std::optional<std::uint64_t> Reflector::version_at_home(const Namespace& ns, const std::string& name) const {
   if (is_off()) return std::nullopt;
   if (home_) {
@@ -327,10 +351,7 @@ std::optional<std::uint64_t> Reflector::version_at_home(const Namespace& ns, con
     return home_->store().contains(key) ? std::optional(home_->store().version(key)) : std::nullopt;
   }
   const auto listed = ns.listed.find(name);
-  const auto referred = ns.referred.find(name);
-  const bool is_referred =
-      referred != ns.referred.end() && (!referred->second || *referred->second > context_.clock.now());
-  if (!is_referred && (listed == ns.listed.end() || !listed->second.allowed)) return std::nullopt;
+  if (!is_referred(ns, name) && (listed == ns.listed.end() || !listed->second.allowed)) return std::nullopt;
   return listed == ns.listed.end() ? 0 : listed->second.version;
 }
 
@@ -457,6 +478,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   if (!at_home) ns->referred.erase(name);
   const Copy* known = ns->copies.find(remote_name);
   if (!at_home && !known) {
+    ns->unsure.erase(remote_name);
     tell_references(*ns, name, nullptr);
     ns->forget(name);
     co_return Outcome::done();
@@ -478,8 +500,11 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     source = local ? version_of(*local) : 0;
   }
   const auto forge = [&] {
-    return local ? reflection::wanted_copy(kind_, policy_, *local, ns->remote, forging_)
-                 : std::optional<kube::Object>();
+    // What an annotation allowed when it was listed may be allowed no more.
+    const bool is_asked_for =
+        local && (!kind_.referred_only || is_referred(*ns, name) || reflection::is_allowed(*local));
+    return is_asked_for ? reflection::wanted_copy(kind_, policy_, *local, ns->remote, forging_)
+                        : std::optional<kube::Object>();
   };
   std::uint64_t wishes = ns->wishes;
   auto wanted = forge();
@@ -495,10 +520,15 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   }
 
   std::optional<kube::Object> remote;
-  if (known) {
+  // What was made immutable of somebody else's could not be given back.
+  if (known || (wanted && kube::bool_at(wanted->tree(), {"immutable"}))) {
     auto read = co_await read_copy(ns, remote_name);
     if (!read) co_return Outcome::retry(std::move(read.error()));
     remote = std::move(*read);
+    // An apply may have been carried out on what somebody else had made meanwhile, and its answer been lost.
+    if (remote && ns->unsure.contains(remote_name) && remote->has_annotation(api::annotations::reflected_digest) &&
+        was_there_before(*remote))
+      co_return co_await give_back(ns, remote_name);
   }
   if (!is_current(*ns)) co_return Outcome::done();
   if (std::exchange(wishes, ns->wishes) != wishes) wanted = forge();
@@ -522,10 +552,10 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   if (const auto* remove = std::get_if<action::Remove>(&plan)) {
     // What was removed once to be made again, and is there still, is held up by somebody.
     if (is_wanted && ns->replaced[remote_name] == remove->uid) co_return Outcome::again_after(deletion_pause);
-    if (is_wanted) ns->replaced[remote_name] = remove->uid;
     auto removed = co_await context_.provider.remove(kind_.copies(), {ns->remote, remote_name}, {.uid = remove->uid});
     if (!removed && !removed.error().is_not_found())
       co_return Outcome::retry(std::move(removed.error()).in("removing a reflected object"));
+    if (is_wanted) ns->replaced[remote_name] = remove->uid;
     ns->copies.erase(remote_name);
     if (!is_wanted) ns->forget(name);
     if (local && !remove->message.empty())
@@ -560,21 +590,22 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   if (!applied) {
     // It may have been carried out: then it is a copy of ours that is there.
     if (!applied.error().is_permanent()) ns->copies.doubt(key.name);
+    if (!applied.error().is_permanent() && !wanted.force) ns->unsure.insert(key.name);
+    // It may be refused because of what somebody else has made there, which is told once it is known.
+    if (applied.error().is_permanent() && !wanted.force)
+      if (const auto there = co_await read_copy(ns, key.name); there && *there) ns->copies.find_there(**there);
     kube::Failure failure = std::move(applied.error()).in("reflecting to " + ns->remote);
     if (failure.is_permanent())
       context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());
     co_return Outcome::retry(std::move(failure));
   }
-  if (!wanted.force && has_other_managers(*applied)) {
-    // It was made by somebody else since this namespace was read: what we have set is taken back, and it is left alone.
-    const std::string nothing = kube::Object::make(kind_.copies(), key).text();
+  if (!wanted.force && was_there_before(*applied)) {
     ns->copies.doubt(key.name);
-    auto undone = co_await context_.provider.patch(kind_.copies(), key, kube::PatchType::apply, nothing, options);
-    if (!undone) co_return Outcome::retry(std::move(undone.error()).in("giving back an object of somebody else"));
-    co_return Outcome::retry(
-        kube::Failure(kube::Errc::protocol, "another object has got the name of a copy in " + key.ns));
+    ns->unsure.insert(key.name);
+    co_return co_await give_back(ns, key.name);
   }
   ns->replaced.erase(key.name);
+  ns->unsure.erase(key.name);
   if (kind_.pace.interval > 0s) ns->looked_at[std::string(local.name())] = context_.clock.now();
   ns->copies.settle(*applied, std::string(wanted.desired.annotation(api::annotations::reflected_digest)),
                     version_of(local));
@@ -582,6 +613,20 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   if (wishes != ns->wishes) ns->copies.doubt_source(key.name);
   ns->counters.reflected.add();
   co_return Outcome::done();
+}
+
+/// An object of somebody else was made since this namespace was read: what we have set of it is taken back, and it is
+/// left alone.
+asio::awaitable<Outcome> Reflector::give_back(Shared ns, std::string name) {
+  const kube::ObjectKey key{ns->remote, std::move(name)};
+  const std::string nothing = kube::Object::make(kind_.copies(), key).text();
+  auto undone = co_await context_.provider.patch(kind_.copies(), key, kube::PatchType::apply, nothing,
+                                                 {.field_manager = api::reflection_manager});
+  // What is not valid without what we have set was made by us.
+  if (!undone && undone.error().is_permanent()) ns->unsure.erase(key.name);
+  if (!undone) co_return Outcome::retry(std::move(undone.error()).in("giving back an object of somebody else"));
+  co_return Outcome::retry(
+      kube::Failure(kube::Errc::protocol, "another object has got the name of a copy in " + key.ns));
 }
 
 }  // namespace liqo::reflector

@@ -68,7 +68,7 @@ class Reflector {
   /// What forging looks up has changed, for a namespace or (with "") for all.
   void reconsider(const std::string& local = {});
   /// Reconciles until cancelled. What was known of copies before is read anew: another process may have led meanwhile.
-  asio::awaitable<void> run() { return controller_.run(); }
+  asio::awaitable<void> run();
   bool is_busy() const { return controller_.is_busy(); }
   const reflection::ReflectedKind& kind() const { return kind_; }
 
@@ -89,10 +89,12 @@ class Reflector {
   asio::awaitable<kube::Result<std::optional<kube::Object>>> read_source(Shared ns, std::string name);
   asio::awaitable<kube::Result<std::optional<kube::Object>>> read_copy(Shared ns, std::string name);
   asio::awaitable<kube::Outcome> apply(Shared ns, kube::Object local, reflection::reflection_action::Apply wanted);
+  asio::awaitable<kube::Outcome> give_back(Shared ns, std::string name);
 
   /// What is known of an object at home that may be reflected: its version, 0 where that is not known; nothing where
   /// there is none.
   std::optional<std::uint64_t> version_at_home(const Namespace& ns, const std::string& name) const;
+  bool is_referred(const Namespace& ns, const std::string& name) const;
   bool is_known_at_home() const;
   void tell_references(Namespace& ns, const std::string& name, const kube::Object* reflected);
   void tell_left_out(Namespace& ns, const std::string& name, const kube::Object* reflected);

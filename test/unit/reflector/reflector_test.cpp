@@ -602,6 +602,126 @@ TEST_CASE("Secrets go where something refers to them, and are not read otherwise
   CHECK(w.to_milan.requests() + w.to_rome.requests() - asked <= 90);
 }
 
+TEST_CASE("a copy that could not be removed at first is replaced later") {
+  World w;
+  const auto create = [&](std::string_view value) {
+    json::object fixed = World::config_map("shop", "fixed", value);
+    fixed["immutable"] = true;
+    REQUIRE(w.rome.create(kind, fixed, actor));
+  };
+  create("old");
+  REQUIRE(w.reaches([&] { return w.at_milan("fixed") == "old"; }));
+  w.to_milan.on_send([&](const kube::HttpRequest& request) {
+    if (request.method == "DELETE") w.to_milan.set_faults({.unavailable = 1});
+  });
+  REQUIRE(w.rome.remove(kind, {"shop", "fixed"}, {}, actor));
+  create("new");
+  w.pass(1s);
+  CHECK(w.at_milan("fixed") == "old");
+  w.to_milan.on_send(nullptr);
+  w.to_milan.set_faults({});
+  CHECK(w.reaches([&] { return w.at_milan("fixed") == "new"; }, 60s));
+}
+
+TEST_CASE("an object of somebody else gets back what was applied to it, also where the answer was lost") {
+  World w;
+  w.create("first", "x");
+  REQUIRE(w.reaches([&] { return w.at_milan("first") == "x"; }));
+  w.pass(18s);
+  json::object theirs = World::config_map("shop-rome", "theirs", "");
+  theirs["data"] = json::object{{"theirs", "x"}};
+  REQUIRE(w.milan.create(kind, theirs, actor));
+  bool was_lost = false;
+  w.milan.store().on_change([&](const kube::testing::FakeChange& change) {
+    if (was_lost || change.key.name != "theirs") return;
+    was_lost = true;
+    w.simulator.clock().call_in(0s, [&] { w.to_milan.refuse(); });
+    w.simulator.clock().call_in(1s, [&] { w.to_milan.heal(); });
+  });
+  w.create("theirs", "ours");
+  REQUIRE(w.reaches([&] { return was_lost; }));
+  w.pass(1min);
+  const auto tree = w.milan.get(kind, {"shop-rome", "theirs"});
+  REQUIRE(tree);
+  CHECK(tree->at("data") == theirs["data"]);
+  CHECK(kube::object_at(*tree, {"metadata", "labels"}).empty());
+  CHECK(w.events("FailedReflection") == 1);
+  REQUIRE(w.milan.remove(kind, {"shop-rome", "theirs"}, {}, actor));
+  CHECK(w.reaches([&] { return w.at_milan("theirs") == "ours"; }, 30s));
+}
+
+TEST_CASE("what cannot be given back is not applied where somebody else has the name") {
+  const kube::Resource& secrets = kube::resources::secrets;
+  const auto secret = [](std::string_view ns, std::string_view type, std::string_view key) {
+    return json::object{{"metadata", json::object{{"name", "taken"},
+                                                  {"namespace", ns},
+                                                  {"annotations", json::object{{"liqo.io/allow-reflection", "true"}}}}},
+                        {"type", type},
+                        {"data", json::object{{key, "eA=="}}}};
+  };
+  // What is immutable stays so, and the type of a Secret is what it was made with.
+  for (const bool immutable : {true, false}) {
+    CAPTURE(immutable);
+    World w("Secret");
+    w.pass(10s);
+    REQUIRE(w.milan.create(secrets, secret("shop-rome", "Opaque", "theirs"), actor));
+    json::object ours = secret("shop", immutable ? "Opaque" : "example.com/key", "ours");
+    if (immutable) ours["immutable"] = true;
+    REQUIRE(w.rome.create(secrets, ours, actor));
+    w.pass(3min);
+    const auto tree = w.milan.get(secrets, {"shop-rome", "taken"});
+    CHECK(tree->at("data") == json::object{{"theirs", "eA=="}});
+    CHECK_FALSE(tree->contains("immutable"));
+    CHECK(w.events("FailedReflection") >= 1);
+    const std::size_t writes = w.writes();
+    w.pass(10min);
+    CHECK(w.writes() == writes);
+  }
+}
+
+TEST_CASE("a Secret that is allowed no more when it is read is not sent") {
+  World w("Secret");
+  const kube::Resource& secrets = kube::resources::secrets;
+  REQUIRE(
+      w.rome.create(secrets,
+                    {{"metadata", json::object{{"name", "mine"},
+                                               {"namespace", "shop"},
+                                               {"annotations", json::object{{"liqo.io/allow-reflection", "true"}}}}},
+                     {"data", json::object{{"key", "eA=="}}}},
+                    actor));
+  bool was_listed = false;
+  w.to_rome.on_send([&](const kube::HttpRequest& request) {
+    if (!request.target.starts_with("/api/v1/namespaces/shop/secrets/mine") || std::exchange(was_listed, true)) return;
+    w.simulator.clock().call_in(0s, [&] {
+      (void)w.rome.update(
+          secrets, {"shop", "mine"}, "",
+          [](json::object& tree) {
+            tree["metadata"].as_object().erase("annotations");
+            tree["data"] = json::object{{"key", "eQ=="}};
+          },
+          actor);
+    });
+  });
+  REQUIRE(w.reaches([&] { return was_listed; }, 90s));
+  w.pass(3min);
+  CHECK(w.writes() == 0);
+}
+
+TEST_CASE("who leads no more forgets what objects referred to") {
+  std::vector<std::string> referred;
+  World w("Ingress");
+  w.reflector.on_references([&](const std::string&, const std::string&, auto secrets) { referred = secrets; });
+  REQUIRE(w.rome.create(reflection::find_reflected_kind("Ingress")->resource,
+                        {{"metadata", json::object{{"name", "web"}, {"namespace", "shop"}}},
+                         {"spec", json::object{{"tls", json::array{json::object{{"secretName", "certificate"}}}}}}},
+                        actor));
+  REQUIRE(w.reaches([&] { return referred == std::vector<std::string>{"certificate"}; }));
+  w.stop();
+  CHECK(referred.empty());
+  w.start();
+  CHECK(w.reaches([&] { return !referred.empty(); }));
+}
+
 TEST_CASE("where the first object meets one of somebody else, the next ones are looked at all the same") {
   World w;
   w.pass(1min);
