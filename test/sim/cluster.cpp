@@ -37,6 +37,12 @@ Cluster::Cluster(kube::testing::Simulator& simulator, std::string cluster_id, st
 }
 
 void Cluster::add_provider(const std::string& provider) {
+  add_offloading(provider);
+  add_virtual_node(provider, provider);
+  add_replication(*this, provider);
+}
+
+void Cluster::add_offloading(const std::string& provider) {
   const std::string tenant = tenant_namespace(provider);
   const auto metadata = [&tenant](std::string_view name) {
     return json::object{{"name", name}, {"namespace", tenant}};
@@ -74,15 +80,17 @@ void Cluster::add_provider(const std::string& provider) {
                                                               {api::annotations::made_by_liqod, "true"}}}}},
        {"spec", json::object{{"clusterID", provider}}}},
       operator_actor);
+}
+
+void Cluster::add_virtual_node(const std::string& provider, const std::string& name) {
   const json::object hard{{"cpu", "64"}, {"memory", "256Gi"}, {"pods", "500"}};
   (void)server.create(api::kinds::virtual_nodes,
-                      {{"metadata", metadata(provider)},
+                      {{"metadata", json::object{{"name", name}, {"namespace", tenant_namespace(provider)}}},
                        {"spec", json::object{{"clusterID", provider},
                                              {"createNode", true},
                                              {"kubeconfigSecretRef", json::object{{"name", "kubeconfig"}}},
                                              {"resourceQuota", json::object{{"hard", hard}}}}}},
                       operator_actor);
-  add_replication(*this, provider);
 }
 
 std::string Cluster::node_for(const json::object& pod) {

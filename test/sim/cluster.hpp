@@ -30,6 +30,10 @@ class Cluster {
   /// Applies what a peering leaves at the consumer: Secrets, VirtualNode, the NamespaceMap with the twin of the home
   /// namespace, and what else is replicated.
   void add_provider(const std::string& provider);
+  /// Likewise without a virtual node, and without what is replicated.
+  void add_offloading(const std::string& provider);
+  /// A virtual node of that provider; there may be several.
+  void add_virtual_node(const std::string& provider, const std::string& name);
   std::string node_for(const json::object& pod);
 
   const std::string id;

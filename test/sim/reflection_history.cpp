@@ -1,0 +1,230 @@
+// What liqod did at a provider, held against what was there, and at home, at each moment.
+#include <algorithm>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/reflection/references.hpp"
+#include "reflection_world.hpp"
+
+namespace liqo::sim {
+
+using namespace std::chrono_literals;
+using kube::Object;
+using kube::TimePoint;
+using kube::testing::ChangeType;
+using kube::testing::FakeChange;
+using reflection::ReflectedKind;
+namespace resources = kube::resources;
+
+namespace {
+
+/// A copy stays for five minutes when nothing refers to it any more; what was on its way may arrive later.
+constexpr kube::Duration reference_memory = 7min;
+/// What liqod has seen of home is not older than this when it makes a copy.
+constexpr kube::Duration sight = 1min;
+/// An object of somebody else that appears in the moment in which its name is taken for a copy is given back.
+constexpr kube::Duration give_back_limit = 2min;
+
+/// An object, from one change of it to the next; no tree = it was not there.
+struct State {
+  TimePoint from, until;
+  kube::testing::Tree tree;
+};
+
+/// All states of all objects in a namespace, by name, without gaps.
+std::map<std::string, std::vector<State>> read_states(Cluster& cluster, const kube::Resource& resource,
+                                                      std::string_view ns) {
+  std::map<std::string, std::vector<State>> states;
+  for (const FakeChange& change : cluster.server.store().table(resource).log) {
+    if (change.key.ns != ns) continue;
+    std::vector<State>& of_name = states[change.key.name];
+    if (of_name.empty()) of_name.push_back({TimePoint::min(), change.at, nullptr});
+    of_name.back().until = change.at;
+    of_name.push_back({change.at, TimePoint::max(), change.type == ChangeType::deleted ? nullptr : change.after});
+  }
+  return states;
+}
+
+bool overlaps(const State& state, TimePoint from, TimePoint until) {
+  return state.from <= until && state.until >= from;
+}
+
+bool is_copy(const json::object& object) {
+  return !kube::string_at(object, {"metadata", "labels", api::labels::reflection_origin}).empty();
+}
+
+/// What of an object cannot be changed in place, "" where it cannot be told.
+std::string shape_of(const json::object& object) {
+  if (kube::bool_at(object, {"immutable"})) return "";
+  return "type " + std::string(kube::string_at(object, {"type"})) +
+         (kube::string_at(object, {"spec", "clusterIP"}) == "None" ? " headless" : " whole");
+}
+
+class ReflectionCheck {
+ public:
+  ReflectionCheck(Cluster& home, Cluster& provider, const ReflectedKind& kind, const std::vector<TimePoint>& ends,
+                  std::vector<Violation>& found)
+      : kind_(kind), provider_(provider), ends_(ends), found_(found), twin_(twin_namespace(home.id)) {
+    sources_ = read_states(home, kind.resource, home_namespace);
+    forging_.clusters = {.local = home.id, .remote = provider.id};
+    if (!kind.referred_only) return;
+    for (const auto& [name, states] : read_states(home, resources::pods, home_namespace))
+      for (const State& state : states)
+        if (state.tree && kube::string_at(*state.tree, {"spec", "nodeName"}).starts_with(provider.id))
+          add_references(state, name, reflection::secrets_of_pod(Object(*state.tree)));
+    for (const auto& [name, states] : read_states(home, api::kinds::ingresses, home_namespace))
+      for (const State& state : states)
+        if (state.tree && is_selected(*reflection::find_reflected_kind("Ingress"), *state.tree))
+          add_references(state, name, reflection::secrets_of_ingress(Object(*state.tree)));
+  }
+
+  void run() {
+    for (const FakeChange& change : provider_.server.store().table(kind_.resource).log) {
+      if (change.key.ns != twin_) continue;
+      const std::string uid(uid_of(*change.after));
+      if (change.type == ChangeType::added) made_at_[uid] = change.at;
+      // Tokens of pods are no reflected objects.
+      if (!kind_.no_copy(Object(*change.after), forging_).empty()) continue;
+      const bool is_ours = change.actor.starts_with("liqod-");
+      const bool deletes = change.type == ChangeType::deleted
+                               ? !is_deleting(*change.before)
+                               : change.before && is_deleting(*change.after) && !is_deleting(*change.before);
+      if (change.type == ChangeType::added && !is_ours && !is_copy(*change.after)) strangers_[uid] = change.after;
+      if (const auto theirs = strangers_.find(uid); theirs != strangers_.end())
+        see_stranger(change, uid, theirs->second, is_ours, deletes);
+      else if (is_ours && deletes)
+        see_removal(change, uid);
+      else if (is_ours && change.type != ChangeType::deleted)
+        see_copy(change);
+    }
+    for (const auto& [uid, changed] : changed_)
+      violate("an object of somebody else is left as it is", "it stays changed", *changed);
+  }
+
+ private:
+  void add_references(const State& state, const std::string& referrer, const std::vector<std::string>& secrets) {
+    for (const std::string& secret : secrets) {
+      std::vector<Reference>& known = referred_[secret];
+      // It may have changed in other things meanwhile.
+      if (!known.empty() && known.back().referrer == referrer && known.back().until == state.from)
+        known.back().until = state.until;
+      else
+        known.push_back({state.from, state.until, referrer});
+    }
+  }
+
+  void violate(std::string invariant, std::string what, const FakeChange& change) {
+    const auto at =
+        std::chrono::duration_cast<std::chrono::milliseconds>(change.at.time_since_epoch() - std::chrono::hours(1));
+    found_.push_back({std::move(invariant), std::string(kind_.name) + " " + change.key.name + " in " + provider_.id +
+                                                " at +" + std::to_string(at.count()) + "ms by " + change.actor + ": " +
+                                                std::move(what)});
+  }
+
+  /// The contents of an object beside what its server keeps of it.
+  static json::object contents_of(const json::object& object) {
+    json::object contents = object;
+    for (const char* field : {"resourceVersion", "generation"}) contents["metadata"].as_object().erase(field);
+    return contents;
+  }
+
+  void see_stranger(const FakeChange& change, const std::string& uid, kube::testing::Tree& theirs, bool is_ours,
+                    bool deletes) {
+    const auto changed = changed_.find(uid);
+    if (changed != changed_.end() && change.at - changed->second->at > give_back_limit)
+      violate("an object of somebody else is left as it is", "it was changed for long", *changed->second);
+    if (is_ours && deletes) violate("an object of somebody else is left as it is", "it is deleted", change);
+    if (change.type == ChangeType::deleted) {
+      changed_.erase(uid);
+      return;
+    }
+    if (!is_ours) {
+      theirs = change.after;
+      return;
+    }
+    const json::value now = contents_of(*change.after), before = contents_of(*theirs);
+    if (reflection::is_equal(&now, &before)) {
+      changed_.erase(uid);
+    } else if (is_near_end(change.at)) {
+      changed_.erase(uid);
+      strangers_.erase(uid);
+    } else {
+      changed_.emplace(uid, &change);
+    }
+  }
+
+  bool is_near_end(TimePoint at) const {
+    return std::ranges::any_of(
+        ends_, [at](TimePoint end) { return end - at < give_back_limit && at - end < give_back_limit; });
+  }
+
+  /// A copy goes where its object has gone or is not to be reflected, nothing refers to it, or it cannot be changed.
+  void see_removal(const FakeChange& change, const std::string& uid) {
+    const TimePoint from = made_at_[uid] - sight;
+    const std::string local = kind_.local_name(change.key.name, forging_);
+    const auto source = sources_.find(local);
+    if (source == sources_.end()) return;
+    const std::string shape = shape_of(*change.before);
+    bool is_referred = true;
+    for (const State& state : source->second) {
+      if (!overlaps(state, from, change.at)) continue;
+      if (!state.tree || shape_of(*state.tree) != shape || shape.empty() || !is_selected(*state.tree)) return;
+      is_referred = is_referred && reflection::is_allowed(Object(*state.tree));
+    }
+    if (kind_.referred_only && !is_referred && std::ranges::none_of(referred_[local], [&](const Reference& reference) {
+          return reference.from <= from && reference.until >= change.at;
+        }))
+      return;
+    violate("no copy is deleted that is wanted", "its object was there all the time", change);
+  }
+
+  /// A copy is written of what is at home, and was to be reflected not long ago.
+  void see_copy(const FakeChange& change) {
+    const std::string local = kind_.local_name(change.key.name, forging_);
+    const TimePoint from = change.at - reference_memory;
+    bool is_known = false, is_wanted = false;
+    for (const State& state : sources_[local])
+      if (state.tree && overlaps(state, from, change.at)) {
+        is_known = is_known || is_selected(*state.tree);
+        is_wanted = is_wanted || (is_selected(*state.tree) && reflection::is_allowed(Object(*state.tree)));
+      }
+    if (!is_known) return violate("nothing is sent that is not reflected", "its object was not to be", change);
+    if (kind_.referred_only && !is_wanted && std::ranges::none_of(referred_[local], [&](const Reference& reference) {
+          return reference.from <= change.at && reference.until >= from;
+        }))
+      violate("nothing is sent that is not reflected", "nothing refers to it", change);
+  }
+
+  bool is_selected(const json::object& local) const { return is_selected(kind_, local); }
+  bool is_selected(const ReflectedKind& kind, const json::object& local) const {
+    return reflection::wanted_copy(kind, reflection::SelectionPolicy::deny_list, Object(local), twin_, forging_)
+        .has_value();
+  }
+
+  struct Reference {
+    TimePoint from, until;
+    std::string referrer;
+  };
+
+  const ReflectedKind& kind_;
+  Cluster& provider_;
+  const std::vector<TimePoint>& ends_;
+  std::vector<Violation>& found_;
+  std::string twin_;
+  core::ForgingContext forging_;
+  std::map<std::string, std::vector<State>> sources_;
+  std::map<std::string, std::vector<Reference>> referred_;  ///< by name of the Secret
+  std::map<std::string, TimePoint> made_at_;                ///< by UID of the copy
+  std::map<std::string, kube::testing::Tree> strangers_;    ///< as their owners have made them, by UID
+  std::map<std::string, const FakeChange*> changed_;        ///< those that are not so, since when
+};
+
+}  // namespace
+
+void check_reflection_history(Cluster& home, Cluster& provider, const std::vector<TimePoint>& ends,
+                              std::vector<Violation>& found) {
+  for (const DrawnKind& drawn : drawn_kinds())
+    ReflectionCheck(home, provider, *reflection::find_reflected_kind(drawn.name), ends, found).run();
+}
+
+}  // namespace liqo::sim

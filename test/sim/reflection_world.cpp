@@ -1,0 +1,274 @@
+#include "reflection_world.hpp"
+
+#include <algorithm>
+
+#include "faults.hpp"
+#include "kube/base/base64.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/forge/meta.hpp"
+#include "liqo/core/reflection_filters.hpp"
+#include "liqo/reflection/references.hpp"
+#include "replication.hpp"
+
+namespace liqo::sim {
+
+using namespace std::chrono_literals;
+using kube::Object;
+using kube::ObjectKey;
+using kube::testing::SimLink;
+namespace resources = kube::resources;
+
+namespace {
+
+/// How long all may take to be right when nothing goes wrong any more, and how long a copy stays to which nothing
+/// refers: five minutes from the last reference, or from when it was found.
+constexpr kube::Duration patience = 4min, patience_for_unreferred = 12min;
+/// How long what is right is watched, and in some schedules.
+constexpr kube::Duration rest = 2min, long_rest = 1h;
+
+}  // namespace
+
+ReflectionWorld::ReflectionWorld(std::uint64_t seed)
+    : simulator_(seed),
+      random_(seed * 2654435761u + 41),
+      pairs_(random_.chance(0.3)),
+      patient_(random_.chance(0.1)),
+      home_(simulator_, "rome", simulator_.random().next()),
+      group_(simulator_.executor(), kube::async::TaskGroup::OnFailure::keep_others) {
+  std::map<std::string, kube::testing::FakeApiServer*> servers;
+  for (const char* name : {"milan", "turin"}) {
+    if (!providers_.empty() && random_.chance(0.5)) break;
+    providers_.push_back(std::make_unique<Cluster>(simulator_, name, simulator_.random().next()));
+    servers[name] = &providers_.back()->server;
+  }
+  controllers::Settings settings;
+  settings.cluster_id = home_.id;
+  settings.node_ip = "172.18.0.2";
+  settings.kubelet_version = "v1.35.4";
+  const auto add = [&](const std::string& name) -> ProcessBox& {
+    daemons_[name] =
+        std::make_unique<ProcessBox>(simulator_, home_.id, home_.server, servers, settings, pairs_ ? name : "");
+    return *daemons_[name];
+  };
+  ProcessBox& first = add("rome-a");
+  if (!pairs_) return;
+  ProcessBox& second = add("rome-b");
+  first.set_rival(second);
+  second.set_rival(first);
+}
+
+void ReflectionWorld::note(std::string what) {
+  const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(simulator_.clock().wall() -
+                                                                        kube::testing::VirtualClock::default_start);
+  log_.push_back("+" + std::to_string(at.count()) + "ms " + std::move(what));
+}
+
+std::vector<SimLink*> ReflectionWorld::links() {
+  std::vector<SimLink*> all;
+  for (auto& [name, daemon] : daemons_)
+    for (SimLink* link : daemon->links()) all.push_back(link);
+  return all;
+}
+
+void ReflectionWorld::set_up() {
+  (void)home_.server.create(resources::namespaces, {{"metadata", json::object{{"name", home_namespace}}}}, "operator");
+  const auto add_root_ca = [](Cluster& cluster, std::string_view ns) {
+    (void)cluster.server.create(resources::config_maps,
+                                {{"metadata", json::object{{"name", api::root_ca_name}, {"namespace", ns}}},
+                                 {"data", json::object{{"ca.crt", cluster.id}}}},
+                                reflection_stranger);
+  };
+  add_root_ca(home_, home_namespace);
+  for (const auto& provider : providers_) {
+    home_.add_offloading(provider->id);
+    home_.add_virtual_node(provider->id, provider->id);
+    add_tenant_namespace(*provider, home_.id);
+    add_twin(*provider, home_.id);
+    add_root_ca(*provider, twin_namespace(home_.id));
+  }
+  home_.add_virtual_node("milan", "milan-2");
+  for (const DrawnKind& drawn : drawn_kinds())
+    for (int i = 0; i < drawn.objects; i += 2)
+      (void)home_.server.create(reflection::find_reflected_kind(drawn.name)->resource,
+                                draw(drawn.name, std::string(drawn.stem) + std::to_string(i)), reflection_user);
+  const kube::testing::FaultRates faults = draw_faults(random_, 1s);
+  for (SimLink* link : links()) link->set_faults(faults);
+  for (auto& [name, daemon] : daemons_) daemon->start();
+}
+
+void ReflectionWorld::calm_down() {
+  for (SimLink* link : links()) {
+    link->set_faults({});
+    link->heal();
+  }
+  // What a stranger makes in the likeness of a copy is not looked for where there are no copies.
+  for (const auto& provider : providers_)
+    for (const DrawnKind& drawn : drawn_kinds()) remove_forged(*provider, *reflection::find_reflected_kind(drawn.name));
+  note("everything heals");
+}
+
+void ReflectionWorld::remove_forged(Cluster& provider, const reflection::ReflectedKind& kind) {
+  std::set<std::string_view> written;
+  for (const kube::testing::FakeChange& change : provider.server.store().table(kind.resource).log)
+    if (change.actor.starts_with("liqod-")) written.insert(uid_of(*change.after));
+  for (const Tree& object : provider.server.list(kind.resource, twin_namespace(home_.id)))
+    if (!kube::string_at(*object, {"metadata", "labels", api::labels::reflection_origin}).empty() &&
+        !written.contains(uid_of(*object)))
+      (void)provider.server.remove(kind.resource, {twin_namespace(home_.id), std::string(name_of(*object))}, {},
+                                   reflection_stranger);
+}
+
+// ---- What must be ------------------------------------------------------------------------------------------------
+
+std::set<std::string> ReflectionWorld::find_referred(const Cluster& provider) {
+  std::set<std::string> nodes, referred;
+  for (const Tree& node : home_.server.list(api::kinds::virtual_nodes))
+    if (kube::string_at(*node, {"spec", "clusterID"}) == provider.id) nodes.emplace(name_of(*node));
+  for (const Tree& pod : home_.server.list(resources::pods, home_namespace))
+    if (nodes.contains(std::string(kube::string_at(*pod, {"spec", "nodeName"}))))
+      for (std::string& name : reflection::secrets_of_pod(Object(*pod))) referred.insert(std::move(name));
+  for (const Tree& tree : home_.server.list(api::kinds::ingresses, home_namespace))
+    if (const Object ingress(*tree); !reflection::wanted_copy(*reflection::find_reflected_kind("Ingress"),
+                                                              reflection::SelectionPolicy::deny_list, ingress, "", {}))
+      continue;
+    else
+      for (std::string& name : reflection::secrets_of_ingress(ingress)) referred.insert(std::move(name));
+  return referred;
+}
+
+std::string ReflectionWorld::compare_copies(Cluster& provider, const reflection::ReflectedKind& kind) {
+  const std::string twin = twin_namespace(home_.id), where = " in " + provider.id;
+  std::vector<Object> nodes;
+  for (const Tree& node : home_.server.list(api::kinds::virtual_nodes)) nodes.emplace_back(*node);
+  const Object* oldest = core::filters_decided_by(nodes, provider.id);
+  if (!oldest) return "no virtual node of " + provider.id + " is there";
+  core::ForgingContext forging;
+  forging.clusters = {.local = home_.id, .remote = provider.id};
+  const core::ReflectionFilters filters = core::filters_of(*oldest);
+  forging.patch.labels_not_reflected = filters.labels;
+  const std::set<std::string> referred = kind.referred_only ? find_referred(provider) : std::set<std::string>();
+
+  std::set<std::string> wanted_names;
+  for (const Tree& tree : home_.server.list(kind.resource, home_namespace)) {
+    const Object local(*tree);
+    if (kind.referred_only && !referred.contains(std::string(local.name())) && !reflection::is_allowed(local)) continue;
+    const auto wanted = reflection::wanted_copy(kind, reflection::SelectionPolicy::deny_list, local, twin, forging);
+    if (!wanted) continue;
+    wanted_names.emplace(wanted->name());
+    const std::string title = std::string(kind.name) + " " + std::string(wanted->name());
+    const Tree there = provider.server.get(kind.resource, {twin, std::string(wanted->name())});
+    if (!there) return title + " has no copy" + where;
+    const Object copy(*there);
+    if (!core::is_reflected(copy, forging.clusters)) continue;
+    if (is_deleting(*there)) return title + " is being deleted" + where;
+    const auto agrees = [](const json::object& have, const json::object& want) {
+      return std::ranges::all_of(want, [&](const auto& entry) {
+        const json::value* value = have.if_contains(entry.key());
+        return value && *value == entry.value();
+      });
+    };
+    if (kind.compare(copy, *wanted) != reflection::Comparison::same)
+      return title + " differs" + where + ": " + copy.text() + ", wanted " + wanted->text();
+    if (!agrees(copy.labels(), wanted->labels()) || !agrees(copy.annotations(), wanted->annotations()))
+      return title + " has other labels or annotations" + where + ": " + copy.text() + ", wanted " + wanted->text();
+  }
+  for (const Tree& there : provider.server.list(kind.resource, twin)) {
+    const Object copy(*there);
+    if (core::is_reflected(copy, forging.clusters) && kind.no_copy(copy, forging).empty() &&
+        !wanted_names.contains(std::string(copy.name())))
+      return std::string(kind.name) + " " + std::string(copy.name()) + " is left over" + where;
+  }
+  return "";
+}
+
+std::string ReflectionWorld::find_difference() {
+  int leaders = 0;
+  for (auto& [name, daemon] : daemons_) {
+    if (!daemon->is_running()) return name + " is not running";
+    leaders += daemon->leads();
+    if (daemon->leads() && !daemon->process()->has_synced()) return name + " has incomplete caches";
+  }
+  if (leaders != 1) return std::to_string(leaders) + " processes lead";
+  for (const Tree& node : home_.server.list(api::kinds::virtual_nodes))
+    if (is_deleting(*node)) return "VirtualNode " + std::string(name_of(*node)) + " is still being deleted";
+  for (const Tree& pod : home_.server.list(resources::pods, home_namespace))
+    if (is_deleting(*pod)) return "pod " + std::string(name_of(*pod)) + " is still being deleted";
+  for (const auto& provider : providers_)
+    for (const DrawnKind& drawn : drawn_kinds())
+      if (auto difference = compare_copies(*provider, *reflection::find_reflected_kind(drawn.name));
+          !difference.empty())
+        return difference;
+  return "";
+}
+
+std::vector<std::string> ReflectionWorld::list_writes(kube::TimePoint after) {
+  std::vector<std::string> writes;
+  const auto take = [&](Cluster& cluster) {
+    for (const kube::testing::FakeWrite& write : cluster.server.writes())
+      // An Event that is told once more is counted in the one that is there.
+      if (write.at > after && write.plural != "leases" && write.plural != "nodes" &&
+          (write.plural != "events" || write.method == "POST"))
+        writes.push_back(write.method + " " + write.plural + " " + write.key.text() + " by " + write.actor + " in " +
+                         cluster.id + ": " + std::to_string(write.code));
+  };
+  take(home_);
+  for (const auto& provider : providers_) take(*provider);
+  return writes;
+}
+
+void ReflectionWorld::check_end() {
+  const kube::TimePoint healed = simulator_.clock().now();
+  std::string difference;
+  // Only a Secret to which nothing refers any more may take longer.
+  const auto limit = [&] {
+    return difference.starts_with("Secret ") && difference.find(" is left over") != std::string::npos
+               ? patience_for_unreferred
+               : patience;
+  };
+  do {
+    simulator_.run_for(5s);
+    difference = find_difference();
+    // What is not looked at may wait for a watch that has failed often, which is tried once a minute. And a Secret may
+    // go that nothing refers to since a short while.
+    if (!difference.empty()) continue;
+    simulator_.run_for(2min);
+    difference = find_difference();
+  } while (!difference.empty() && simulator_.clock().now() - healed < limit());
+  for (auto& [name, daemon] : daemons_)
+    if (!daemon->crash().empty()) violations_.push_back({"liqod never ends by itself", name + " " + daemon->crash()});
+  if (!difference.empty()) return violations_.push_back({"everything converges", difference});
+  const kube::TimePoint settled = simulator_.clock().now();
+  simulator_.run_for(random_.chance(0.05) ? long_rest : rest);
+  if (const auto writes = list_writes(settled); !writes.empty())
+    violations_.push_back(
+        {"what has converged is quiet", std::to_string(writes.size()) + " writes at rest, first " + writes[0]});
+  if (difference = find_difference(); !difference.empty())
+    violations_.push_back({"everything converges", "and stays: " + difference});
+}
+
+std::vector<Violation> ReflectionWorld::run() {
+  set_up();
+  try {
+    simulator_.run(live(), 2h);
+  } catch (const std::exception& error) {
+    violations_.push_back({"every process can be restarted", error.what()});
+    return std::move(violations_);
+  }
+  calm_down();
+  check_end();
+  for (const auto& provider : providers_) check_reflection_history(home_, *provider, ends_, violations_);
+  for (auto& [name, daemon] : daemons_)
+    for (Violation& violation : daemon->check_requests()) violations_.push_back(std::move(violation));
+  for (auto& [name, daemon] : daemons_) {
+    if (!daemon->is_running()) continue;
+    try {
+      simulator_.run(daemon->stop(false), 2min);
+    } catch (const std::runtime_error&) {
+      violations_.push_back({"every process can be stopped", name + " does not end"});
+    }
+  }
+  return std::move(violations_);
+}
+
+}  // namespace liqo::sim

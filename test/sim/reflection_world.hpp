@@ -1,0 +1,113 @@
+// One home cluster, two providers of which one has two virtual nodes, and people on all sides who make, change and
+// remove what is reflected, and its copies.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cluster.hpp"
+#include "invariants.hpp"
+#include "kube/async/task_group.hpp"
+#include "liqo/reflection/kind.hpp"
+#include "process_box.hpp"
+
+namespace liqo::sim {
+
+/// Who acts for people; at a provider all that these make without the labels of a copy is somebody else's.
+inline constexpr std::string_view reflection_user = "user", reflection_stranger = "stranger";
+
+/// The kinds that are reflected, with the contents that people draw for them.
+struct DrawnKind {
+  std::string_view name;  ///< as the table of kinds has it
+  std::string_view stem;  ///< of the names of its objects
+  int objects;            ///< how many names there are
+};
+std::span<const DrawnKind> drawn_kinds();
+
+/// One schedule of reflection. The seed decides everything. Destroy only after a run without violations: what hangs
+/// still uses it.
+class ReflectionWorld {
+ public:
+  explicit ReflectionWorld(std::uint64_t seed);
+
+  /// Runs the schedule and answers what went wrong.
+  std::vector<Violation> run();
+  /// What was done, for a schedule that failed.
+  const std::vector<std::string>& log() const { return log_; }
+
+ private:
+  using Act = void (ReflectionWorld::*)();
+
+  void note(std::string what);
+  void note_end() { ends_.push_back(simulator_.clock().now()); }
+  void set_up();
+  asio::awaitable<void> live();
+  void calm_down();
+  /// Takes away what only strangers have written of what looks like copies.
+  void remove_forged(Cluster& provider, const reflection::ReflectedKind& kind);
+
+  // What people at home do.
+  void create_object();
+  void edit_object();
+  void delete_object();
+  void create_pod();
+  void delete_pod();
+  void change_virtual_nodes();
+  void edit_filters();
+  // What happens at a provider.
+  void edit_copy();
+  void delete_copy();
+  void hold_copy();
+  void take_name();
+  void free_name();
+  void forge_copy();
+  // What fails.
+  void restart_daemon();
+  void break_link();
+  void restart_api_server();
+  void cut_watches();
+  void compact();
+
+  asio::awaitable<void> restart(std::string name, bool killed, kube::Duration downtime);
+  asio::awaitable<void> outage(std::vector<kube::testing::SimLink*> links, bool refuses, kube::Duration length);
+  asio::awaitable<void> release(Cluster* provider, const reflection::ReflectedKind* kind, kube::ObjectKey key);
+  json::object draw(std::string_view kind, const std::string& name);
+  Cluster& any_provider();
+  const DrawnKind& any_kind();
+  std::string any_name(const DrawnKind& drawn);
+  Tree any_copy(Cluster& provider, const reflection::ReflectedKind& kind);
+  Tree pick(const std::vector<Tree>& from);
+  std::vector<kube::testing::SimLink*> links();
+
+  void check_end();
+  /// The first thing that is not as it should be, "" when all is.
+  std::string find_difference();
+  std::string compare_copies(Cluster& provider, const reflection::ReflectedKind& kind);
+  std::set<std::string> find_referred(const Cluster& provider);
+  std::vector<std::string> list_writes(kube::TimePoint after);
+
+  kube::testing::Simulator simulator_;
+  kube::Random random_;
+  bool pairs_, patient_;  ///< two replicas; a schedule that goes on for so long that nothing refers to some Secrets
+  Cluster home_;
+  std::vector<std::unique_ptr<Cluster>> providers_;
+  std::map<std::string, std::unique_ptr<ProcessBox>> daemons_;  ///< of home, by identity
+  kube::async::TaskGroup group_;
+  std::vector<Violation> violations_;
+  std::vector<std::string> log_;
+  std::vector<kube::TimePoint> ends_;  ///< when something ended that may have had a request under way
+  int next_pod_ = 0;
+  int next_value_ = 0;
+};
+
+/// Checks what liqod has done at one provider against what was there, and at home, at each moment. `ends`: when a
+/// process, a session or its lead ended. What it had applied where somebody else had taken a name at that moment is not
+/// known to the next one (docs/known-gaps.md).
+void check_reflection_history(Cluster& home, Cluster& provider, const std::vector<kube::TimePoint>& ends,
+                              std::vector<Violation>& found);
+
+}  // namespace liqo::sim
