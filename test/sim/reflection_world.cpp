@@ -145,8 +145,9 @@ std::string ReflectionWorld::compare_copies(Cluster& provider, const reflection:
   if (!oldest) return "no virtual node of " + provider.id + " is there";
   core::ForgingContext forging;
   forging.clusters = {.local = home_.id, .remote = provider.id};
-  const core::ReflectionFilters filters = core::filters_of(*oldest);
+  const core::ReflectionFilters filters = core::filters_of(*oldest, nullptr, controllers::Settings().not_reflected);
   forging.patch.labels_not_reflected = filters.labels;
+  forging.patch.annotations_not_reflected = filters.annotations;
   const std::set<std::string> referred = kind.referred_only ? find_referred(provider) : std::set<std::string>();
 
   std::set<std::string> wanted_names;
