@@ -105,6 +105,7 @@ void ProviderSession::start() {
   };
   workers_.spawn(FirstRead::run(*this));
   workers_.spawn(read_addresses_first());
+  workers_.spawn(read_rules_first());
 }
 
 std::string ProviderSession::overflow() const {
@@ -306,6 +307,11 @@ bool ProviderSession::read_addresses() {
 asio::awaitable<void> ProviderSession::read_addresses_first() {
   // A kind that is not installed never completes a list, and nothing tells of that.
   while (!read_addresses()) co_await context_.clock.sleep(std::chrono::milliseconds(200));
+}
+
+asio::awaitable<void> ProviderSession::read_rules_first() {
+  while (!templates_.is_known()) co_await context_.clock.sleep(std::chrono::milliseconds(200));
+  read_rules();
 }
 
 asio::awaitable<void> ProviderSession::probe() {

@@ -255,7 +255,8 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile_session(kube::WorkKey 
     co_return Outcome::done();
   }
   if (!templates_.is_known()) {
-    if (templates_.trouble()) refuse(kube::Failure(*templates_.trouble()).in("reading the VkOptionsTemplates"));
+    if (templates_.trouble() && !entry.session)
+      refuse(kube::Failure(*templates_.trouble()).in("reading the VkOptionsTemplates"));
     co_return Outcome::again_after(200ms);
   }
   if (const auto options = templates_.of(*object)) {

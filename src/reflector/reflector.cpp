@@ -211,6 +211,8 @@ void Reflector::start_reading() {
     ns->at_home.clear();
     ns->there.clear();
     ns->listed.clear();
+    // What was asked for while nobody ran is forgotten, and everything is forged anew.
+    ns->is_reconsidered = false;
     enqueue(*ns, {});
   }
 }
@@ -269,6 +271,7 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
     for (const auto& [name, ns] : namespaces_) {
       enqueue(*ns, {});
       enqueue_all(*ns);
+      if (ns->is_reconsidered) enqueue(*ns, std::string(all_objects));
     }
     co_return Outcome::done();
   }

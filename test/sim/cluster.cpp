@@ -32,7 +32,7 @@ Cluster::Cluster(kube::testing::Simulator& simulator, std::string cluster_id, st
        {api::kinds::virtual_nodes, api::kinds::namespace_maps, api::kinds::namespace_offloadings,
         api::kinds::shadow_pods, api::kinds::shadow_endpoint_slices, api::kinds::resource_slices, api::kinds::renews,
         api::kinds::tenants, api::kinds::identities, api::kinds::configurations, api::kinds::foreign_clusters,
-        api::kinds::quotas, api::kinds::storage_classes, api::kinds::ips})
+        api::kinds::quotas, api::kinds::storage_classes, api::kinds::ips, api::kinds::vk_options_templates})
     server.serve(kind);
 }
 

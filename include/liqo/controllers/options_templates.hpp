@@ -23,7 +23,9 @@ class OptionsTemplates {
   }
   /// Whether all have been read, or there can be none because the kind is not installed.
   bool is_known() const {
-    return templates_->has_synced() || (templates_->trouble() && templates_->trouble()->is_not_found());
+    // What was once seen not to be there is not waited for again while the server cannot be asked.
+    is_absent_ = is_absent_ || (templates_->trouble() && templates_->trouble()->is_not_found());
+    return templates_->has_synced() || is_absent_;
   }
   /// Why they cannot be read.
   const std::optional<kube::Failure>& trouble() const { return templates_->trouble(); }
@@ -44,6 +46,7 @@ class OptionsTemplates {
  private:
   std::string liqo_namespace_;
   kube::InformerHandle templates_;
+  mutable bool is_absent_ = false;
 };
 
 }  // namespace liqo::controllers

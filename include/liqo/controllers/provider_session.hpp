@@ -70,6 +70,7 @@ class ProviderSession {
   /// Tells the pods which addresses are declared, once what says so is known. Answers whether it is.
   bool read_addresses();
   asio::awaitable<void> read_addresses_first();
+  asio::awaitable<void> read_rules_first();
 
   Context context_;
   std::shared_ptr<ProviderLink> link_;

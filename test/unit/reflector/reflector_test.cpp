@@ -381,6 +381,32 @@ TEST_CASE("a namespace in which much is considered anew holds up no other, and i
   CHECK(e.world.to_rome.requests() - requests < 12);
 }
 
+TEST_CASE("what is asked for while nobody runs this, or not all is known, is not lost") {
+  World w;
+  w.stop();
+  w.reflector.reconsider();
+  w.start();
+  REQUIRE(w.rome.create(kind, World::config_map("shop", "words", "ciao", {{"team", "a"}, {"tier", "b"}}), actor));
+  const auto labels = [&] {
+    const auto tree = w.milan.get(kind, {"shop-rome", "words"});
+    return tree ? kube::object_at(*tree, {"metadata", "labels"}) : json::object();
+  };
+  REQUIRE(w.reaches([&] { return labels().contains("team"); }));
+  w.reflector.set_filters({.labels = {"team"}, .annotations = {}});
+  CHECK(w.reaches([&] { return !labels().contains("team") && labels().contains("tier"); }, 10s));
+
+  Endpoints e;
+  e.home.unreachable = {"192.0.2.9"};
+  e.create("web", "192.0.2.9");
+  REQUIRE(e.world.reaches([&] { return e.world.writes() == 1; }));
+  e.home.known = false;
+  e.home.unreachable.clear();
+  e.world.reflector.reconsider("shop");
+  e.world.pass(20s);
+  e.home.known = true;
+  CHECK(e.world.reaches([&] { return e.endpoint() != nullptr; }, 10s));
+}
+
 TEST_CASE("what changes while not all is known that decides about it is followed afterwards") {
   Endpoints e;
   e.create("web", "10.200.3.4");
