@@ -11,8 +11,9 @@ namespace kube {
 
 /// Reads a list page by page (`options.limit` objects each, 500 where it is 0) and gives each object to `take`, which
 /// must not suspend; false = no more. A page of too many bytes is asked for again with fewer objects. What is no object
-/// with a name is left out, and so is what is nested too deep (wire::ListPage), unless only metadata are asked for. Returns the resource version of the list: all pages are of one state. Failures: those of
-/// Api::list(), also where the server forgets that state before the last page (Failure::is_expired()).
+/// with a name is left out, and so is what is nested too deep (wire::ListPage), unless only metadata are asked for.
+/// Returns the resource version of the list: all pages are of one state. Failures: those of Api::list(), also where the
+/// server forgets that state before the last page (Failure::is_expired()).
 asio::awaitable<Result<std::string>> list_all(Api& api, Resource resource, std::string ns, ListOptions options,
                                               std::function<bool(Object)> take);
 
