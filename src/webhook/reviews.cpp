@@ -17,7 +17,6 @@
 namespace liqo::webhook {
 namespace {
 
-namespace json = kube::json;
 namespace labels = api::labels;
 namespace kinds = api::kinds;
 using core::admission::Answer;
@@ -387,8 +386,8 @@ asio::awaitable<kube::Result<std::vector<kube::Object>>> Reviews::read_all(kube:
                                                                            std::string label_selector) {
   std::vector<kube::Object> all;
   const auto listed = co_await kube::list_all(
-      context_.api, std::move(kind), std::move(ns),
-      {.selection = {.label_selector = std::move(label_selector)}, .limit = page}, [&all](kube::Object object) {
+      context_.api, kind, std::move(ns), {.selection = {.label_selector = std::move(label_selector)}, .limit = page},
+      [&all](kube::Object object) {
         all.push_back(std::move(object));
         return all.size() < most_objects;
       });

@@ -13,9 +13,7 @@ namespace liqo::controllers {
 
 class OptionsTemplates {
  public:
-  explicit OptionsTemplates(Context context)
-      : liqo_namespace_(context.settings.liqo_namespace),
-        templates_(context.home.acquire({.resource = api::kinds::vk_options_templates})) {}
+  explicit OptionsTemplates(const Context& context);
 
   /// Called when any of them has changed, and when all are known.
   void subscribe(const std::function<void()>& changed) {

@@ -105,12 +105,12 @@ bool tell_direct(const Usable& usable, json::object& metadata) {
     json::array& of_cluster = clusters[cluster].emplace_array();
     for (const std::string& address : addresses) of_cluster.emplace_back(address);
   }
-  std::string text = json::serialize(json::object{{"clusterAddresses", std::move(clusters)}});
+  const std::string text = json::serialize(json::object{{"clusterAddresses", std::move(clusters)}});
   json::object& all = metadata["annotations"].get_object();
   std::size_t bytes = annotations::direct_connections.size() + text.size() + digest_bytes;
   for (const auto& [key, value] : all) bytes += key.size() + value.get_string().size();
   if (bytes >= most_annotation_bytes) return false;
-  all[annotations::direct_connections] = std::move(text);
+  all[annotations::direct_connections] = text;
   return true;
 }
 
