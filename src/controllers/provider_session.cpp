@@ -205,7 +205,9 @@ void ProviderSession::take_rules(const kube::Object& decides, const std::vector<
     each.reflector->set_policy(policy);
     if (each.is_on == (policy.workers > 0)) continue;
     each.is_on = policy.workers > 0;
-    log_.info(each.is_on ? "kind is reflected" : "kind is not reflected", {{"kind", each.reflector->kind().name}});
+    // That all kinds are when a session begins is as it should be.
+    if (!each.is_on || !reflected_.empty())
+      log_.info(each.is_on ? "kind is reflected" : "kind is not reflected", {{"kind", each.reflector->kind().name}});
     for (const auto& [local, remote] : reflected_) {
       if (each.is_on) {
         each.reflector->start_namespace(local, remote);
