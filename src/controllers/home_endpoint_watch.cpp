@@ -1,5 +1,6 @@
 #include "liqo/controllers/home_endpoint_watch.hpp"
 
+#include "known.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/reflector/header.hpp"
@@ -87,11 +88,7 @@ void HomeEndpointWatch::set_network(std::span<const kube::Object> configurations
 }
 
 bool HomeEndpointWatch::is_known() const {
-  if (!addresses_ || !nodes_) return false;
-  // What was once seen not to be there is not waited for again while the server cannot be asked.
-  if (const auto& trouble = ips_->trouble(); trouble && (trouble->is_not_found() || trouble->is_forbidden()))
-    has_no_ips_ = true;
-  return nodes_->has_synced() && services_->has_synced() && (ips_->has_synced() || has_no_ips_);
+  return addresses_ && nodes_ && nodes_->has_synced() && services_->has_synced() && is_known_or_forbidden(*ips_);
 }
 
 std::string HomeEndpointWatch::cluster_of(std::string_view node) const {

@@ -45,9 +45,6 @@ std::vector<core::Cidr> declared(const std::string& ranges) {
   return core::parse_ranges(ranges).value_or(std::vector<core::Cidr>());
 }
 
-/// Kubernetes before 1.33 has no such kind.
-bool is_absent(const kube::Informer& informer) { return informer.trouble() && informer.trouble()->is_not_found(); }
-
 }  // namespace
 
 OwnAddressWatch::OwnAddressWatch(Context context, Handler changed)
@@ -83,8 +80,8 @@ void OwnAddressWatch::watch(kube::InformerHandle& handle, const kube::InformerSc
 }
 
 bool OwnAddressWatch::is_known() const {
-  return pods_ && pods_->has_synced() && services_->has_synced() && nodes_->has_synced() &&
-         (service_cidrs_->has_synced() || is_absent(*service_cidrs_));
+  // Kubernetes before 1.33 has no ServiceCIDRs.
+  return pods_ && pods_->has_synced() && services_->has_synced() && nodes_->has_synced() && service_cidrs_->is_known();
 }
 
 }  // namespace liqo::controllers

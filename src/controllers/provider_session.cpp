@@ -5,6 +5,7 @@
 #include <set>
 
 #include "is_older.hpp"
+#include "known.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -12,16 +13,6 @@
 #include "liqo/core/foreign_cluster.hpp"
 
 namespace liqo::controllers {
-
-namespace {
-
-/// Whether there is nothing to wait for: the list is complete, or the kind is not installed, or not ours to read.
-bool is_known(const kube::Informer& informer) {
-  const auto& trouble = informer.trouble();
-  return informer.has_synced() || (trouble && (trouble->is_not_found() || trouble->is_forbidden()));
-}
-
-}  // namespace
 
 ProviderSession::ProviderSession(const asio::any_io_executor& executor, std::string tenant_namespace,
                                  core::ForgingContext forging, std::unique_ptr<ProviderLink> link,
@@ -282,7 +273,8 @@ void ProviderSession::read_mapping() {
 }
 
 bool ProviderSession::read_addresses() {
-  if (!is_known(*foreign_clusters_) || !is_known(*configurations_) || !is_known(*ips_)) return false;
+  for (const kube::InformerHandle* source : {&foreign_clusters_, &configurations_, &ips_})
+    if (!is_known_or_forbidden(**source)) return false;
   const std::string& cluster = pods_.forging().clusters.remote;
   // Of several ForeignClusters for one cluster the oldest counts, here as for its status.
   std::optional<kube::Object> peer;

@@ -29,11 +29,6 @@ constexpr std::string_view by_consumer = "consumer", by_namespace = "namespace",
 /// Asks whether addresses can be judged now: one key for all that wait for it.
 kube::WorkKey key_of_waiting() { return {}; }
 
-/// Whether there is nothing to wait for: the list is complete, or the kind is not installed.
-bool is_known(const kube::Informer& informer) {
-  return informer.has_synced() || (informer.trouble() && informer.trouble()->is_not_found());
-}
-
 void index_by_origin(const kube::Object& shadow, std::vector<std::string>& out) {
   out.emplace_back(shadow.label(api::labels::reflection_origin));
 }
@@ -281,7 +276,7 @@ std::string ShadowEndpointSliceController::left_behind(const kube::ObjectKey& ke
   return is_nobodys && !consumer_of(key.ns).empty() ? std::string(live->uid()) : "";
 }
 
-bool ShadowEndpointSliceController::can_judge() const { return own_.is_known() && is_known(*configurations_); }
+bool ShadowEndpointSliceController::can_judge() const { return own_.is_known() && configurations_->is_known(); }
 
 asio::awaitable<Outcome> ShadowEndpointSliceController::reconcile(kube::WorkKey work) {
   if (work == key_of_waiting()) {

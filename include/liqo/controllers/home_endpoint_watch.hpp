@@ -45,7 +45,6 @@ class HomeEndpointWatch final : public core::HomeEndpoints {
   std::map<std::string, std::string, std::less<>> clusters_;  ///< by virtual node
   /// In reflected namespaces: what Services say, and what IP objects assign.
   std::map<kube::ObjectKey, std::string> said_, assigned_;
-  mutable bool has_no_ips_ = false;  ///< there is no such kind, or it may not be read
 };
 
 }  // namespace liqo::controllers

@@ -20,11 +20,7 @@ class OptionsTemplates {
     templates_.subscribe([changed](const kube::ObjectKey&) { changed(); }, changed);
   }
   /// Whether all have been read, or there can be none because the kind is not installed.
-  bool is_known() const {
-    // What was once seen not to be there is not waited for again while the server cannot be asked.
-    is_absent_ = is_absent_ || (templates_->trouble() && templates_->trouble()->is_not_found());
-    return templates_->has_synced() || is_absent_;
-  }
+  bool is_known() const { return templates_->is_known(); }
   /// Why they cannot be read.
   const std::optional<kube::Failure>& trouble() const { return templates_->trouble(); }
   /// The one that a VirtualNode follows; nothing where it follows none; a failure where it names one that is not there.
@@ -44,7 +40,6 @@ class OptionsTemplates {
  private:
   std::string liqo_namespace_;
   kube::InformerHandle templates_;
-  mutable bool is_absent_ = false;
 };
 
 }  // namespace liqo::controllers

@@ -486,6 +486,7 @@ void Informer::report(const Failure& failure) {
   // A line when the trouble begins or changes its words, not at each try.
   const bool news = !trouble_ || trouble_->text() != failure.text();
   trouble_ = failure;
+  is_absent_ = is_absent_ || failure.is_not_found();
   // What it answers says that it is there again.
   if (outage_ && !Outage::is_one(failure)) outage_->end(this);
   if (failure.is_expired()) return;

@@ -130,6 +130,22 @@ TEST_CASE("an informer of metadata holds no content, whichever way it was listed
   }
 }
 
+TEST_CASE("a kind that is not installed is known not to be, also while its server cannot be asked") {
+  World w({.resource = {"example.io", "v1", "gadgets", "Gadget"}});
+  w.start();
+  CHECK_FALSE(w.informer.is_known());
+  REQUIRE(w.reaches([&] { return w.informer.is_known(); }));
+  w.link.refuse();
+  w.pass(2min);
+  REQUIRE(w.informer.trouble());
+  CHECK_FALSE(w.informer.trouble()->is_not_found());
+  CHECK(w.informer.is_known());
+  CHECK_FALSE(w.informer.has_synced());
+  w.link.heal();
+  w.server.serve(Resource{"example.io", "v1", "gadgets", "Gadget"});
+  CHECK(w.syncs());
+}
+
 TEST_CASE("an informer that only hears of errors pauses longer and longer") {
   for (const int code : {500, 410}) {
     CAPTURE(code);

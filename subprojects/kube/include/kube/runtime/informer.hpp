@@ -73,6 +73,9 @@ class Informer {
   /// True once a complete list has been taken. Stays true afterwards.
   bool has_synced() const { return synced_.is_set(); }
   asio::awaitable<void> wait_synced() { return synced_.wait(); }
+  /// Whether there is nothing to wait for: it has synced, or the server has said that it has no such kind. Stays true,
+  /// also while the server cannot be asked.
+  bool is_known() const { return has_synced() || is_absent_; }
   /// Every change up to this resource version has been taken from the server; 0 while the list has to be read anew.
   /// Versions of one resource are ordered (KEP-5504).
   std::uint64_t version() const {
@@ -176,6 +179,7 @@ class Informer {
   TimePoint opened_{};   ///< of the watch that is open or was last
   TimePoint told_at_{};  ///< when a watch was opened or has told something, for people to see
   std::optional<Failure> trouble_;
+  bool is_absent_ = false;  ///< the server once had no such kind
   int failures_ = 0;
   BackoffPolicy backoff_{std::chrono::milliseconds(800), std::chrono::seconds(30)};
   Log log_;
