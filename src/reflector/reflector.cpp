@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
-#include "kube/client/list_all.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/endpoints/home_endpoints.hpp"
-#include "liqo/reflector/contents.hpp"
 #include "liqo/reflector/header.hpp"
+#include "reflector_parts.hpp"
 
 namespace liqo::reflector {
 namespace {
@@ -20,8 +19,6 @@ constexpr std::int64_t check_after_ms = 17'000, check_before_ms = 23'000;
 /// Where nothing is reflected of a kind that is not watched at home, its objects are looked through so often for
 /// annotations.
 constexpr std::int64_t idle_check_ms = 60'000;
-/// A copy stays for so long when nothing refers to its object any more.
-constexpr kube::Duration reference_grace = 5min;
 /// While it is not known what refers to a copy, this is between two looks.
 constexpr kube::Duration unknown_pause = 30s;
 /// A copy that somebody is deleting is looked at again after this time.
@@ -42,15 +39,6 @@ constexpr std::string_view by_namespace = "namespace";
 
 void index_by_namespace(const kube::Object& object, std::vector<std::string>& out) { out.emplace_back(object.ns()); }
 
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  return out;
-}
-
-std::uint64_t version_of(const kube::Object& object) { return kube::Store::version_number(object.resource_version()); }
-
 /// Whether an object that bears what was applied to make a copy was there before. Who made it is one of its managers,
 /// and wrote it no later than we did. Those who write to a copy do so after it was made; what they write of its status
 /// says nothing.
@@ -69,52 +57,6 @@ bool was_there_before(const kube::Object& object) {
 
 }  // namespace
 
-struct Reflector::Namespace {
-  Namespace(std::string local_name, std::string remote_name, const kube::Resource& resource, ReflectorContext& context,
-            std::size_t& held)
-      : local(std::move(local_name)),
-        remote(std::move(remote_name)),
-        copies(context.stores, resource, remote),
-        at_home(held),
-        there(held) {}
-
-  std::string local, remote;
-  Copies copies;
-  Contents at_home, there;  ///< by the name of the object, and of the copy
-  bool was_read = false;    ///< both sides, since this process leads
-  /// Of a kind that is not watched at home: what is there, and whether it is annotated to be reflected.
-  struct Listed {
-    std::uint64_t version = 0;
-    bool allowed = false;
-  };
-  std::map<std::string, Listed> listed;
-  /// Of a kind that is reflected only then: what is referred to, and until when it counts as such; nothing = it is now.
-  std::map<std::string, std::optional<kube::TimePoint>> referred;
-  /// Of such a kind: copies that were found when the twin was read stay until then, whatever refers to them. They are a
-  /// provider's word, and have nothing read at home, or written.
-  std::map<std::string, kube::TimePoint> found;
-  std::set<std::string> referring;  ///< objects whose references were told
-  struct Told {
-    kube::TimePoint at{};
-    bool lacks = false;
-  };
-  std::map<std::string, Told> told;  ///< that copies lack something
-  /// Of a kind with a pace: when an object was last looked at for its copy.
-  std::map<std::string, kube::TimePoint> looked_at;
-  std::uint64_t wishes = 0;      ///< changes of what is wished, other than by a change of an object at home
-  bool is_reconsidered = false;  ///< it is about to be
-  kube::TimePoint reconsidered_at{};
-  std::map<std::string, std::string> replaced;  ///< UID of what was removed to be made again, by name of the copy
-  std::set<std::string> unsure;                 ///< copies that were to be made, and it is not known whether they were
-  ReflectionCounters counters;
-
-  /// Nothing of an object is left on either side.
-  void forget(const std::string& name) {
-    told.erase(name);
-    looked_at.erase(name);
-  }
-};
-
 Reflector::Reflector(const asio::any_io_executor& executor, const reflection::ReflectedKind& kind,
                      reflection::SelectionPolicy policy, core::ForgingContext forging, ReflectorContext context)
     : kind_(kind),
@@ -122,7 +64,7 @@ Reflector::Reflector(const asio::any_io_executor& executor, const reflection::Re
       forging_(std::move(forging)),
       context_(context),
       controller_(executor, context.clock, context.random, context.metrics,
-                  {.name = lower_case(kind.name) + "-reflection", .fill = [this] { start_reading(); }},
+                  {.name = reflection::option_name(kind) + "-reflection", .fill = [this] { start_reading(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {}
 
 Reflector::~Reflector() = default;
@@ -322,26 +264,6 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
       std::chrono::milliseconds(context_.random.between(idle_check_ms, idle_check_ms * 5 / 4)));
 }
 
-asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
-  std::map<std::string, Namespace::Listed> now;
-  auto read =
-      co_await kube::list_all(context_.home.api(), kind_.resource, ns->local,
-                              {.resource_version = "0", .metadata_only = true}, [&](const kube::Object& object) {
-                                now[std::string(object.name())] = {version_of(object), reflection::is_allowed(object)};
-                                return true;
-                              });
-  if (!read) co_return kube::fail(std::move(read.error()), "looking for what is to be reflected");
-  std::swap(ns->listed, now);
-  if (!is_current(*ns)) co_return kube::Result<void>();
-  for (const auto& [name, listed] : ns->listed) {
-    const auto before = now.find(name);
-    if (before == now.end() || before->second.version != listed.version) enqueue(*ns, name);
-  }
-  for (const auto& [name, listed] : now)
-    if (!ns->listed.contains(name)) enqueue(*ns, name);
-  co_return kube::Result<void>();
-}
-
 bool Reflector::is_referred(const Namespace& ns, const std::string& name) const {
   const auto found = ns.referred.find(name);
   return found != ns.referred.end() && (!found->second || *found->second > context_.clock.now());
@@ -356,92 +278,6 @@ std::optional<std::uint64_t> Reflector::version_at_home(const Namespace& ns, con
   const auto listed = ns.listed.find(name);
   if (!is_referred(ns, name) && (listed == ns.listed.end() || !listed->second.allowed)) return std::nullopt;
   return listed == ns.listed.end() ? 0 : listed->second.version;
-}
-
-asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
-  if (is_off()) co_return kube::Result<void>();
-  if (kind_.referred_only) co_return co_await list_home(ns);
-  auto read =
-      co_await kube::list_all(context_.home.api(), kind_.resource, ns->local, {}, [&](const kube::Object& object) {
-        ns->at_home.put(std::string(object.name()), object.text());
-        // What is not held is read when it is needed.
-        return held_ < Contents::limit / 2;
-      });
-  if (!read) co_return kube::fail(std::move(read.error()), "reading what is to be reflected");
-  co_return kube::Result<void>();
-}
-
-asio::awaitable<kube::Result<void>> Reflector::read_copies(Shared ns) {
-  ns->copies.clear();
-  ns->found.clear();
-  auto read =
-      co_await kube::list_all(context_.provider, kind_.copies(), ns->remote, {}, [&](const kube::Object& object) {
-        std::string local = kind_.local_name(object.name(), forging_);
-        if (local.empty()) return true;
-        ns->copies.find_there(object);
-        ns->there.put(std::string(object.name()), object.text());
-        // Who refers to what may not be known yet.
-        if (kind_.referred_only) ns->found[std::move(local)] = context_.clock.now() + reference_grace;
-        return !context_.stores.is_exceeded();
-      });
-  if (!read) co_return kube::fail(std::move(read.error()), "reading the copies in " + ns->remote);
-  // Its owner has been told, and drops the session.
-  if (context_.stores.is_exceeded()) co_return kube::fail(kube::Errc::too_large, "more is there than may be held");
-  co_return kube::Result<void>();
-}
-
-asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
-  const std::uint64_t newest = ns->copies.newest();
-  // Any version that the server's cache has will do, where it is not older than what is known.
-  for (const char* version : {"0", ""}) {
-    std::vector<Copies::Seen> seen;
-    auto read = co_await kube::list_all(
-        context_.provider, kind_.copies(), ns->remote, {.resource_version = version, .metadata_only = true},
-        [&](const kube::Object& object) {
-          if (!kind_.local_name(object.name(), forging_).empty())
-            seen.push_back({std::string(object.name()), std::string(object.uid()), version_of(object)});
-          return true;
-        });
-    if (!read) co_return kube::fail(std::move(read.error()), "comparing the copies in " + ns->remote);
-    const std::uint64_t list_version = kube::Store::version_number(*read);
-    if (list_version < newest) continue;
-    for (const std::string& name : ns->copies.compare(seen, list_version)) {
-      ns->there.erase(name);
-      enqueue_copy(*ns, name);
-    }
-    co_return kube::Result<void>();
-  }
-  // The server's own word is older than what it has answered before: its database was restored. Until the twin has been
-  // read anew nothing is written there.
-  ns->was_read = false;
-  co_return kube::Result<void>();
-}
-
-asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_source(Shared ns, std::string name) {
-  const kube::ObjectKey key{ns->local, std::move(name)};
-  if (const std::string text = ns->at_home.take(key.name); !text.empty()) {
-    auto object = kube::Object::parse(text);
-    if (object && version_of(*object) >= version_at_home(*ns, key.name).value_or(0)) {
-      // The elements of a list do not name their kind, and Events need it.
-      object->tree()["apiVersion"] = kind_.resource.api_version();
-      object->tree()["kind"] = kind_.resource.kind;
-      co_return std::optional(std::move(*object));
-    }
-  }
-  auto live = co_await context_.home.api().get(kind_.resource, key);
-  if (live) co_return std::optional(std::move(*live));
-  if (live.error().is_not_found()) co_return std::nullopt;
-  co_return kube::fail(std::move(live.error()), "reading what is to be reflected");
-}
-
-asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_copy(Shared ns, std::string name) {
-  if (const std::string text = ns->there.take(name); !text.empty())
-    if (auto object = kube::Object::parse(text)) co_return std::optional(std::move(*object));
-  auto live = co_await context_.provider.get(kind_.copies(), {ns->remote, name});
-  if (live) co_return std::optional(std::move(*live));
-  if (!live.error().is_not_found()) co_return kube::fail(std::move(live.error()), "reading a copy");
-  ns->copies.erase(name);
-  co_return std::nullopt;
 }
 
 std::optional<kube::Duration> Reflector::stays_for(const Namespace& ns, const std::string& name) const {

@@ -1,0 +1,69 @@
+// What the sources of Reflector share.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "liqo/reflector/contents.hpp"
+#include "liqo/reflector/reflector.hpp"
+
+namespace liqo::reflector {
+
+/// A copy stays for so long when nothing refers to its object any more.
+inline constexpr kube::Duration reference_grace = std::chrono::minutes(5);
+
+inline std::uint64_t version_of(const kube::Object& object) {
+  return kube::Store::version_number(object.resource_version());
+}
+
+struct Reflector::Namespace {
+  Namespace(std::string local_name, std::string remote_name, const kube::Resource& resource, ReflectorContext& context,
+            std::size_t& held)
+      : local(std::move(local_name)),
+        remote(std::move(remote_name)),
+        copies(context.stores, resource, remote),
+        at_home(held),
+        there(held) {}
+
+  std::string local, remote;
+  Copies copies;
+  Contents at_home, there;  ///< by the name of the object, and of the copy
+  bool was_read = false;    ///< both sides, since this process leads
+  /// Of a kind that is not watched at home: what is there, and whether it is annotated to be reflected.
+  struct Listed {
+    std::uint64_t version = 0;
+    bool allowed = false;
+  };
+  std::map<std::string, Listed> listed;
+  /// Of a kind that is reflected only then: what is referred to, and until when it counts as such; nothing = it is now.
+  std::map<std::string, std::optional<kube::TimePoint>> referred;
+  /// Of such a kind: copies that were found when the twin was read stay until then, whatever refers to them. They are a
+  /// provider's word, and have nothing read at home, or written.
+  std::map<std::string, kube::TimePoint> found;
+  std::set<std::string> referring;  ///< objects whose references were told
+  struct Told {
+    kube::TimePoint at{};
+    bool lacks = false;
+  };
+  std::map<std::string, Told> told;  ///< that copies lack something
+  /// Of a kind with a pace: when an object was last looked at for its copy.
+  std::map<std::string, kube::TimePoint> looked_at;
+  std::uint64_t wishes = 0;      ///< changes of what is wished, other than by a change of an object at home
+  bool is_reconsidered = false;  ///< it is about to be
+  kube::TimePoint reconsidered_at{};
+  std::map<std::string, std::string> replaced;  ///< UID of what was removed to be made again, by name of the copy
+  std::set<std::string> unsure;                 ///< copies that were to be made, and it is not known whether they were
+  ReflectionCounters counters;
+
+  /// Nothing of an object is left on either side.
+  void forget(const std::string& name) {
+    told.erase(name);
+    looked_at.erase(name);
+  }
+};
+
+}  // namespace liqo::reflector

@@ -1,0 +1,115 @@
+// What a Reflector reads: both sides of a namespace, how its copies are, and one object.
+#include <algorithm>
+
+#include "kube/client/list_all.hpp"
+#include "reflector_parts.hpp"
+
+namespace liqo::reflector {
+
+asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
+  std::map<std::string, Namespace::Listed> now;
+  auto read =
+      co_await kube::list_all(context_.home.api(), kind_.resource, ns->local,
+                              {.resource_version = "0", .metadata_only = true}, [&](const kube::Object& object) {
+                                now[std::string(object.name())] = {version_of(object), reflection::is_allowed(object)};
+                                return true;
+                              });
+  if (!read) co_return kube::fail(std::move(read.error()), "looking for what is to be reflected");
+  std::swap(ns->listed, now);
+  if (!is_current(*ns)) co_return kube::Result<void>();
+  for (const auto& [name, listed] : ns->listed) {
+    const auto before = now.find(name);
+    if (before == now.end() || before->second.version != listed.version) enqueue(*ns, name);
+  }
+  for (const auto& [name, listed] : now)
+    if (!ns->listed.contains(name)) enqueue(*ns, name);
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
+  if (is_off()) co_return kube::Result<void>();
+  if (kind_.referred_only) co_return co_await list_home(ns);
+  auto read =
+      co_await kube::list_all(context_.home.api(), kind_.resource, ns->local, {}, [&](const kube::Object& object) {
+        ns->at_home.put(std::string(object.name()), object.text());
+        // What is not held is read when it is needed.
+        return held_ < Contents::limit / 2;
+      });
+  if (!read) co_return kube::fail(std::move(read.error()), "reading what is to be reflected");
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> Reflector::read_copies(Shared ns) {
+  ns->copies.clear();
+  ns->found.clear();
+  auto read =
+      co_await kube::list_all(context_.provider, kind_.copies(), ns->remote, {}, [&](const kube::Object& object) {
+        std::string local = kind_.local_name(object.name(), forging_);
+        if (local.empty()) return true;
+        ns->copies.find_there(object);
+        ns->there.put(std::string(object.name()), object.text());
+        // Who refers to what may not be known yet.
+        if (kind_.referred_only) ns->found[std::move(local)] = context_.clock.now() + reference_grace;
+        return !context_.stores.is_exceeded();
+      });
+  if (!read) co_return kube::fail(std::move(read.error()), "reading the copies in " + ns->remote);
+  // Its owner has been told, and drops the session.
+  if (context_.stores.is_exceeded()) co_return kube::fail(kube::Errc::too_large, "more is there than may be held");
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
+  const std::uint64_t newest = ns->copies.newest();
+  // Any version that the server's cache has will do, where it is not older than what is known.
+  for (const char* version : {"0", ""}) {
+    std::vector<Copies::Seen> seen;
+    auto read = co_await kube::list_all(
+        context_.provider, kind_.copies(), ns->remote, {.resource_version = version, .metadata_only = true},
+        [&](const kube::Object& object) {
+          if (!kind_.local_name(object.name(), forging_).empty())
+            seen.push_back({std::string(object.name()), std::string(object.uid()), version_of(object)});
+          return true;
+        });
+    if (!read) co_return kube::fail(std::move(read.error()), "comparing the copies in " + ns->remote);
+    const std::uint64_t list_version = kube::Store::version_number(*read);
+    if (list_version < newest) continue;
+    for (const std::string& name : ns->copies.compare(seen, list_version)) {
+      ns->there.erase(name);
+      enqueue_copy(*ns, name);
+    }
+    co_return kube::Result<void>();
+  }
+  // The server's own word is older than what it has answered before: its database was restored. Until the twin has been
+  // read anew nothing is written there.
+  ns->was_read = false;
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_source(Shared ns, std::string name) {
+  const kube::ObjectKey key{ns->local, std::move(name)};
+  if (const std::string text = ns->at_home.take(key.name); !text.empty()) {
+    auto object = kube::Object::parse(text);
+    if (object && version_of(*object) >= version_at_home(*ns, key.name).value_or(0)) {
+      // The elements of a list do not name their kind, and Events need it.
+      object->tree()["apiVersion"] = kind_.resource.api_version();
+      object->tree()["kind"] = kind_.resource.kind;
+      co_return std::optional(std::move(*object));
+    }
+  }
+  auto live = co_await context_.home.api().get(kind_.resource, key);
+  if (live) co_return std::optional(std::move(*live));
+  if (live.error().is_not_found()) co_return std::nullopt;
+  co_return kube::fail(std::move(live.error()), "reading what is to be reflected");
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_copy(Shared ns, std::string name) {
+  if (const std::string text = ns->there.take(name); !text.empty())
+    if (auto object = kube::Object::parse(text)) co_return std::optional(std::move(*object));
+  auto live = co_await context_.provider.get(kind_.copies(), {ns->remote, name});
+  if (live) co_return std::optional(std::move(*live));
+  if (!live.error().is_not_found()) co_return kube::fail(std::move(live.error()), "reading a copy");
+  ns->copies.erase(name);
+  co_return std::nullopt;
+}
+
+}  // namespace liqo::reflector
