@@ -165,20 +165,12 @@ asio::awaitable<void> PeeringWorld::live() {
       {2, &PeeringWorld::set_tenant},          {2, &PeeringWorld::delete_quota},
       {2, &PeeringWorld::delete_virtual_node}, {1, &PeeringWorld::delete_credentials},
   };
-  int total = 0;
-  for (const auto& [weight, act] : acts) total += weight;
   kube::testing::VirtualClock& clock = simulator_.clock();
   const kube::TimePoint end = clock.now() + std::chrono::seconds(random_.between(40, 120));
   while (clock.now() < end) {
     co_await clock.sleep(std::chrono::milliseconds(random_.between(20, 6000)));
     peer();
-    auto drawn = random_.between(0, total - 1);
-    for (const auto& [weight, act] : acts) {
-      drawn -= weight;
-      if (drawn >= 0) continue;
-      (this->*act)();
-      break;
-    }
+    (this->*draw_act(acts, random_))();
   }
   co_await group_.join();
 }
@@ -531,14 +523,8 @@ std::vector<Violation> PeeringWorld::run() {
   for (auto& [name, daemon] : daemons_)
     for (Violation& violation : daemon->check_requests()) violations_.push_back(std::move(violation));
   if (violations_.empty()) check_unpeering();
-  for (auto& [name, daemon] : daemons_) {
-    if (!daemon->is_running()) continue;
-    try {
-      simulator_.run(daemon->stop(false), 2min);
-    } catch (const std::runtime_error&) {
-      violations_.push_back({"every process can be stopped", name + " does not end"});
-    }
-  }
+  for (const std::string& name : stop_all(simulator_, daemons_))
+    violations_.push_back({"every process can be stopped", name + " does not end"});
   return std::move(violations_);
 }
 

@@ -149,4 +149,18 @@ asio::awaitable<void> ProcessBox::stop(bool killed) {
   run_.reset();
 }
 
+std::vector<std::string> stop_all(kube::testing::Simulator& simulator,
+                                  const std::map<std::string, std::unique_ptr<ProcessBox>>& daemons) {
+  std::vector<std::string> hanging;
+  for (const auto& [name, daemon] : daemons) {
+    if (!daemon->is_running()) continue;
+    try {
+      simulator.run(daemon->stop(false), std::chrono::minutes(2));
+    } catch (const std::runtime_error&) {
+      hanging.push_back(name);
+    }
+  }
+  return hanging;
+}
+
 }  // namespace liqo::sim

@@ -67,4 +67,8 @@ class ProcessBox {
   bool stopping_ = false;
 };
 
+/// Ends all that run, as SIGTERM does. Answers the names of those that do not end within two minutes.
+std::vector<std::string> stop_all(kube::testing::Simulator& simulator,
+                                  const std::map<std::string, std::unique_ptr<ProcessBox>>& daemons);
+
 }  // namespace liqo::sim

@@ -1,6 +1,7 @@
 // What people and failures do in the simulation of reflection.
 #include <algorithm>
 
+#include "faults.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -75,19 +76,11 @@ asio::awaitable<void> ReflectionWorld::live() {
       {3, &ReflectionWorld::break_link},    {1, &ReflectionWorld::restart_api_server},
       {2, &ReflectionWorld::cut_watches},   {1, &ReflectionWorld::compact},
   };
-  int total = 0;
-  for (const auto& [weight, act] : acts) total += weight;
   kube::testing::VirtualClock& clock = simulator_.clock();
   const kube::TimePoint end = clock.now() + std::chrono::seconds(patient_ ? 1200 : random_.between(30, 150));
   while (clock.now() < end) {
     co_await clock.sleep(std::chrono::milliseconds(random_.between(20, patient_ ? 30'000 : 4'000)));
-    auto drawn = random_.between(0, total - 1);
-    for (const auto& [weight, act] : acts) {
-      drawn -= weight;
-      if (drawn >= 0) continue;
-      (this->*act)();
-      break;
-    }
+    (this->*draw_act(acts, random_))();
   }
   co_await group_.join();
 }

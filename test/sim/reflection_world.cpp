@@ -261,14 +261,8 @@ std::vector<Violation> ReflectionWorld::run() {
   for (const auto& provider : providers_) check_reflection_history(home_, *provider, ends_, violations_);
   for (auto& [name, daemon] : daemons_)
     for (Violation& violation : daemon->check_requests()) violations_.push_back(std::move(violation));
-  for (auto& [name, daemon] : daemons_) {
-    if (!daemon->is_running()) continue;
-    try {
-      simulator_.run(daemon->stop(false), 2min);
-    } catch (const std::runtime_error&) {
-      violations_.push_back({"every process can be stopped", name + " does not end"});
-    }
-  }
+  for (const std::string& name : stop_all(simulator_, daemons_))
+    violations_.push_back({"every process can be stopped", name + " does not end"});
   return std::move(violations_);
 }
 

@@ -99,18 +99,7 @@ void World::start() {
   (void)home.server.create(kube::resources::pods, workload_pod("db-0", "Always"), "operator");
 }
 
-bool World::stop() {
-  bool stopped = true;
-  for (auto& [name, daemon] : daemons) {
-    if (!daemon->is_running()) continue;
-    try {
-      simulator.run(daemon->stop(false), 2min);
-    } catch (const std::runtime_error&) {
-      stopped = false;
-    }
-  }
-  return stopped;
-}
+bool World::stop() { return stop_all(simulator, daemons).empty(); }
 
 ProcessBox& World::daemon(std::string_view cluster) { return *daemons.at(std::string(cluster)); }
 
