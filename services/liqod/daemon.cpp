@@ -17,6 +17,7 @@
 #include <random>
 #include <sstream>
 
+#include "client_gauges.hpp"
 #include "health.hpp"
 #include "kube/async/event.hpp"
 #include "kube/net/http_client.hpp"
@@ -116,6 +117,7 @@ class Daemon {
         metrics_metrics_(metrics, "metrics"),
         health_metrics_(metrics, "health"),
         home_(executor, clock_, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}),
+        home_gauges_(metrics, options.settings.cluster_id, home_),
         reviews_(home_, clock_, random_, metrics_, {.cluster = options.settings.cluster_id, .timeout = review_limit}),
         stop_(executor) {}
 
@@ -141,6 +143,7 @@ class Daemon {
   ProcessMetrics process_metrics_;
   ServerMetrics kubelet_metrics_, webhook_metrics_, metrics_metrics_, health_metrics_;
   kube::net::HttpClient home_;
+  ClientGauges home_gauges_;
   kube::Api reviews_;  ///< of who asks for metrics, which are there before anything else is
   std::unique_ptr<Process> process_;
   std::unique_ptr<liqo::kubelet::Kubelet> kubelet_;
@@ -212,7 +215,7 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
   if (options_.leader_elect) election = {.lease = {settings.liqo_namespace, "liqod"}, .identity = options_.identity};
   process_ = std::make_unique<Process>(
       executor_, liqo::controllers::ProcessContext{.home = home_,
-                                                   .connect = connect_over_network(executor_, clock_),
+                                                   .connect = connect_over_network(executor_, clock_, metrics_),
                                                    .clock = clock_,
                                                    .random = random_,
                                                    .metrics = metrics_,

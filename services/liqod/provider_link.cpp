@@ -1,5 +1,6 @@
 #include "provider_link.hpp"
 
+#include "client_gauges.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/net/http_client.hpp"
 #include "kube/net/x509.hpp"
@@ -9,10 +10,11 @@ namespace {
 
 class NetworkLink final : public liqo::controllers::ProviderLink {
  public:
-  NetworkLink(boost::asio::any_io_executor executor, kube::async::Clock& clock,
-              std::shared_ptr<kube::net::Credentials> credentials,
+  NetworkLink(boost::asio::any_io_executor executor, kube::async::Clock& clock, kube::Metrics& metrics,
+              const std::string& cluster, std::shared_ptr<kube::net::Credentials> credentials,
               std::optional<kube::net::CertificateInfo> certificate)
       : client_(std::move(executor), clock, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}),
+        gauges_(metrics, cluster, client_),
         certificate_(std::move(certificate)) {}
 
   kube::net::Transport& transport() override { return client_; }
@@ -30,15 +32,16 @@ class NetworkLink final : public liqo::controllers::ProviderLink {
 
  private:
   kube::net::HttpClient client_;
+  ClientGauges gauges_;
   std::optional<kube::net::CertificateInfo> certificate_;  // of the client, where it has one
 };
 
 }  // namespace
 
 liqo::controllers::ConnectProvider connect_over_network(boost::asio::any_io_executor executor,
-                                                        kube::async::Clock& clock) {
+                                                        kube::async::Clock& clock, kube::Metrics& metrics) {
   using Link = std::unique_ptr<liqo::controllers::ProviderLink>;
-  return [executor, &clock](const kube::Object& secret) -> kube::Result<Link> {
+  return [executor, &clock, &metrics](const std::string& cluster, const kube::Object& secret) -> kube::Result<Link> {
     const std::string_view encoded = kube::string_at(secret.tree(), {"data", "kubeconfig"});
     if (encoded.empty()) return kube::fail(kube::Errc::missing, "it has no key \"kubeconfig\"");
     auto text = kube::decode_base64(encoded);
@@ -49,7 +52,8 @@ liqo::controllers::ConnectProvider connect_over_network(boost::asio::any_io_exec
     if (auto read = kube::net::read_certificate(config->client_certificate_pem)) certificate = std::move(*read);
     auto credentials = kube::net::Credentials::make(std::move(*config), clock);
     if (!credentials) return kube::fail(std::move(credentials.error()), "key \"kubeconfig\"");
-    return std::make_unique<NetworkLink>(executor, clock, std::move(*credentials), std::move(certificate));
+    return std::make_unique<NetworkLink>(executor, clock, metrics, cluster, std::move(*credentials),
+                                         std::move(certificate));
   };
 }
 

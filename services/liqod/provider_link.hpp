@@ -4,6 +4,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "kube/async/clock.hpp"
+#include "kube/telemetry/metrics.hpp"
 #include "liqo/controllers/provider_link.hpp"
 
 namespace liqod {
@@ -11,6 +12,6 @@ namespace liqod {
 /// Makes links over HTTP/2 and TLS. What is in the Secret is another cluster's word: it may name no file and run no
 /// program.
 liqo::controllers::ConnectProvider connect_over_network(boost::asio::any_io_executor executor,
-                                                        kube::async::Clock& clock);
+                                                        kube::async::Clock& clock, kube::Metrics& metrics);
 
 }  // namespace liqod

@@ -337,7 +337,7 @@ kube::Result<core::ReplicationPeer> Replicator::check(const PeerKey& key, const 
 kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secret) {
   auto peer = check(key, secret);
   if (!peer) return std::unexpected(std::move(peer.error()));
-  auto link = connect_(secret);
+  auto link = connect_(peer->remote, secret);
   if (!link) return std::unexpected(std::move(link.error()));
   Peer& now = peers_[key];
   now.trouble.reset();

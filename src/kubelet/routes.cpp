@@ -218,6 +218,8 @@ kube::HttpRequest log_request(std::string_view ns, std::string_view pod, std::st
   request.verb = "get";
   request.resource = kube::resources::pods.plural;
   request.repeatable = true;
+  // One that is not followed lasts as long as its reader takes, too.
+  request.open_ended = true;
   return request;
 }
 

@@ -43,6 +43,7 @@ struct ProcessBox::Run {
             box.simulator_.executor(),
             {.home = home,
              .connect = [&box, flag = std::shared_ptr<const bool>(killed)](
+                            const std::string&,
                             const kube::Object& secret) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
                const auto text = kube::decode_base64(kube::string_at(secret.tree(), {"data", "kubeconfig"}));
                for (auto& [id, link] : box.providers_)

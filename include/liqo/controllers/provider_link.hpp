@@ -27,8 +27,9 @@ class ProviderLink {
   virtual asio::awaitable<void> stop() = 0;
 };
 
-/// Makes a link from a Secret with the key `kubeconfig`. Failures: one sentence that says what is wrong with the
-/// Secret. Nothing is connected yet.
-using ConnectProvider = std::function<kube::Result<std::unique_ptr<ProviderLink>>(const kube::Object& secret)>;
+/// Makes a link to that cluster from a Secret with the key `kubeconfig`. Failures: one sentence that says what is wrong
+/// with the Secret. Nothing is connected yet.
+using ConnectProvider =
+    std::function<kube::Result<std::unique_ptr<ProviderLink>>(const std::string& cluster, const kube::Object& secret)>;
 
 }  // namespace liqo::controllers

@@ -122,7 +122,7 @@ class ClusterFixture {
   kube::testing::SimLink link;
   /// How liqod reaches providers; to be set before start().
   controllers::ConnectProvider connect =
-      [](const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
+      [](const std::string&, const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
     return kube::fail(kube::Errc::connect, "there is no other cluster here");
   };
 

@@ -53,7 +53,8 @@ struct Consumer : ClusterFixture {
     for (const kube::Resource& kind :
          {kinds::namespace_maps, kinds::resource_slices, kinds::renews, kinds::shadow_pods})
       milan.serve(kind);
-    connect = [this](const kube::Object& secret) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
+    connect = [this](const std::string&,
+                     const kube::Object& secret) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
       const bool replicates = secret.label(labels::identity_type) == api::control_plane_identity;
       ++(replicates ? replications : offloadings);
       return std::make_unique<BuggyLink>(to_milan, replicates ? replication_bug : offloading_bug);

@@ -69,7 +69,8 @@ struct Offloading : ClusterFixture {
       : ClusterFixture("rome"), milan(simulator.clock()), to_milan(simulator, milan, "rome") {
     reads = std::move(home_reads);
     milan.serve(kinds::shadow_pods);
-    connect = [this](const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
+    connect = [this](const std::string&,
+                     const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
       return std::make_unique<AdmittingLink>(to_milan, admit, outage, refuse);
     };
     apply(resources::namespaces, kube::Object::make(resources::namespaces, {"", shop}));
@@ -111,9 +112,10 @@ struct Offloading : ClusterFixture {
       next["status"] = json::object{{"currentMapping", std::move(current)}};
     });
   }
-  kube::Object create_pod(std::string_view name, std::string_view cpu = "1", std::int64_t grace = 30) {
+  kube::Object create_pod(std::string_view name, std::string_view cpu = "1", std::int64_t grace = 30,
+                          std::string_view node = "milan") {
     kube::Object pod = kube::Object::make(resources::pods, {shop, std::string(name)});
-    pod.mutable_spec()["nodeName"] = "milan";
+    pod.mutable_spec()["nodeName"] = node;
     pod.mutable_spec()["terminationGracePeriodSeconds"] = grace;
     pod.mutable_spec()["containers"] = json::array{json::object{
         {"name", "main"}, {"image", "shop:1"}, {"resources", json::object{{"requests", json::object{{"cpu", cpu}}}}}}};

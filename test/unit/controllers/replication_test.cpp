@@ -65,7 +65,8 @@ struct Consumer : ClusterFixture {
   explicit Consumer(std::string_view owner = "milan")
       : ClusterFixture("rome"), milan(simulator.clock()), to_milan(simulator, milan, "rome") {
     for (const kube::Resource& kind : {kinds::namespace_maps, kinds::resource_slices, kinds::renews}) milan.serve(kind);
-    connect = [this](const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
+    connect = [this](const std::string&,
+                     const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
       return std::make_unique<GuardedLink>(to_milan, simulator.clock(), rights, ahead);
     };
     give_namespace(owner);

@@ -32,7 +32,8 @@ struct Provider : ClusterFixture {
   Provider() : ClusterFixture("milan"), rome(simulator.clock()), to_rome(simulator, rome, "milan") {
     server.serve(kinds::configurations);
     server.serve(kinds::service_cidrs);
-    connect = [this](const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
+    connect = [this](const std::string&,
+                     const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
       return std::make_unique<PlainLink>(to_rome);
     };
     kube::Object home = kube::Object::make(resources::namespaces, {"", tenant});

@@ -118,6 +118,7 @@ HttpRequest watch(const Resource& resource, std::string_view ns, const WatchOpti
   HttpRequest out = make("GET", "watch", resource, target.take());
   if (options.metadata_only) set_form(out, "PartialObjectMetadata");
   out.repeatable = true;
+  out.open_ended = true;
   return out;
 }
 

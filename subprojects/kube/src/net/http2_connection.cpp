@@ -40,11 +40,13 @@ asio::awaitable<Result<std::string>> Http2StreamHandle::read() {
 }
 
 Http2Connection::Http2Connection(asio::any_io_executor executor, async::Clock& clock,
-                                 std::unique_ptr<ByteStream> stream, Http2Timing timing)
+                                 std::unique_ptr<ByteStream> stream, Http2Timing timing,
+                                 std::function<void()> room_made)
     : executor_(std::move(executor)),
       clock_(clock),
       stream_(std::move(stream)),
       timing_(timing),
+      room_made_(std::move(room_made)),
       writable_(executor_),
       watch_(executor_),
       ready_(executor_),
@@ -224,6 +226,7 @@ void Http2Connection::dispatch(std::vector<http2::Event> events) {
       }
     } else if (std::holds_alternative<http2::Settings>(event)) {
       ready_.set();
+      room_made_();
     } else if (std::holds_alternative<http2::PingAck>(event)) {
       ping_sent_.reset();
       watch_.set();
@@ -263,6 +266,7 @@ void Http2Connection::forget(Http2Stream& stream) {
   stream.connection = nullptr;
   streams_.erase(stream.id);  // may destroy `stream`
   if (streams_.empty()) idle_since_ = clock_.now();
+  room_made_();
   if (draining_ && streams_.empty()) finish(Failure(Errc::closed, "the connection was given up"));
 }
 

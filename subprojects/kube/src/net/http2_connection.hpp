@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -54,8 +55,9 @@ class Http2StreamHandle {
 /// Lives from the handshake to the end of run(). One thread.
 class Http2Connection {
  public:
+  /// `room_made` is called when there may be room for one more.
   Http2Connection(asio::any_io_executor executor, async::Clock& clock, std::unique_ptr<ByteStream> stream,
-                  Http2Timing timing);
+                  Http2Timing timing, std::function<void()> room_made);
   ~Http2Connection();
   Http2Connection(const Http2Connection&) = delete;
   Http2Connection& operator=(const Http2Connection&) = delete;
@@ -99,6 +101,7 @@ class Http2Connection {
   async::Clock& clock_;
   std::unique_ptr<ByteStream> stream_;
   Http2Timing timing_;
+  std::function<void()> room_made_;
   wire::Http2Session session_;
   std::unordered_map<wire::http2::StreamId, std::shared_ptr<Http2Stream>> streams_;
   std::multimap<TimePoint, Http2Stream*> deadlines_;

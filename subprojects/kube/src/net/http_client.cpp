@@ -44,6 +44,24 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
     std::shared_ptr<Http2Connection> http2;
     std::unique_ptr<Http1Connection> http1;
   };
+  /// The connections of one use. What waits for one is woken whenever there may be room.
+  struct Lane {
+    Lane(const asio::any_io_executor& on, std::size_t most) : executor(on), limit(most) {}
+    std::size_t size() const { return connections.size() + http1_connections; }
+    bool is_full() const { return size() >= limit; }
+    void wake() {
+      if (room.use_count() > 1) std::exchange(room, std::make_shared<async::Event>(executor))->set();
+    }
+
+    asio::any_io_executor executor;
+    std::size_t limit;
+    std::list<std::shared_ptr<Http2Connection>> connections;
+    std::vector<std::unique_ptr<Http1Connection>> idle;
+    std::size_t http1_connections = 0;  ///< idle and busy
+    std::shared_ptr<Attempt> attempt;
+    std::shared_ptr<async::Event> room = std::make_shared<async::Event>(executor);
+  };
+  using SharedLane = std::shared_ptr<Lane>;  ///< what has a slot in it may outlive the client
 
   Impl(asio::any_io_executor on, async::Clock& time, std::shared_ptr<Credentials> identity, HttpClientOptions given)
       : executor(on),
@@ -53,24 +71,29 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
         tasks(on, async::TaskGroup::OnFailure::keep_others),
         dialer(on, time, options.resolver ? options.resolver : Resolver::of_the_system()),
         random(options.seed),
-        generation(credentials->generation()) {}
+        generation(credentials->generation()),
+        requests(std::make_shared<Lane>(on, options.request_connections)),
+        watches(std::make_shared<Lane>(on, options.watch_connections)) {}
 
   const wire::ServerUrl& server() const { return credentials->config().server; }
 
+  const SharedLane& lane_of(const HttpRequest& request) const { return request.open_ended ? watches : requests; }
   /// One more HTTP/1.1 connection, for as long as it lives; null where there are enough.
-  std::shared_ptr<void> take_slot();
+  static std::shared_ptr<void> take_slot(const SharedLane& lane);
   asio::awaitable<Result<Dialed>> dial(bool offer_http2, Deadline deadline);
-  asio::awaitable<void> connect(std::shared_ptr<Attempt> attempt);
-  asio::awaitable<Result<void>> open(Deadline deadline);
-  asio::awaitable<void> serve(std::shared_ptr<Http2Connection> connection);
-  asio::awaitable<Result<Way>> acquire(Deadline deadline);
-  std::shared_ptr<Http2Connection> with_room();
+  asio::awaitable<void> connect(SharedLane lane, std::shared_ptr<Attempt> attempt);
+  asio::awaitable<Result<void>> open(SharedLane lane, Deadline deadline);
+  asio::awaitable<void> serve(SharedLane lane, std::shared_ptr<Http2Connection> connection);
+  asio::awaitable<Result<Way>> acquire(SharedLane lane, Deadline deadline);
+  /// Why there is no connection to be had, once nobody waits for one any more.
+  Failure all_in_use(const Lane& lane) const;
+  std::shared_ptr<Http2Connection> with_room(Lane& lane);
   void renew();
   Http1Connection::Headers own_headers();
   asio::awaitable<bool> has_new_credentials(int status, std::uint64_t issue, bool& asked);
   asio::awaitable<Result<Response>> send_http1(std::unique_ptr<Http1Connection> connection, const HttpRequest& request,
                                                Deadline deadline, bool& repeat_safe);
-  void give_back(std::unique_ptr<Http1Connection> connection);
+  void give_back(Lane& lane, std::unique_ptr<Http1Connection> connection);
 
   asio::any_io_executor executor;
   async::Clock& clock;
@@ -80,10 +103,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   Dialer dialer;
   Random random;
   std::uint64_t generation;
-  std::list<std::shared_ptr<Http2Connection>> connections;
-  std::vector<std::unique_ptr<Http1Connection>> idle;
-  std::shared_ptr<std::size_t> http1_connections = std::make_shared<std::size_t>(0);  ///< idle and busy
-  std::shared_ptr<Attempt> attempt;
+  SharedLane requests, watches;
   bool http1_server = false;
   bool stopping = false;
   Duration backoff{0};
@@ -116,10 +136,20 @@ class Http1Body final : public Body {
 
 }  // namespace
 
-std::shared_ptr<void> HttpClient::Impl::take_slot() {
-  if (connections.size() + *http1_connections >= options.max_connections) return nullptr;
-  ++*http1_connections;
-  return {http1_connections.get(), [count = http1_connections](void*) { --*count; }};
+std::shared_ptr<void> HttpClient::Impl::take_slot(const SharedLane& lane) {
+  if (lane->is_full()) return nullptr;
+  ++lane->http1_connections;
+  return {lane.get(), [lane](void*) {
+            --lane->http1_connections;
+            lane->wake();
+          }};
+}
+
+Failure HttpClient::Impl::all_in_use(const Lane& lane) const {
+  const bool is_http2 = !lane.connections.empty();
+  const std::string count = std::to_string(lane.size());
+  return {Errc::connect, (is_http2 ? "every stream of " + count : "all " + count) + " connections to " +
+                             server().host_port() + (is_http2 ? " is in use" : " are in use")};
 }
 
 asio::awaitable<Result<Dialed>> HttpClient::Impl::dial(bool offer_http2, Deadline deadline) {
@@ -136,44 +166,47 @@ asio::awaitable<Result<Dialed>> HttpClient::Impl::dial(bool offer_http2, Deadlin
   co_return dialed;
 }
 
-asio::awaitable<void> HttpClient::Impl::connect(std::shared_ptr<Attempt> mine) {
+asio::awaitable<void> HttpClient::Impl::connect(SharedLane lane, std::shared_ptr<Attempt> mine) {
   struct AtEnd {
-    Impl& impl;
+    Lane& lane;
     Attempt& attempt;
     ~AtEnd() {
-      if (impl.attempt.get() == &attempt) impl.attempt.reset();
+      if (lane.attempt.get() == &attempt) lane.attempt.reset();
       attempt.done.set();
     }
   };
   mine->failure = Failure(Errc::stopped, "the client was stopped");
-  const AtEnd at_end{*this, *mine};
+  const AtEnd at_end{*lane, *mine};
   const Deadline deadline = clock.deadline_in(options.dial_timeout);
-  auto made = co_await open(deadline);
+  auto made = co_await open(lane, deadline);
   if (made) {
     backoff = Duration{0};
     down.reset();
     mine->failure.reset();
     co_return;
   }
-  backoff = backoff == Duration{0} ? options.backoff_min : std::min(backoff * 2, options.backoff_max);
+  // Another lane may have failed a moment ago, at the same server.
+  if (!down || clock.now() >= down_until)
+    backoff = backoff == Duration{0} ? options.backoff_min : std::min(backoff * 2, options.backoff_max);
   down_until = clock.now() + std::chrono::duration_cast<Duration>(backoff * (0.5 + random.unit() / 2));
   down = made.error();
   mine->failure = std::move(made.error());
 }
 
-asio::awaitable<Result<void>> HttpClient::Impl::open(Deadline deadline) {
+asio::awaitable<Result<void>> HttpClient::Impl::open(SharedLane lane, Deadline deadline) {
   auto dialed = co_await dial(true, deadline);
   if (!dialed) co_return std::unexpected(std::move(dialed.error()));
   http1_server = !dialed->http2;
   if (http1_server) {
-    if (auto slot = take_slot())
-      give_back(std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot)));
+    if (auto slot = take_slot(lane))
+      give_back(*lane, std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot)));
     co_return Result<void>();
   }
   auto connection = std::make_shared<Http2Connection>(executor, clock, std::move(dialed->stream),
-                                                      Http2Timing{options.ping_after, options.ping_timeout});
-  connections.push_back(connection);
-  tasks.spawn(serve(connection));
+                                                      Http2Timing{options.ping_after, options.ping_timeout},
+                                                      [lane] { lane->wake(); });
+  lane->connections.push_back(connection);
+  tasks.spawn(serve(lane, connection));
   // A server that accepts and breaks off again is as good as down; requests must not dial it in circles.
   auto settled = co_await async::with_deadline(clock, connection->ready(), deadline);
   if (settled && *settled) co_return Result<void>();
@@ -182,23 +215,26 @@ asio::awaitable<Result<void>> HttpClient::Impl::open(Deadline deadline) {
   co_return fail(Errc::timeout, server().host_port() + ": no HTTP/2 settings in time");
 }
 
-asio::awaitable<void> HttpClient::Impl::serve(std::shared_ptr<Http2Connection> connection) {
+asio::awaitable<void> HttpClient::Impl::serve(SharedLane lane, std::shared_ptr<Http2Connection> connection) {
   struct AtEnd {
-    Impl& impl;
+    Lane& lane;
     const std::shared_ptr<Http2Connection>& connection;
-    ~AtEnd() { impl.connections.remove(connection); }
+    ~AtEnd() {
+      lane.connections.remove(connection);
+      lane.wake();
+    }
   };
-  const AtEnd at_end{*this, connection};
+  const AtEnd at_end{*lane, connection};
   const Failure ended = co_await connection->run();  // its streams have been told
   static_cast<void>(ended);
 }
 
-std::shared_ptr<Http2Connection> HttpClient::Impl::with_room() {
-  if (connections.size() > 1) {
-    const auto& last = connections.back();
+std::shared_ptr<Http2Connection> HttpClient::Impl::with_room(Lane& lane) {
+  if (lane.connections.size() > 1) {
+    const auto& last = lane.connections.back();
     if (last->streams() == 0 && clock.now() > last->idle_since() + spare_time) last->drain();
   }
-  for (const auto& connection : connections)
+  for (const auto& connection : lane.connections)
     if (connection->has_room()) return connection;
   return nullptr;
 }
@@ -207,37 +243,40 @@ void HttpClient::Impl::renew() {
   const std::uint64_t now = credentials->generation();
   if (now == generation) return;
   generation = now;
-  idle.clear();
   down.reset();
-  // A connection that ends while it is drained leaves the list by itself, later.
-  for (const auto& connection : connections) connection->drain();
+  for (const SharedLane& lane : {requests, watches}) {
+    lane->idle.clear();
+    // A connection that ends while it is drained leaves the list by itself, later.
+    for (const auto& connection : lane->connections) connection->drain();
+  }
 }
 
-asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(Deadline deadline) {
+asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedLane lane, Deadline deadline) {
   for (int round = 0; !stopping; ++round) {
     // A server that says goodbye as soon as it is reached is not asked in circles.
     if (round > 3)
       co_await clock.sleep_until(
           std::min(deadline.at, clock.now() + std::chrono::milliseconds(10) * std::min(round, 50)));
     renew();
-    Way way{.http2 = with_room(), .http1 = nullptr};
+    Way way{.http2 = with_room(*lane), .http1 = nullptr};
     if (way.http2) co_return way;
-    if (!idle.empty()) {
-      way.http1 = std::move(idle.back());
-      idle.pop_back();
+    if (!lane->idle.empty()) {
+      way.http1 = std::move(lane->idle.back());
+      lane->idle.pop_back();
       co_return way;
     }
-    auto waited_for = attempt;
+    auto waited_for = lane->attempt;
     if (!waited_for) {
       if (down && clock.now() < down_until) co_return std::unexpected(*down);
-      if (connections.size() >= options.max_connections)
-        co_return fail(Errc::connect, "every stream of " + std::to_string(connections.size()) + " connections to " +
-                                          server().host_port() + " is in use");
+      if (lane->is_full()) {
+        // Requests end soon, and what is open-ended does not.
+        const auto room = lane->room;
+        if (lane == watches || !co_await room->wait_until(clock, deadline))
+          co_return std::unexpected(all_in_use(*lane));
+        continue;
+      }
       if (http1_server && !down) {
-        auto slot = take_slot();
-        if (!slot)
-          co_return fail(Errc::connect, "all " + std::to_string(*http1_connections) + " connections to " +
-                                            server().host_port() + " are in use");
+        auto slot = take_slot(lane);
         auto dialed = co_await dial(true, Deadline{std::min(deadline.at, clock.now() + options.dial_timeout)});
         if (!dialed) co_return std::unexpected(std::move(dialed.error()));
         if (!dialed->http2) {
@@ -248,8 +287,8 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(Deadlin
         continue;
       }
       // One that fails at once has forgotten itself when spawn() returns.
-      waited_for = attempt = std::make_shared<Attempt>(executor);
-      tasks.spawn(connect(waited_for));
+      waited_for = lane->attempt = std::make_shared<Attempt>(executor);
+      tasks.spawn(connect(lane, waited_for));
     }
     const bool done = co_await waited_for->done.wait_until(clock, deadline);
     if (!done) co_return fail(Errc::timeout, "connecting to " + server().host_port() + ": no connection in time");
@@ -273,8 +312,10 @@ asio::awaitable<bool> HttpClient::Impl::has_new_credentials(int status, std::uin
   co_return co_await credentials->renew(issue);
 }
 
-void HttpClient::Impl::give_back(std::unique_ptr<Http1Connection> connection) {
-  if (!stopping && idle.size() < max_idle) idle.push_back(std::move(connection));
+void HttpClient::Impl::give_back(Lane& lane, std::unique_ptr<Http1Connection> connection) {
+  if (stopping || lane.idle.size() >= max_idle) return;
+  lane.idle.push_back(std::move(connection));
+  lane.wake();
 }
 
 asio::awaitable<Result<Response>> HttpClient::Impl::send_http1(std::unique_ptr<Http1Connection> connection,
@@ -287,9 +328,9 @@ asio::awaitable<Result<Response>> HttpClient::Impl::send_http1(std::unique_ptr<H
     repeat_safe = (*head).error().code() == Errc::closed && !connection->has_answered();
     co_return std::unexpected(std::move((*head).error()));
   }
-  auto give = [weak = weak_from_this()](std::unique_ptr<Http1Connection> done) {
+  auto give = [weak = weak_from_this(), lane = lane_of(request)](std::unique_ptr<Http1Connection> done) {
     const auto impl = weak.lock();
-    if (impl && done->is_reusable()) impl->give_back(std::move(done));
+    if (impl && done->is_reusable()) impl->give_back(*lane, std::move(done));
   };
   Response response{.head = std::move(**head), .body = nullptr};
   response.body = std::make_unique<Http1Body>(std::move(connection), std::move(give));
@@ -303,17 +344,18 @@ HttpClient::~HttpClient() = default;
 
 asio::awaitable<Result<Response>> HttpClient::send(HttpRequest request, Deadline deadline) {
   const auto impl = impl_;
+  const Impl::SharedLane lane = impl->lane_of(request);
   ++impl->counters.requests;
   bool repeated = false, asked_again = false;
   for (int tries = 1;; ++tries) {
     if (!impl->credentials->is_ready())
       if (auto ready = co_await impl->credentials->ready(); !ready) co_return std::unexpected(std::move(ready.error()));
     const std::uint64_t issue = impl->credentials->issue();
-    auto way = co_await impl->acquire(deadline);
+    auto way = co_await impl->acquire(lane, deadline);
     if (!way) co_return std::unexpected(std::move(way.error()));
     // Connecting may have taken long, and so may have what this repeats.
     if (request.may_send && !request.may_send()) {
-      if (way->http1) impl->give_back(std::move(way->http1));
+      if (way->http1) impl->give_back(*lane, std::move(way->http1));
       co_return fail(Errc::stopped, "it may not be sent any more");
     }
     std::optional<Failure> failure;
@@ -396,7 +438,10 @@ asio::awaitable<Result<Upgraded>> HttpClient::upgrade(HttpRequest request, Deadl
 asio::awaitable<void> HttpClient::stop() {
   const auto impl = impl_;
   impl->stopping = true;
-  impl->idle.clear();
+  for (const Impl::SharedLane& lane : {impl->requests, impl->watches}) {
+    lane->idle.clear();
+    lane->wake();
+  }
   co_await impl->tasks.stop();
 }
 
@@ -404,8 +449,13 @@ HttpClientCounters HttpClient::counters() const {
   HttpClientCounters counters = impl_->counters;
   counters.bytes_in = impl_->traffic->bytes_in;
   counters.bytes_out = impl_->traffic->bytes_out;
-  counters.connections = impl_->connections.size();
-  for (const auto& connection : impl_->connections) counters.streams += connection->streams();
+  const auto use_of = [](const Impl::Lane& lane) {
+    HttpClientCounters::Use use{.connections = lane.size(), .streams = lane.http1_connections - lane.idle.size()};
+    for (const auto& connection : lane.connections) use.streams += connection->streams();
+    return use;
+  };
+  counters.by_requests = use_of(*impl_->requests);
+  counters.by_watches = use_of(*impl_->watches);
   return counters;
 }
 

@@ -41,6 +41,12 @@ inline HttpRequest request_for(std::string target, bool repeatable = true, std::
   return request;
 }
 
+inline HttpRequest watch_for(std::string target) {
+  HttpRequest watch = request_for(std::move(target));
+  watch.open_ended = true;
+  return watch;
+}
+
 inline asio::awaitable<Result<std::string>> read_all(Body& body) {
   std::string text;
   while (true) {

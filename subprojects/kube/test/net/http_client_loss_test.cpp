@@ -102,7 +102,7 @@ TEST_CASE("streams that GOAWAY left out or that were refused are repeated whatev
     answer = co_await ask(pair.client, request_for("/refused", false, "POST"));
     CHECK(answer == "200 /prefix/refused");
     CHECK(pair.client.counters().repeats == 3);
-    co_await wait_until([&] { return pair.client.counters().connections == 1; });
+    co_await wait_until([&] { return pair.client.counters().by_requests.connections == 1; });
     co_await pair.stop();
   }());
 }

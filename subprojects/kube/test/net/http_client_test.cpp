@@ -1,4 +1,6 @@
 // The client as it is used: one connection for all requests, their limits and their end.
+#include <array>
+
 #include "client_pair.hpp"
 
 namespace kube::test {
@@ -32,7 +34,7 @@ TEST_CASE("requests share one connection, with prefix, user agent and token") {
     CHECK(seen["user-agent"] == "liqod/1");
     CHECK(server.accepted == 1);
     CHECK(client.counters().requests == 20);
-    CHECK(client.counters().streams == 0);
+    CHECK(client.counters().by_requests.streams == 0);
     CHECK(client.counters().bytes_out > 2'000'000);
     co_await client.stop();
     co_await server.stop();
@@ -85,7 +87,7 @@ TEST_CASE("a send that is cancelled, and a body that is let go, reset their stre
       CHECK(chunk.value() == "event");
     }
     co_await wait_until([&] { return pair.server.connections.front().h2.resets.size() == 2; });
-    CHECK(pair.client.counters().streams == 0);
+    CHECK(pair.client.counters().by_requests.streams == 0);
     co_await pair.stop();
   }());
 }
@@ -114,31 +116,79 @@ TEST_CASE("a slow reader of a big body holds at most its window, and others pass
   }());
 }
 
-TEST_CASE("when long streams fill the server's limit, another connection is opened for the rest") {
-  run([]() -> asio::awaitable<void> {
-    const auto executor = co_await asio::this_coro::executor;
-    Pair pair(executor);
-    pair.server.max_streams = 3;
-    pair.server.on_request = [](Connection& connection, std::int32_t id, const H2Server::Request& request) {
-      if (request.headers.at(":path") == "/prefix/watch") {
+/// A server that lets three streams open on each connection: watches stay so, requests for "/never" too, others are
+/// answered.
+struct NarrowPair : Pair {
+  explicit NarrowPair(const asio::any_io_executor& executor, HttpClientOptions options = {})
+      : Pair(executor, std::move(options)) {
+    server.max_streams = 3;
+    server.on_request = [](Connection& connection, std::int32_t id, const H2Server::Request& request) {
+      const std::string& path = request.headers.at(":path");
+      if (path == "/prefix/watch") {
         connection.h2.head(id, 200);
-      } else {
+      } else if (path != "/prefix/never") {
         connection.h2.answer(id, 200, "fine");
       }
     };
+  }
+};
+
+TEST_CASE("watches have connections of their own, as many as they need, and leave that of requests free") {
+  run([]() -> asio::awaitable<void> {
+    NarrowPair pair(co_await asio::this_coro::executor, {.watch_connections = 3});
     std::string answer = co_await ask(pair.client, request_for("/"));
+    CHECK(pair.client.counters().by_watches.connections == 0);
     std::vector<Response> watches;
-    for (int i = 0; i < 7; ++i) {
-      auto response = co_await pair.client.send(request_for("/watch"), real.deadline_in(5s));
+    for (int i = 0; i < 9; ++i) {
+      auto response = co_await pair.client.send(watch_for("/watch"), real.deadline_in(5s));
       REQUIRE(response.has_value());
       watches.push_back(std::move(*response));
     }
+    CHECK(pair.server.accepted == 4);
+    CHECK(pair.client.counters().by_watches.connections == 3);
+    CHECK(pair.client.counters().by_watches.streams == 9);
+    // One more is told at once that there is no room, and requests do not notice.
+    answer = co_await ask(pair.client, watch_for("/watch"));
+    CHECK(answer.starts_with("connect: every stream of 3 connections to 127.0.0.1:"));
     answer = co_await ask(pair.client, request_for("/"));
     CHECK(answer == "200 fine");
-    CHECK(pair.server.accepted == 3);
-    CHECK(pair.client.counters().streams == 7);
+    CHECK(pair.client.counters().by_requests.connections == 1);
+    CHECK(pair.server.accepted == 4);
+    watches.pop_back();
+    const auto next = co_await pair.client.send(watch_for("/watch"), real.deadline_in(5s));
+    CHECK(next.has_value());
     watches.clear();
     co_await pair.stop();
+  }());
+}
+
+TEST_CASE("a request for which no stream is free waits for one, until its deadline") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    NarrowPair pair(executor, {.request_connections = 1});
+    async::TaskGroup group(executor);
+    std::array<std::string, 3> late;
+    const auto ask_late = [&](std::string& answer) -> asio::awaitable<void> {
+      answer = co_await ask(pair.client, request_for("/never"), 1s);
+    };
+    for (std::string& answer : late) group.spawn(ask_late(answer));
+    co_await wait_until([&] { return pair.client.counters().by_requests.streams == 3; });
+    std::string answer = co_await ask(pair.client, request_for("/"), 50ms);
+    CHECK(answer.starts_with("connect: every stream of 1 connections to 127.0.0.1:"));
+    answer = co_await ask(pair.client, request_for("/"), 10s);
+    CHECK(answer == "200 fine");
+    co_await group.join();
+    for (const std::string& each : late) CHECK(each.starts_with("timeout: "));
+    // Who waits when the client is stopped is told.
+    std::string stopped;
+    for (std::string& each : late) group.spawn(ask_into(pair.client, request_for("/never"), each));
+    co_await wait_until([&] { return pair.client.counters().by_requests.streams == 3; });
+    group.spawn(ask_into(pair.client, request_for("/"), stopped));
+    co_await pair.client.stop();
+    co_await group.join();
+    CHECK(stopped.starts_with("stopped: "));
+    CHECK(pair.server.accepted == 1);
+    co_await pair.server.stop();
   }());
 }
 

@@ -24,6 +24,8 @@ struct HttpRequest {
   std::string_view resource;
   /// True where sending it a second time does no harm: after a broken connection it may be repeated.
   bool repeatable = false;
+  /// True where the answer goes on until somebody ends it: a watch, a log that is followed.
+  bool open_ended = false;
   /// Asked right before each sending, repeats included: false = it is not sent, and the answer is Errc::stopped. None =
   /// it may always be.
   std::function<bool()> may_send = nullptr;

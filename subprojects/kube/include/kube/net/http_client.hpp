@@ -20,8 +20,9 @@ struct HttpClientOptions {
   Duration ping_timeout = std::chrono::seconds(10);       ///< silence after the ping that ends the connection
   Duration backoff_min = std::chrono::milliseconds(100);  ///< after a failed dial requests fail at once for this long,
   Duration backoff_max = std::chrono::seconds(5);         ///< doubling up to this, with jitter
-  /// Per client, upgraded ones apart; more than one is needed where streams fill the server's limit, or without HTTP/2.
-  std::size_t max_connections = 32;
+  /// Connections for requests, and those for what is open-ended (HttpRequest), upgraded ones apart. More than one of a
+  /// use is needed where streams fill the server's limit, or without HTTP/2.
+  std::size_t request_connections = 8, watch_connections = 128;
   std::uint64_t seed = 1;              ///< of the jitter
   std::shared_ptr<Resolver> resolver;  ///< of names; null = the system's
 };
@@ -34,15 +35,20 @@ struct HttpClientCounters {
   std::uint64_t connect_failures = 0;  ///< dials that failed
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
-  std::size_t connections = 0;  ///< open now (HTTP/2 connections, those that are being given up too)
-  std::size_t streams = 0;      ///< open HTTP/2 streams now
+  /// What is open now: connections (those that are being given up, too), and requests under way over them.
+  struct Use {
+    std::size_t connections = 0, streams = 0;
+  };
+  Use by_requests, by_watches;
 };
 
 /// Connections are made when they are needed. One HTTP/2 connection carries all requests, as long as the server's limit
-/// of streams lets it; a GOAWAY or new credentials move new requests to a new one. While the server cannot be reached,
-/// requests fail at once with the last cause, apart from one dial per backoff interval. Where a plugin makes the
-/// credentials it is asked before the first request, after they have expired, and once for a request that was refused
-/// (401), upgrades included. stop() must be awaited before the client is destroyed. One thread.
+/// of streams lets it, and another one what is open-ended, so that any number of watches leaves room for requests.
+/// Where all connections of a use are full, a request waits for room until its deadline, and a watch fails. A GOAWAY or
+/// new credentials move new requests to a new one. While the server cannot be reached, requests fail at once with the
+/// last cause, apart from one dial per backoff interval. Where a plugin makes the credentials it is asked before the
+/// first request, after they have expired, and once for a request that was refused (401), upgrades included. stop()
+/// must be awaited before the client is destroyed. One thread.
 class HttpClient final : public Transport, public Upgrader {
  public:
   HttpClient(asio::any_io_executor executor, async::Clock& clock, std::shared_ptr<Credentials> credentials,

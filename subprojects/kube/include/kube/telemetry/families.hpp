@@ -19,6 +19,14 @@ inline constexpr MetricFamily clock_ahead{gauge,
                                           {"host"},
                                           handles};
 
+inline constexpr MetricFamily connections{gauge,
+                                          "rest_client_connections",
+                                          "Open connections to API servers, by what they are for: requests or watches.",
+                                          {"host", "use"},
+                                          handles};
+inline constexpr MetricFamily streams{
+    gauge, "rest_client_streams", "Requests and watches that are under way.", {"host", "use"}, handles};
+
 inline constexpr MetricFamily reconciles{
     counter, "controller_runtime_reconcile_total", "Reconciles, by result.", {"controller", "result"}};
 inline constexpr MetricFamily reconcile_errors{
@@ -103,6 +111,8 @@ inline constexpr MetricFamily kube_events{
 inline constexpr const MetricFamily* all[] = {
     &requests,
     &clock_ahead,
+    &connections,
+    &streams,
     &reconciles,
     &reconcile_errors,
     &terminal_errors,

@@ -1,0 +1,31 @@
+// What a client of an API server keeps open, for metrics.
+#pragma once
+
+#include "kube/net/http_client.hpp"
+#include "kube/telemetry/metrics.hpp"
+
+namespace liqod {
+
+/// Shows connections and streams of one client, added to those of other clients of the same cluster, while it lives.
+class ClientGauges {
+ public:
+  /// `client` outlives it.
+  ClientGauges(kube::Metrics& metrics, const std::string& cluster, const kube::net::HttpClient& client);
+  ~ClientGauges();
+  ClientGauges(const ClientGauges&) = delete;
+  ClientGauges& operator=(const ClientGauges&) = delete;
+
+ private:
+  using Use = kube::net::HttpClientCounters::Use;
+  struct Shown {
+    kube::Gauge connections, streams;
+    Use use;
+    void show(const Use& now);
+  };
+
+  const kube::net::HttpClient& client_;
+  Shown requests_, watches_;
+  kube::Metrics::Reading reading_;
+};
+
+}  // namespace liqod
