@@ -19,6 +19,8 @@ constexpr std::int64_t check_after_ms = 17'000, check_before_ms = 23'000;
 /// Where nothing is reflected of a kind that is not watched at home, its objects are looked through so often for
 /// annotations.
 constexpr std::int64_t idle_check_ms = 60'000;
+/// So late a request of an earlier process may be carried out, of which nothing was to be seen when the twin was read.
+constexpr kube::Duration late_after = 75s;
 /// While it is not known what refers to a copy, this is between two looks.
 constexpr kube::Duration unknown_pause = 30s;
 /// A copy that somebody is deleting is looked at again after this time.
@@ -120,13 +122,16 @@ void Reflector::set_references(const std::string& local, const std::set<std::str
   }
 }
 
-void Reflector::set_filters(core::ReflectionFilters filters) {
-  core::ReflectionFilters now{.labels = forging_.patch.labels_not_reflected,
-                              .annotations = forging_.patch.annotations_not_reflected};
-  if (now == filters) return;
-  forging_.patch.labels_not_reflected = std::move(filters.labels);
-  forging_.patch.annotations_not_reflected = std::move(filters.annotations);
-  reconsider();
+void Reflector::set_forging(core::ForgingContext forging) {
+  const bool makes_same = forging.ingress_class == forging_.ingress_class &&
+                          forging.load_balancer_class == forging_.load_balancer_class &&
+                          forging.patch.labels_not_reflected == forging_.patch.labels_not_reflected &&
+                          forging.patch.annotations_not_reflected == forging_.patch.annotations_not_reflected;
+  const bool counts_same = forging.node_name == forging_.node_name;
+  forging_ = std::move(forging);
+  if (!counts_same)
+    for (const auto& [local, ns] : namespaces_) ns->counters = {context_.metrics, local, kind_.name, forging_};
+  if (!makes_same) reconsider();
 }
 
 void Reflector::set_policy(reflection::KindPolicy policy) {
@@ -247,17 +252,21 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
       if (auto done = co_await (this->*read)(ns); !done) co_return Outcome::retry(std::move(done.error()));
     if (!is_current(*ns)) co_return Outcome::done();
     ns->was_read = true;
+    ns->late_at = context_.clock.now() + late_after;
     enqueue_all(*ns);
   } else {
     if (kind_.referred_only)
       if (auto listed = co_await list_home(ns); !listed) co_return Outcome::retry(std::move(listed.error()));
-    if (!ns->copies.empty())
+    const bool is_late = ns->late_at && *ns->late_at <= context_.clock.now();
+    if (!ns->copies.empty() || is_late)
       if (auto checked = co_await check_copies(ns); !checked) co_return Outcome::retry(std::move(checked.error()));
     if (!ns->was_read) co_return Outcome::again_after(1s);
+    if (is_late) ns->late_at.reset();
   }
   if (!is_current(*ns)) co_return Outcome::done();
   if (!ns->copies.empty() || !ns->referred.empty())
     co_return Outcome::again_after(std::chrono::milliseconds(context_.random.between(check_after_ms, check_before_ms)));
+  if (ns->late_at) co_return Outcome::again_after(*ns->late_at - context_.clock.now());
   // Each copy that is written asks for this again.
   if (!kind_.referred_only) co_return Outcome::done();
   co_return Outcome::again_after(

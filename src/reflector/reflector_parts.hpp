@@ -31,8 +31,9 @@ struct Reflector::Namespace {
 
   std::string local, remote;
   Copies copies;
-  Contents at_home, there;  ///< by the name of the object, and of the copy
-  bool was_read = false;    ///< both sides, since this process leads
+  Contents at_home, there;                 ///< by the name of the object, and of the copy
+  bool was_read = false;                   ///< both sides, since this process leads
+  std::optional<kube::TimePoint> late_at;  ///< when its copies are compared once, whether there are any or not
   /// Of a kind that is not watched at home: what is there, and whether it is annotated to be reflected.
   struct Listed {
     std::uint64_t version = 0;

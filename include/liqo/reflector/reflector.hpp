@@ -41,7 +41,8 @@ struct ReflectorContext {
 /// because pods come and go; one that the Go version made stays.
 ///
 /// Guarantees: nothing is written in a twin before both sides of it have been read; an object of somebody else is
-/// neither changed nor kept, also where it appears between the reading and the writing.
+/// neither changed nor kept, also where it appears between the reading and the writing; a copy that an earlier process
+/// has sent, and that is made after the twin was read, is found.
 class Reflector {
  public:
   Reflector(const asio::any_io_executor& executor, const reflection::ReflectedKind& kind,
@@ -60,8 +61,8 @@ class Reflector {
   void on_references(ReferencesHandler handler) { on_references_ = std::move(handler); }
   /// Tells whether set_references() has been told all there is: until then no copy goes for want of references.
   void set_references_known(std::function<bool()> known) { references_known_ = std::move(known); }
-  /// Which labels and annotations copies leave out from now on; what is there already is brought in line.
-  void set_filters(core::ReflectionFilters filters);
+  /// What copies are made by from now on; what is there already is brought in line.
+  void set_forging(core::ForgingContext forging);
   /// Likewise which objects are reflected, and how many are worked on at a time. Without workers it is its owner's to
   /// stop the namespaces.
   void set_policy(reflection::KindPolicy policy);

@@ -266,6 +266,21 @@ TEST_CASE("a provider that fails is asked again, and a namespace that is given u
   CHECK(w.reaches([&] { return w.at_milan("words") == "addio"; }));
 }
 
+TEST_CASE("what an earlier process has sent, and is carried out late, is found though there is no other copy") {
+  World w;
+  w.create("words", "ciao");
+  REQUIRE(w.reaches([&] { return w.at_milan("words") == "ciao"; }));
+  w.stop();
+  json::object late = *w.milan.get(kind, {"shop-rome", "words"});
+  REQUIRE(w.milan.remove(kind, {"shop-rome", "words"}, {}, actor));
+  REQUIRE(w.rome.remove(kind, {"shop", "words"}, {}, actor));
+  w.start();
+  w.pass(30s);
+  for (const char* field : {"uid", "resourceVersion", "creationTimestamp"}) late["metadata"].as_object().erase(field);
+  REQUIRE(w.milan.create(kind, late, actor));
+  CHECK(w.reaches([&] { return w.at_milan("words") == "(none)"; }, 1min));
+}
+
 TEST_CASE("what is left out of copies may change") {
   World w;
   json::object labelled = World::config_map("shop", "words", "ciao", {{"team", "a"}, {"tier", "b"}});
@@ -275,7 +290,9 @@ TEST_CASE("what is left out of copies may change") {
     return tree ? kube::object_at(*tree, {"metadata", "labels"}) : json::object();
   };
   REQUIRE(w.reaches([&] { return labels().contains("team"); }));
-  w.reflector.set_filters({.labels = {"team"}, .annotations = {}});
+  core::ForgingContext forging = reflector::forging();
+  forging.patch.labels_not_reflected = {"team"};
+  w.reflector.set_forging(forging);
   CHECK(w.reaches([&] { return !labels().contains("team") && labels().contains("tier"); }, 5s));
 }
 
@@ -392,7 +409,9 @@ TEST_CASE("what is asked for while nobody runs this, or not all is known, is not
     return tree ? kube::object_at(*tree, {"metadata", "labels"}) : json::object();
   };
   REQUIRE(w.reaches([&] { return labels().contains("team"); }));
-  w.reflector.set_filters({.labels = {"team"}, .annotations = {}});
+  core::ForgingContext forging = reflector::forging();
+  forging.patch.labels_not_reflected = {"team"};
+  w.reflector.set_forging(forging);
   CHECK(w.reaches([&] { return !labels().contains("team") && labels().contains("tier"); }, 10s));
 
   Endpoints e;
