@@ -6,7 +6,7 @@ namespace {
 kube::Result<liqo::kubelet::PodRoute> find_pod(liqo::controllers::Process& process, const std::string& ns,
                                                const std::string& pod) {
   const kube::ObjectKey key{ns, pod};
-  auto* session = process.virtual_nodes().find_session(key);
+  auto* session = process.virtual_nodes().sessions().find_running(key);
   if (!session) return kube::fail(kube::Errc::missing, "pod " + key.text() + " does not run on a virtual node");
   const auto& pods = session->pods();
   const std::string* remote = pods.mapping().to_remote(ns);

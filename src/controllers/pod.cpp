@@ -30,8 +30,8 @@ std::string difference_digest(const kube::Object& pod, const kube::json::object&
 
 }  // namespace
 
-PodController::PodController(const asio::any_io_executor& executor, core::ForgingContext forging,
-                             kube::InformerSet& provider, WriteBudget& home_writes, Context context)
+PodController::PodController(const asio::any_io_executor& executor, core::ForgingContext forging, Provider provider,
+                             WriteBudget& home_writes, Context context)
     : forging_(std::move(forging)),
       provider_(provider),
       home_writes_(home_writes),
@@ -229,7 +229,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     const Memory& memory = memory_of(key, local->uid());
     const kube::Duration waited = context_.clock.now() - memory.shadow_created_at;
     if (waited < unseen_time) co_return Outcome::again_after(unseen_time - waited);
-    auto live = co_await provider_.api().get(api::kinds::shadow_pods, remote_key);
+    auto live = co_await provider_.api.get(api::kinds::shadow_pods, remote_key);
     auto* cache = cache_of(key.ns, remote_namespace, &Twin::shadows);
     if (live && cache) (*cache)->observe(std::move(*live));
     if (!live && live.error().is_not_found()) memory_of(key, local->uid()).plan.shadow_created = false;

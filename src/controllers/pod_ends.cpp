@@ -36,7 +36,7 @@ asio::awaitable<kube::Result<void>> PodController::delete_shadow(kube::ObjectKey
   }
   kube::DeleteOptions options{.uid = remove.uid};
   if (remove.foreground) options.propagation = kube::Propagation::foreground;
-  auto removed = co_await provider_.api().remove(api::kinds::shadow_pods, remote_key, options);
+  auto removed = co_await provider_.api.remove(api::kinds::shadow_pods, remote_key, options);
   if (!removed && removed.error().is_not_found()) {
     if (auto* cache = cache_of(key.ns, remote_key.ns, &Twin::shadows)) (*cache)->observe_gone(remote_key, remove.uid);
     co_return kube::Result<void>();
@@ -51,7 +51,7 @@ asio::awaitable<kube::Result<bool>> PodController::confirm(kube::ObjectKey key, 
   for (const kube::Resource& kind : {api::kinds::shadow_pods, kube::resources::pods}) {
     const bool is_shadow = kind == api::kinds::shadow_pods;
     const std::string& known = is_shadow ? shadow_uid : remote_uid;
-    auto live = co_await provider_.api().get(kind, remote_key);
+    auto live = co_await provider_.api.get(kind, remote_key);
     if (!live && !live.error().is_permanent())
       co_return kube::fail(std::move(live.error()), "looking for what the provider has of the pod");
     // Without rights there is nothing to be seen, and objects of others are no pods of ours.
@@ -78,7 +78,7 @@ asio::awaitable<kube::Result<void>> PodController::remove_local(kube::ObjectKey 
 asio::awaitable<kube::Result<void>> PodController::evict_local(kube::Object local, kube::ObjectKey remote_key,
                                                                action::EvictLocal action) {
   // What the cache shows may be old where the provider does not answer: then nobody knows whether the pod has ended.
-  auto live = co_await provider_.api().get(kube::resources::pods, remote_key);
+  auto live = co_await provider_.api.get(kube::resources::pods, remote_key);
   if (!live && !live.error().is_not_found()) co_return kube::fail(std::move(live.error()), "reading the remote pod");
   const bool is_ending = live && live->uid() == action.remote_uid && live->is_deleting();
   if (!is_ending) {
@@ -101,8 +101,8 @@ asio::awaitable<kube::Result<void>> PodController::evict_local(kube::Object loca
 
 asio::awaitable<kube::Result<void>> PodController::tell_grace(kube::ObjectKey key, kube::Object shadow,
                                                               std::int64_t seconds) {
-  auto patched = co_await provider_.api().patch(api::kinds::shadow_pods, shadow.key(), kube::PatchType::merge,
-                                                kube::json::serialize(core::grace_patch(shadow, seconds)));
+  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, shadow.key(), kube::PatchType::merge,
+                                              kube::json::serialize(core::grace_patch(shadow, seconds)));
   if (!patched && !patched.error().is_permanent())
     co_return kube::fail(std::move(patched.error()), "telling how long the pod may take to end");
   const bool is_told = patched && core::ordered_grace(*patched) == seconds;

@@ -48,8 +48,8 @@ asio::awaitable<Outcome> PodController::ask_events(kube::WorkKey work) {
   questions.asked(now);
   const std::string selector = "involvedObject.uid=" + std::string(remote->uid()) + ",type=Warning";
   auto page =
-      co_await provider_.api().list(kube::resources::events, remote_namespace,
-                                    {.selection = {.field_selector = selector}, .limit = most_events}, most_bytes);
+      co_await provider_.api.list(kube::resources::events, remote_namespace,
+                                  {.selection = {.field_selector = selector}, .limit = most_events}, most_bytes);
   if (page) {
     no_right_until_.erase(remote_namespace);
     const auto known = memory_.find(key);

@@ -59,7 +59,7 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
   } else {
     core::stamp_order(forged->shadow, context_.clock.wall());
     const kube::TimePoint sent_at = context_.clock.now();
-    auto created = co_await provider_.api().create(api::kinds::shadow_pods, forged->shadow);
+    auto created = co_await provider_.api.create(api::kinds::shadow_pods, forged->shadow);
     if (!created && core::may_be_carried_out(created.error()))
       memory_of(local.key(), local.uid()).in_doubt_until = sent_at + core::order_doubt;
     note_order(local, created ? nullptr : &created.error());
@@ -111,8 +111,8 @@ asio::awaitable<kube::Result<void>> PodController::update_shadow(const kube::Obj
                                                                  const kube::Object& shadow) {
   auto patch = core::plan_shadow_pod_update(local, shadow, forging_);
   if (!patch) co_return kube::Result<void>();
-  auto patched = co_await provider_.api().patch(api::kinds::shadow_pods, shadow.key(), kube::PatchType::merge,
-                                                kube::json::serialize(*patch));
+  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, shadow.key(), kube::PatchType::merge,
+                                              kube::json::serialize(*patch));
   if (!patched) {
     if (patched.error().is_permanent() && !patched.error().is_not_found())
       context_.events.warning(

@@ -29,7 +29,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
     co_return std::optional<kube::Duration>();
   }
   if (!plan.delete_uid.empty()) {
-    auto removed = co_await provider_.api().remove(kube::resources::secrets, secret_key, {.uid = plan.delete_uid});
+    auto removed = co_await provider_.api.remove(kube::resources::secrets, secret_key, {.uid = plan.delete_uid});
     if (!removed && !removed.error().is_not_found())
       co_return kube::fail(std::move(removed.error()), "deleting the token Secret");
     if (Twin* twin = find_twin(key.ns); twin && twin->tokens) twin->tokens->observe_gone(secret_key, plan.delete_uid);
@@ -52,7 +52,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
   }
   if (!plan.to_request.empty()) {
     const kube::Object wanted = core::forge_token_secret(*local, remote_namespace, issued, forging_);
-    auto applied = co_await provider_.api().apply(kube::resources::secrets, wanted, api::reflection_manager);
+    auto applied = co_await provider_.api.apply(kube::resources::secrets, wanted, api::reflection_manager);
     if (!applied) co_return kube::fail(std::move(applied.error()), "reflecting the service-account tokens");
     if (Twin* twin = find_twin(key.ns); twin && twin->tokens && twin->remote == remote_namespace)
       twin->tokens->observe(std::move(*applied));

@@ -80,8 +80,8 @@ PodController::Twin& PodController::start_twin(const std::string& local, const s
   Twin& twin = twins_[local];
   twin.remote = remote;
   twin.counters = {context_.metrics, local, kube::resources::pods.kind, forging_};
-  twin.shadows = provider_.acquire({.resource = api::kinds::shadow_pods, .ns = remote});
-  twin.pods = provider_.acquire({.resource = kube::resources::pods, .ns = remote, .prune = prune_remote_pod});
+  twin.shadows = provider_.caches.acquire({.resource = api::kinds::shadow_pods, .ns = remote});
+  twin.pods = provider_.caches.acquire({.resource = kube::resources::pods, .ns = remote, .prune = prune_remote_pod});
   const auto changed = [this, local](const kube::ObjectKey& key) { enqueue({local, key.name}); };
   const auto shadow_changed = [this, local](const kube::ObjectKey& key) {
     const Twin* known = find_twin(local);
@@ -92,9 +92,10 @@ PodController::Twin& PodController::start_twin(const std::string& local, const s
   twin.shadows.subscribe(shadow_changed, synced);
   twin.pods.subscribe(changed, synced);
   if (context_.settings.api_server_support) {
-    twin.tokens = provider_.acquire({.resource = kube::resources::secrets,
-                                     .ns = remote,
-                                     .selection = {.label_selector = std::string(api::labels::service_account_name)}});
+    twin.tokens =
+        provider_.caches.acquire({.resource = kube::resources::secrets,
+                                  .ns = remote,
+                                  .selection = {.label_selector = std::string(api::labels::service_account_name)}});
     // Such a Secret may be all that is left of a pod: of one that went while this process was down.
     twin.tokens.subscribe([this, local](const kube::ObjectKey& key) { enqueue_token_pod(local, key); }, synced);
   }
@@ -122,7 +123,7 @@ asio::awaitable<kube::Result<void>> PodController::look_behind(kube::Object loca
   if (!left_something && !is_over && !is_ours_alone(local) && !memory_of(local.key(), local.uid()).looked_behind) {
     const kube::ObjectKey key{*remote, std::string(local.name())};
     for (const kube::Resource& kind : {api::kinds::shadow_pods, kube::resources::pods}) {
-      auto live = co_await provider_.api().get(kind, key);
+      auto live = co_await provider_.api.get(kind, key);
       // With the twin the right to look into it goes.
       if (!live && !live.error().is_permanent())
         co_return kube::fail(std::move(live.error()), "looking for what is left of the pod");

@@ -82,7 +82,7 @@ void StateMetrics::show_nodes(bool leads) {
       const auto node = nodes_->find({"", key.name});
       ready[labels] = node && is_ready(*node) ? 1 : 0;
     }
-    if (const ProviderSession* session = controller_.session_of(key)) {
+    if (const ProviderSession* session = controller_.sessions().find(key)) {
       pods[labels] = double(session->pods().local_pods().store().size());
       without_room[labels] = double(session->pods().pods_without_room());
     }

@@ -26,7 +26,12 @@ namespace liqo::controllers {
 /// Events warn of while the remote pod is not ready. One thread.
 class PodController {
  public:
-  PodController(const asio::any_io_executor& executor, core::ForgingContext forging, kube::InformerSet& provider,
+  /// What it reads the provider from, which others may read, too, and what it asks and writes by: both outlive it.
+  struct Provider {
+    kube::InformerSet& caches;
+    kube::Api& api;
+  };
+  PodController(const asio::any_io_executor& executor, core::ForgingContext forging, Provider provider,
                 WriteBudget& home_writes, Context context);
 
   /// Takes the namespaces that have a twin as of now, and starts and stops watching accordingly.
@@ -172,7 +177,7 @@ class PodController {
   void leave_withdrawn(const std::string& local);
 
   core::ForgingContext forging_;
-  kube::InformerSet& provider_;
+  Provider provider_;
   WriteBudget& home_writes_;
   Context context_;
   kube::WallTime begun_;  ///< since then nobody but this process has offloaded pods

@@ -1,0 +1,85 @@
+// What is copied to one provider besides pods: which kinds, of which namespaces, by which rules.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "liqo/controllers/home_endpoint_watch.hpp"
+#include "liqo/controllers/options_templates.hpp"
+#include "liqo/controllers/secret_references.hpp"
+#include "liqo/controllers/session_workers.hpp"
+#include "liqo/core/mapping/namespaces.hpp"
+#include "liqo/reflector/reflector.hpp"
+
+namespace liqo::controllers {
+
+/// Owns one Reflector for each kind of the table, and tells them what holds. Copies are shared by all virtual nodes of
+/// a provider, so the oldest says what is reflected and what copies leave out. One thread.
+class ClusterReflection {
+ public:
+  /// What it writes to, and counts in; both outlive it.
+  struct Provider {
+    kube::Api& api;
+    kube::StoreBudget& stores;
+  };
+  /// `home`: the tenant namespace here, and the cluster that it is of.
+  ClusterReflection(const asio::any_io_executor& executor, kube::ObjectKey home, Provider provider, Context context);
+
+  /// Reflects while this process leads, by workers that are stopped before this is destroyed.
+  void start(SessionWorkers& workers);
+  void set_mapping(core::NamespaceMapping mapping);
+  /// The Configurations of the provider in its tenant namespace.
+  void set_network(std::span<const kube::Object> configurations) { endpoints_.set_network(configurations); }
+  bool is_busy() const;
+
+ private:
+  /// What holds for one VirtualNode, itself and its VkOptionsTemplate considered.
+  struct Rules {
+    core::ReflectionFilters filters;
+    reflection::TemplatePolicies policies;
+    bool operator==(const Rules&) const = default;
+  };
+  /// One for each kind of the table. One that is off has no namespaces.
+  struct Reflecting {
+    std::unique_ptr<reflector::Reflector> reflector;
+    bool is_on = false;
+  };
+
+  /// Notes a VirtualNode of this provider; false where it is of another one.
+  bool take_virtual_node(const kube::ObjectKey& key);
+  void read_rules();
+  kube::Result<Rules> rules_of(const kube::Object& virtual_node) const;
+  /// Takes what the VirtualNode that decides says.
+  void take_rules(const kube::Object& decides);
+  void switch_kinds();
+  /// Tells those virtual nodes that follow other rules than hold for copies.
+  void tell_differences(const kube::Object& decides);
+  void warn(const kube::Object& virtual_node, std::string_view reason, std::string message);
+  asio::awaitable<void> read_rules_first();
+  /// Has the namespaces reflected that are mapped, where their rules are known.
+  void reflect_mapped();
+  void tell_references(const std::string& ns);
+  core::ForgingContext forging_of(const kube::Object* decides) const;
+
+  kube::ObjectKey home_;  ///< the tenant namespace here, and the cluster that it is of
+  Context context_;
+  kube::InformerHandle virtual_nodes_;
+  OptionsTemplates templates_;
+  SecretReferences references_;
+  HomeEndpointWatch endpoints_;
+  std::vector<Reflecting> reflectors_;
+  core::NamespaceMapping mapping_;
+  std::map<std::string, std::string> reflected_;               ///< given to the reflectors, local to remote
+  std::map<kube::ObjectKey, kube::Object> nodes_of_provider_;  ///< all VirtualNodes of this provider
+  bool reflects_ = false;       ///< the oldest VirtualNode of the provider is in this tenant namespace
+  std::optional<Rules> rules_;  ///< that hold for copies; none: they are not known, and nothing is reflected
+  std::map<kube::ObjectKey, Rules> differing_;  ///< what those say that were told that it does not hold
+  std::string warned_;                          ///< what was last told of the rules
+  kube::Log log_;
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,92 @@
+// The sessions with providers: one for each VirtualNode, and what those of one provider share.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kube/runtime/controller.hpp"
+#include "liqo/controllers/provider_session.hpp"
+
+namespace liqo::controllers {
+
+/// Keeps a ProviderSession for each VirtualNode whose Secret can be used, and a ProviderCluster for each provider that
+/// has one, on every replica, so that each can serve the kubelet API. A session that loses a worker is made anew, as is
+/// a cluster with all of its sessions. One thread.
+class ProviderSessions {
+ public:
+  /// `changed` is called with a VirtualNode of which something has changed that its Node shows. Must not suspend.
+  ProviderSessions(const asio::any_io_executor& executor, ConnectProvider connect, Context context,
+                   std::function<void(const kube::ObjectKey&)> changed);
+
+  /// Runs until cancelled; every session is stopped then.
+  asio::awaitable<void> run();
+  /// True once VirtualNodes and, for every session, the pods at home are known.
+  bool has_synced() const;
+  bool is_busy() const;
+
+  /// The session of the node that runs this local pod, or null.
+  ProviderSession* find_running(const kube::ObjectKey& local_pod) const;
+  /// The session of a VirtualNode, or null.
+  ProviderSession* find(const kube::ObjectKey& virtual_node) const;
+  /// Why there is none, a sentence; "" = nothing is known to be wrong.
+  std::string trouble(const kube::ObjectKey& virtual_node) const;
+  /// Whether the Node of that name is a machine's: the pods on it are none of ours, and there is no session.
+  bool is_foreign(const kube::ObjectKey& virtual_node) const;
+  /// Takes that it is, with the reason, or ("") that it is not.
+  void note_foreign(const kube::ObjectKey& virtual_node, const std::string& why);
+
+ private:
+  struct Entry {
+    std::string digest;  ///< of everything the session was made from
+    std::unique_ptr<ProviderSession> session;
+    kube::InformerHandle secret;
+    std::string secret_name;
+    std::optional<kube::Failure> trouble;  ///< why there is no session
+    std::string foreign;                   ///< the Node is a machine's: why, a sentence; "" = it is not
+    kube::TimePoint not_before{};          ///< of the next session, where one had to be stopped
+    SessionRestarts restarts;
+    /// Labels and annotations that its pods do not have at the provider, once that is known.
+    std::optional<core::ReflectionFilters> left_out;
+  };
+  struct Shared {
+    std::shared_ptr<ProviderCluster> cluster;
+    kube::TimePoint not_before{};  ///< of the next, where one had to be stopped
+    SessionRestarts restarts;
+    std::optional<kube::Failure> trouble;  ///< why it had to be, where people should know
+  };
+
+  asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// Notes and tells why there is no session.
+  void refuse(const kube::Object& virtual_node, kube::Failure failure);
+  /// Stops a session, and its cluster with the last one, unless that goes on with the `next` connection.
+  asio::awaitable<void> stop_session(kube::ObjectKey key, std::shared_ptr<ProviderLink> next = nullptr);
+  /// Stops a session that has lost a worker, and answers when there may be another one.
+  asio::awaitable<kube::Duration> end_lost_session(kube::ObjectKey key);
+  /// Stops a cluster that cannot go on, with its sessions.
+  asio::awaitable<void> end_broken_cluster(kube::ObjectKey home);
+  std::shared_ptr<ProviderCluster> cluster_of(const kube::ObjectKey& home);
+  /// What all sessions with that cluster share.
+  std::shared_ptr<ProviderBudget> budget_of(const std::string& cluster);
+  /// Has a cluster use the connection of a session that the provider knows, of several the oldest VirtualNode's; where
+  /// it has no session, the `next` one. False where there is neither.
+  bool lend_link(ProviderCluster& cluster, std::shared_ptr<ProviderLink> next = nullptr) const;
+  core::ForgingContext forging_of(const kube::Object& virtual_node, const core::ReflectionFilters& left_out) const;
+  void enqueue(const kube::ObjectKey& key) { controller_.enqueue({key.text(), key}); }
+
+  asio::any_io_executor executor_;
+  ConnectProvider connect_;
+  Context context_;
+  std::function<void(const kube::ObjectKey&)> changed_;
+  std::map<kube::ObjectKey, Entry> entries_;
+  std::map<kube::ObjectKey, Shared> clusters_;                    ///< by tenant namespace here and cluster
+  std::map<std::string, std::weak_ptr<ProviderBudget>> budgets_;  ///< by cluster
+  kube::InformerHandle virtual_nodes_;
+  OptionsTemplates templates_;
+  kube::Controller controller_;
+  kube::Log log_;
+};
+
+}  // namespace liqo::controllers

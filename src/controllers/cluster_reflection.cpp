@@ -1,0 +1,225 @@
+#include "liqo/controllers/cluster_reflection.hpp"
+
+#include <algorithm>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/virtual_node.hpp"
+
+namespace liqo::controllers {
+
+ClusterReflection::ClusterReflection(const asio::any_io_executor& executor, kube::ObjectKey home, Provider provider,
+                                     Context context)
+    : home_(std::move(home)),
+      context_(context),
+      virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
+      templates_(context),
+      references_(context.home, [this](const std::string& ns) { tell_references(ns); }),
+      endpoints_(
+          context.home, context.settings.pod_cidrs, [this](const std::string& ns) { return reflected_.contains(ns); },
+          [this](const std::string& ns) {
+            for (const Reflecting& each : reflectors_)
+              if (each.reflector->kind().needs_endpoints) each.reflector->reconsider(ns);
+          }),
+      log_(kube::Log("reflection").with("cluster", home_.name)) {
+  const reflector::ReflectorContext reflecting{.home = context.home,
+                                               .provider = provider.api,
+                                               .stores = provider.stores,
+                                               .events = context.events,
+                                               .clock = context.clock,
+                                               .random = context.random,
+                                               .metrics = context.metrics};
+  for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) {
+    auto reflector = std::make_unique<reflector::Reflector>(executor, *kind, reflection::SelectionPolicy::allow_list,
+                                                            forging_of(nullptr), reflecting);
+    reflector->set_references_known([this] { return references_.has_synced(); });
+    reflector->on_references([this, kind](const std::string& ns, const std::string& name, auto secrets) {
+      references_.set(ns, std::string(kind->name) + "/" + name, std::move(secrets));
+    });
+    reflectors_.push_back({.reflector = std::move(reflector)});
+  }
+  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
+    if (take_virtual_node(key)) read_rules();
+  });
+  templates_.subscribe([this] { read_rules(); });
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) take_virtual_node(key);
+  read_rules();
+}
+
+void ClusterReflection::start(SessionWorkers& workers) {
+  for (const Reflecting& each : reflectors_)
+    workers.spawn(kube::run_while_leading(context_.leadership, [kind = each.reflector.get()] { return kind->run(); }));
+  workers.spawn(read_rules_first());
+}
+
+bool ClusterReflection::is_busy() const {
+  return std::ranges::any_of(reflectors_, [](const auto& kind) { return kind.reflector->is_busy(); });
+}
+
+core::ForgingContext ClusterReflection::forging_of(const kube::Object* decides) const {
+  core::ForgingContext forging{.clusters = {.local = context_.settings.cluster_id, .remote = home_.name}};
+  if (context_.settings.reflect_ips) forging.endpoints = &endpoints_;
+  if (!decides) return forging;
+  const api::VirtualNode node(*decides);
+  forging.node_name = decides->name();
+  forging.ingress_class = node.ingress_class();
+  forging.load_balancer_class = node.load_balancer_class();
+  if (rules_) {
+    forging.patch.labels_not_reflected = rules_->filters.labels;
+    forging.patch.annotations_not_reflected = rules_->filters.annotations;
+  }
+  return forging;
+}
+
+bool ClusterReflection::take_virtual_node(const kube::ObjectKey& key) {
+  auto node = virtual_nodes_->find(key);
+  if (!node || api::VirtualNode(*node).cluster_id() != home_.name) {
+    differing_.erase(key);
+    return nodes_of_provider_.erase(key) > 0;
+  }
+  nodes_of_provider_.insert_or_assign(key, std::move(*node));
+  return true;
+}
+
+void ClusterReflection::read_rules() {
+  std::vector<kube::Object> nodes;
+  nodes.reserve(nodes_of_provider_.size());
+  for (const auto& [key, node] : nodes_of_provider_) nodes.push_back(node);
+  const kube::Object* decides = core::filters_decided_by(nodes, home_.name);
+  if (!decides) return;
+  if (std::exchange(reflects_, decides->ns() == home_.ns) != reflects_)
+    log_.info(reflects_ ? "copies are made" : "copies are made for another tenant namespace of the provider",
+              {{"oldest", decides->name()}});
+  std::set<std::string> names;
+  if (reflects_)
+    for (const kube::Object& node : nodes) names.insert(std::string(node.name()));
+  references_.set_nodes(names);
+  if (reflects_) take_rules(*decides);
+  reflect_mapped();
+}
+
+kube::Result<ClusterReflection::Rules> ClusterReflection::rules_of(const kube::Object& virtual_node) const {
+  auto options = templates_.of(virtual_node);
+  if (!options) return std::unexpected(std::move(options.error()));
+  const kube::Object* found = *options ? &**options : nullptr;
+  const Settings& settings = context_.settings;
+  Rules rules{.filters = core::filters_of(virtual_node, found, settings.not_reflected),
+              .policies = {.policies = settings.reflection, .mistakes = {}}};
+  if (found) rules.policies = reflection::policies_under(settings.reflection, *found);
+  return rules;
+}
+
+void ClusterReflection::take_rules(const kube::Object& decides) {
+  // A template may forbid what is allowed without it.
+  if (!templates_.is_known()) return;
+  auto rules = rules_of(decides);
+  if (!rules) {
+    warn(decides, api::reasons::options_template_missing,
+         rules.error().text() + (rules_ ? ": what it said of reflection last goes on to hold"
+                                        : ": nothing but pods is reflected until it does"));
+  } else if (rules_ != *rules) {
+    rules_ = std::move(*rules);
+    differing_.clear();
+    if (rules_->policies.mistakes.empty()) {
+      warned_.clear();
+    } else {
+      std::string message = "Of the VkOptionsTemplate";
+      for (const std::string& mistake : rules_->policies.mistakes)
+        message += (&mistake == &rules_->policies.mistakes.front() ? " " : ", ") + mistake;
+      warn(decides, api::reasons::reflection_policy_invalid, message + ": these kinds are not reflected");
+    }
+  }
+  if (!rules_) return;
+  for (const Reflecting& each : reflectors_) each.reflector->set_forging(forging_of(&decides));
+  switch_kinds();
+  tell_differences(decides);
+}
+
+void ClusterReflection::switch_kinds() {
+  for (Reflecting& each : reflectors_) {
+    const reflection::KindPolicy policy = rules_->policies.policies.of(each.reflector->kind());
+    each.reflector->set_policy(policy);
+    if (each.is_on == (policy.workers > 0)) continue;
+    each.is_on = policy.workers > 0;
+    // That all kinds are when it begins is as it should be.
+    if (!each.is_on || !reflected_.empty())
+      log_.info(each.is_on ? "kind is reflected" : "kind is not reflected", {{"kind", each.reflector->kind().name}});
+    for (const auto& [local, remote] : reflected_) {
+      if (each.is_on) {
+        each.reflector->start_namespace(local, remote);
+        tell_references(local);
+      } else {
+        each.reflector->stop_namespace(local);
+      }
+    }
+  }
+}
+
+void ClusterReflection::tell_differences(const kube::Object& decides) {
+  for (const auto& [key, node] : nodes_of_provider_) {
+    auto own = rules_of(node);
+    if (!own) continue;
+    const auto told = differing_.find(key);
+    if (*own == *rules_) {
+      if (told != differing_.end()) differing_.erase(told);
+      continue;
+    }
+    if (told != differing_.end() && told->second == *own) continue;
+    differing_.insert_or_assign(key, std::move(*own));
+    context_.events.warning(node, api::kinds::virtual_nodes, api::reasons::filters_differ,
+                            "What labelsNotReflected and annotationsNotReflected of this virtual node say holds for "
+                            "its pods only, and what its VkOptionsTemplate says of kinds for nothing. Reflected "
+                            "objects are shared by all virtual nodes of cluster " +
+                                home_.name + ": for them holds what the oldest says, " + std::string(decides.name()));
+  }
+}
+
+void ClusterReflection::warn(const kube::Object& virtual_node, std::string_view reason, std::string message) {
+  if (warned_ == message) return;
+  log_.warn("what is reflected is not as it was meant", {{"reason", message}});
+  context_.events.warning(virtual_node, api::kinds::virtual_nodes, reason, message);
+  warned_ = std::move(message);
+}
+
+asio::awaitable<void> ClusterReflection::read_rules_first() {
+  while (!templates_.is_known()) co_await context_.clock.sleep(std::chrono::milliseconds(200));
+  read_rules();
+}
+
+void ClusterReflection::set_mapping(core::NamespaceMapping mapping) {
+  mapping_ = std::move(mapping);
+  reflect_mapped();
+}
+
+void ClusterReflection::reflect_mapped() {
+  const bool reflects = reflects_ && rules_;
+  for (auto known = reflected_.begin(); known != reflected_.end();) {
+    const std::string* remote = reflects ? mapping_.to_remote(known->first) : nullptr;
+    if (remote && *remote == known->second) {
+      ++known;
+      continue;
+    }
+    log_.info("namespace is reflected no longer", {{"namespace", known->first}, {"twin", known->second}});
+    for (const Reflecting& each : reflectors_) each.reflector->stop_namespace(known->first);
+    known = reflected_.erase(known);
+  }
+  if (!reflects) return;
+  const bool has_endpoints = std::ranges::any_of(
+      reflectors_, [](const Reflecting& each) { return each.is_on && each.reflector->kind().needs_endpoints; });
+  if (!mapping_.entries().empty() && context_.settings.reflect_ips && has_endpoints) endpoints_.start();
+  for (const auto& [local, remote] : mapping_.entries()) {
+    if (reflected_.contains(local)) continue;
+    log_.info("namespace is reflected", {{"namespace", local}, {"twin", remote}});
+    for (const Reflecting& each : reflectors_)
+      if (each.is_on) each.reflector->start_namespace(local, remote);
+    reflected_[local] = remote;
+    tell_references(local);
+  }
+}
+
+void ClusterReflection::tell_references(const std::string& ns) {
+  const std::set<std::string> names = references_.of(ns);
+  for (const Reflecting& each : reflectors_) each.reflector->set_references(ns, names);
+}
+
+}  // namespace liqo::controllers

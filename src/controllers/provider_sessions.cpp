@@ -1,0 +1,402 @@
+#include "liqo/controllers/provider_sessions.hpp"
+
+#include <boost/asio/this_coro.hpp>
+#include <tuple>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/core/mapping/names.hpp"
+#include "liqo/telemetry/families.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using api::VirtualNode;
+using kube::Outcome;
+
+/// Between two tries with a provider that shows more than is held of one.
+constexpr kube::Duration overflow_pause = 5min;
+
+/// Everything that a session is made from, as one short text.
+std::string digest_of(const kube::Object& virtual_node, const kube::Object& secret,
+                      const core::ReflectionFilters& left_out) {
+  kube::json::object parts;
+  parts["secret"] = kube::object_at(secret.tree(), {"data"});
+  parts["patch"] = kube::object_at(virtual_node.spec(), {"offloadingPatch"});
+  for (const auto& [name, keys] : {std::pair{"labels", &left_out.labels}, {"annotations", &left_out.annotations}})
+    parts[name] = kube::json::array(keys->begin(), keys->end());
+  parts["cluster"] = kube::string_at(virtual_node.spec(), {"clusterID"});
+  return core::sha256_hex(kube::json::serialize(parts));
+}
+
+/// The tenant namespace here, and the cluster that it is of.
+kube::ObjectKey home_of(const kube::Object& virtual_node) {
+  return {std::string(virtual_node.ns()), std::string(VirtualNode(virtual_node).cluster_id())};
+}
+
+/// What is wrong with a VirtualNode itself.
+std::optional<kube::Failure> why_invalid(const VirtualNode& virtual_node) {
+  const std::string cluster(virtual_node.cluster_id());
+  if (auto name = core::check_node_name(virtual_node.name()); !name) return std::move(name.error());
+  if (!core::is_dns_label(cluster))
+    return kube::Failure(kube::Errc::invalid_input, "spec.clusterID is not a cluster ID: \"" + cluster + "\"");
+  if (virtual_node.kubeconfig_secret().empty())
+    return kube::Failure(kube::Errc::missing, "spec.kubeconfigSecretRef names no Secret");
+  return std::nullopt;
+}
+
+/// What is lost by an error of liqod's own, and is so again and again.
+kube::Failure lost_again(const std::string& cluster, const std::string& loss) {
+  return {kube::Errc::protocol,
+          "The session with cluster " + cluster +
+              " ends again and again by an error of liqod, and is started anew each time: " + loss};
+}
+
+}  // namespace
+
+ProviderSessions::ProviderSessions(const asio::any_io_executor& executor, ConnectProvider connect, Context context,
+                                   std::function<void(const kube::ObjectKey&)> changed)
+    : executor_(executor),
+      connect_(std::move(connect)),
+      context_(context),
+      changed_(std::move(changed)),
+      virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
+      templates_(context),
+      controller_(executor, context.clock, context.random, context.metrics, {.name = "provider-session"},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      log_("virtual-node") {
+  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
+  templates_.subscribe([this] {
+    for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) enqueue(key);
+  });
+}
+
+asio::awaitable<void> ProviderSessions::run() {
+  std::exception_ptr ended;
+  try {
+    co_await controller_.run();
+  } catch (...) {
+    ended = std::current_exception();
+  }
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  while (!entries_.empty()) {
+    const kube::ObjectKey key = entries_.begin()->first;
+    co_await stop_session(key);
+    entries_.erase(key);
+  }
+  if (ended) std::rethrow_exception(ended);
+}
+
+bool ProviderSessions::has_synced() const {
+  if (!virtual_nodes_->has_synced()) return false;
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {
+    const auto entry = entries_.find(key);
+    if (entry == entries_.end()) return false;
+    if (entry->second.session && !entry->second.session->pods().local_pods().has_synced()) return false;
+  }
+  return true;
+}
+
+bool ProviderSessions::is_busy() const {
+  if (controller_.is_busy()) return true;
+  for (const auto& [key, entry] : entries_)
+    if (entry.session && entry.session->is_busy()) return true;
+  for (const auto& [home, shared] : clusters_)
+    if (shared.cluster && shared.cluster->is_busy()) return true;
+  return false;
+}
+
+ProviderSession* ProviderSessions::find_running(const kube::ObjectKey& local_pod) const {
+  for (const auto& [key, entry] : entries_)
+    if (entry.session && entry.session->pods().local_pods().store().contains(local_pod)) return entry.session.get();
+  return nullptr;
+}
+
+ProviderSession* ProviderSessions::find(const kube::ObjectKey& virtual_node) const {
+  const auto entry = entries_.find(virtual_node);
+  return entry == entries_.end() ? nullptr : entry->second.session.get();
+}
+
+std::string ProviderSessions::trouble(const kube::ObjectKey& virtual_node) const {
+  const auto entry = entries_.find(virtual_node);
+  return entry != entries_.end() && entry->second.trouble ? entry->second.trouble->text() : "";
+}
+
+bool ProviderSessions::is_foreign(const kube::ObjectKey& virtual_node) const {
+  const auto entry = entries_.find(virtual_node);
+  return entry != entries_.end() && !entry->second.foreign.empty();
+}
+
+void ProviderSessions::note_foreign(const kube::ObjectKey& virtual_node, const std::string& why) {
+  const auto entry = entries_.find(virtual_node);
+  if (entry == entries_.end() || entry->second.foreign == why) return;
+  entry->second.foreign = why;
+  enqueue(virtual_node);
+}
+
+asio::awaitable<void> ProviderSessions::stop_session(kube::ObjectKey key, std::shared_ptr<ProviderLink> next) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || !found->second.session) co_return;
+  const auto session = std::move(found->second.session);
+  found->second.digest.clear();
+  // What has begun to stop is stopped to its end: a cancelled reconcile would leave the link open.
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  const std::shared_ptr<ProviderCluster> cluster = session->cluster();
+  if (!lend_link(*cluster, std::move(next))) {
+    // What the last session shares with none ends before it, while there is a connection.
+    if (const auto shared = clusters_.find(cluster->home());
+        shared != clusters_.end() && shared->second.cluster == cluster)
+      shared->second.cluster.reset();
+    co_await cluster->stop();
+  }
+  co_await session->stop();
+}
+
+asio::awaitable<kube::Duration> ProviderSessions::end_lost_session(kube::ObjectKey key) {
+  Entry& entry = entries_[key];
+  const kube::TimePoint now = context_.clock.now();
+  const kube::Duration pause = entry.restarts.lose(now, context_.random);
+  entry.not_before = now + pause;
+  const std::string cluster = entry.session->pods().forging().clusters.remote;
+  entry.restarts.count(context_.metrics, cluster, "offloading");
+  log_.error("the session with the provider has lost a worker and starts anew",
+             {{"virtualnode", key},
+              {"cluster", cluster},
+              {"error", entry.session->loss()},
+              {"pause_ms", std::chrono::ceil<std::chrono::milliseconds>(pause).count()}});
+  co_await stop_session(key);
+  co_return pause;
+}
+
+asio::awaitable<void> ProviderSessions::end_broken_cluster(kube::ObjectKey home) {
+  const auto found = clusters_.find(home);
+  if (found == clusters_.end() || !found->second.cluster) co_return;
+  Shared& shared = found->second;
+  std::string overflow = shared.cluster->overflow();
+  const std::string loss = shared.cluster->loss();
+  if (overflow.empty() && loss.empty()) co_return;
+  const std::shared_ptr<ProviderCluster> ended = std::move(shared.cluster);
+  const kube::TimePoint now = context_.clock.now();
+  kube::Duration pause = overflow_pause;
+  shared.trouble.reset();
+  if (!overflow.empty()) {
+    shared.trouble.emplace(kube::Errc::too_large, std::move(overflow));
+  } else {
+    pause = shared.restarts.lose(now, context_.random);
+    shared.restarts.count(context_.metrics, home.name, "offloading");
+    if (shared.restarts.is_repeated()) shared.trouble.emplace(lost_again(home.name, loss));
+    log_.error("what the sessions with a provider share has lost a worker and starts anew",
+               {{"cluster", home.name},
+                {"error", loss},
+                {"pause_ms", std::chrono::ceil<std::chrono::milliseconds>(pause).count()}});
+  }
+  shared.not_before = now + pause;
+  std::vector<kube::ObjectKey> concerned;
+  for (const auto& [key, entry] : entries_)
+    if (entry.session && entry.session->cluster() == ended) concerned.push_back(key);
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  for (const kube::ObjectKey& key : concerned) co_await stop_session(key);
+  co_await ended->stop();
+  for (const kube::ObjectKey& key : concerned) enqueue(key);
+}
+
+std::shared_ptr<ProviderCluster> ProviderSessions::cluster_of(const kube::ObjectKey& home) {
+  Shared& shared = clusters_[home];
+  if (shared.cluster) return shared.cluster;
+  shared.cluster = std::make_shared<ProviderCluster>(executor_, home, budget_of(home.name), context_);
+  shared.cluster->on_end([this, home] {
+    for (const auto& [key, entry] : entries_)
+      if (entry.session && entry.session->cluster()->home() == home) enqueue(key);
+  });
+  shared.restarts.begin(context_.clock.now());
+  shared.cluster->start();
+  return shared.cluster;
+}
+
+std::shared_ptr<ProviderBudget> ProviderSessions::budget_of(const std::string& cluster) {
+  std::erase_if(budgets_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<ProviderBudget>& known = budgets_[cluster];
+  if (auto budget = known.lock()) return budget;
+  const Settings& settings = context_.settings;
+  const kube::StoreUse::Limits limits{.bytes = std::size_t(settings.provider_cache_mib) << 20,
+                                      .objects = std::size_t(settings.provider_cache_objects)};
+  auto delayed = context_.metrics.counter(families::writes_delayed, {{"cluster", cluster}});
+  auto budget = std::make_shared<ProviderBudget>(ProviderBudget{
+      .stores = std::make_shared<kube::StoreUse>(limits, context_.metrics, cluster),
+      .home_writes =
+          WriteBudget(context_.clock, settings.provider_writes_per_second, settings.provider_write_burst, delayed)});
+  known = budget;
+  return budget;
+}
+
+bool ProviderSessions::lend_link(ProviderCluster& cluster, std::shared_ptr<ProviderLink> next) const {
+  using Rank = std::tuple<bool, bool, std::string, std::string>;
+  std::optional<Rank> best;
+  std::shared_ptr<ProviderLink> link = std::move(next);
+  for (const auto& [key, entry] : entries_) {
+    if (!entry.session || entry.session->cluster().get() != &cluster) continue;
+    // One that is in use goes on being so: another one would have all watches begin anew.
+    const bool is_other = !cluster.uses(entry.session->link().get());
+    const auto node = virtual_nodes_->find(key);
+    Rank rank{entry.session->is_refused(), is_other, std::string(node ? node->creation_timestamp() : ""), key.name};
+    if (best && *best <= rank) continue;
+    best = std::move(rank);
+    link = entry.session->link();
+  }
+  if (!link) return false;
+  if (!cluster.uses(link.get())) cluster.use(std::move(link));
+  return true;
+}
+
+core::ForgingContext ProviderSessions::forging_of(const kube::Object& virtual_node,
+                                                  const core::ReflectionFilters& left_out) const {
+  const Settings& settings = context_.settings;
+  api::OffloadingPatch patch = VirtualNode(virtual_node).offloading_patch();
+  patch.labels_not_reflected = left_out.labels;
+  patch.annotations_not_reflected = left_out.annotations;
+  return {
+      .clusters = {.local = settings.cluster_id, .remote = std::string(VirtualNode(virtual_node).cluster_id())},
+      .node_name = std::string(virtual_node.name()),
+      .patch = std::move(patch),
+      .api_server_support =
+          settings.api_server_support ? core::ApiServerSupport::token_api : core::ApiServerSupport::disabled,
+      .api_server_host = settings.api_server_host,
+      .api_server_port = settings.api_server_port,
+  };
+}
+
+void ProviderSessions::refuse(const kube::Object& virtual_node, kube::Failure failure) {
+  const kube::ObjectKey key = virtual_node.key();
+  std::optional<kube::Failure>& trouble = entries_[key].trouble;
+  if (trouble && trouble->text() == failure.text()) return;
+  log_.warn("no session with the provider", {{"virtualnode", key}, {"error", failure}});
+  context_.events.warning(virtual_node, api::kinds::virtual_nodes, "ProviderUnusable", failure.text());
+  trouble = std::move(failure);
+  changed_(key);
+}
+
+asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  const auto object = virtual_nodes_->find(key);
+  if (!object) {
+    co_await stop_session(key);
+    entries_.erase(key);
+    std::erase_if(clusters_, [now = context_.clock.now()](const auto& entry) {
+      return !entry.second.cluster && entry.second.not_before <= now;
+    });
+    co_return Outcome::done();
+  }
+  const VirtualNode virtual_node(*object);
+  const kube::ObjectKey home = home_of(*object);
+  entries_.try_emplace(key);
+
+  // Each branch that awaits ends here.
+  co_await end_broken_cluster(home);
+  const Entry& known = entries_[key];
+  if (const std::string loss = known.session ? known.session->loss() : std::string(); !loss.empty()) {
+    const kube::Duration pause = co_await end_lost_session(key);
+    if (entries_[key].restarts.is_repeated()) refuse(*object, lost_again(home.name, loss));
+    co_return Outcome::again_after(pause);
+  }
+  if (!known.session) {
+    const auto shared = clusters_.find(home);
+    const bool is_ended = shared != clusters_.end() && context_.clock.now() < shared->second.not_before;
+    if (is_ended && shared->second.trouble) refuse(*object, *shared->second.trouble);
+    const kube::TimePoint not_before =
+        std::max(entries_[key].not_before, is_ended ? shared->second.not_before : kube::TimePoint{});
+    if (context_.clock.now() < not_before) co_return Outcome::again_after(not_before - context_.clock.now());
+  }
+  if (std::string foreign = entries_[key].foreign; !foreign.empty()) {
+    co_await stop_session(key);
+    refuse(*object, kube::Failure(kube::Errc::invalid_input, std::move(foreign)));
+    co_return Outcome::done();
+  }
+  if (auto invalid = why_invalid(virtual_node)) {
+    co_await stop_session(key);
+    refuse(*object, std::move(*invalid));
+    co_return Outcome::done();
+  }
+
+  const std::string secret_name(virtual_node.kubeconfig_secret());
+  Entry& entry = entries_[key];
+  if (!entry.secret || entry.secret_name != secret_name) {
+    entry.secret_name = secret_name;
+    entry.secret = context_.home.acquire({.resource = kube::resources::secrets,
+                                          .ns = key.ns,
+                                          .selection = {.field_selector = "metadata.name=" + secret_name}});
+    entry.secret.subscribe([this, key](const kube::ObjectKey&) { enqueue(key); });
+  }
+  if (!entry.secret->has_synced()) {
+    if (entry.secret->trouble())
+      refuse(*object, kube::Failure(*entry.secret->trouble()).in("reading Secret " + secret_name));
+    co_return Outcome::again_after(200ms);
+  }
+  const auto secret = entry.secret->find({key.ns, secret_name});
+  if (!secret) {
+    // A session that has its credentials goes on without the Secret.
+    if (!entry.session)
+      refuse(*object, kube::Failure(kube::Errc::missing,
+                                    "Secret " + secret_name + " of namespace " + key.ns + " does not exist"));
+    co_return Outcome::done();
+  }
+  if (!templates_.is_known()) {
+    if (templates_.trouble() && !entry.session)
+      refuse(*object, kube::Failure(*templates_.trouble()).in("reading the VkOptionsTemplates"));
+    co_return Outcome::again_after(200ms);
+  }
+  if (const auto options = templates_.of(*object)) {
+    entry.left_out = core::filters_of(*object, *options ? &**options : nullptr, context_.settings.not_reflected);
+  } else if (!entry.left_out && object->is_deleting()) {
+    // What is ended is told no more than it has been.
+    entry.left_out = core::filters_of(*object, nullptr, context_.settings.not_reflected);
+  } else if (!entry.left_out) {
+    refuse(*object, kube::Failure(options.error()));
+    co_return Outcome::done();
+  }
+  const core::ReflectionFilters left_out = *entry.left_out;
+  const std::string digest = digest_of(*object, *secret, left_out);
+  if (entry.session && entry.digest == digest) co_return Outcome::done();
+
+  std::shared_ptr<ProviderLink> link;
+  if (auto made = connect_(home.name, *secret)) {
+    link = std::move(*made);
+  } else {
+    refuse(*object, std::move(made.error()).in("Secret " + secret_name + " of namespace " + key.ns));
+    co_return Outcome::done();
+  }
+  // The pods of a machine of that name are none of ours.
+  if (!entry.session && virtual_node.create_node()) {
+    auto live = co_await context_.home.api().get(kube::resources::nodes, {"", key.name});
+    if (!live && !live.error().is_not_found())
+      co_return Outcome::retry(std::move(live.error()).in("looking for a Node of that name"));
+    entry.foreign = live ? core::why_foreign(*live) : std::string();
+    if (!entry.foreign.empty()) {
+      refuse(*object, kube::Failure(kube::Errc::invalid_input, entry.foreign));
+      co_return Outcome::done();
+    }
+  }
+  // What it shares goes on over the new connection.
+  std::shared_ptr<ProviderLink> next;
+  if (entry.session && entry.session->cluster()->home() == home) next = link;
+  co_await stop_session(key, std::move(next));
+  const std::shared_ptr<ProviderCluster> cluster = cluster_of(home);
+  Entry& now = entries_[key];
+  now.trouble.reset();
+  now.digest = digest;
+  now.session =
+      std::make_unique<ProviderSession>(executor_, forging_of(*object, left_out), std::move(link), cluster, context_);
+  now.session->on_health_change([this, key] {
+    if (const ProviderSession* session = find(key)) (void)lend_link(*session->cluster());
+    changed_(key);
+  });
+  now.session->on_loss([this, key] { enqueue(key); });
+  now.session->pods().on_room_change([this, key] { changed_(key); });
+  now.restarts.begin(context_.clock.now());
+  (void)lend_link(*cluster);
+  now.session->start();
+  log_.info("session with the provider started", {{"virtualnode", key}, {"cluster", home.name}});
+  changed_(key);
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,161 @@
+// Two virtual nodes of one provider, each with credentials of its own: what they share, and what each does by itself.
+#include <algorithm>
+#include <set>
+
+#include "offloading_fixture.hpp"
+
+namespace liqo::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What goes over the connection of one virtual node.
+struct Line {
+  bool is_refused = false;  ///< the provider does not know the credentials any more
+  std::vector<std::string> watches, lists, orders;
+};
+
+class CountedLink final : public controllers::ProviderLink, public kube::net::Transport {
+ public:
+  CountedLink(kube::testing::SimLink& link, Line& line) : transport_(link), line_(line) {}
+  kube::net::Transport& transport() override { return *this; }
+  kube::net::Upgrader* upgrader() override { return nullptr; }
+  asio::awaitable<void> stop() override { co_return; }
+  asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
+    if (line_.is_refused) co_return refusal("unknown certificate", 401);
+    const std::string path = request.target.substr(0, request.target.find('?'));
+    if (request.verb == "watch") line_.watches.push_back(path);
+    if (request.verb == "list") line_.lists.push_back(path);
+    if (request.verb == "create" && request.resource == "shadowpods") line_.orders.push_back(path);
+    co_return co_await transport_.send(std::move(request), deadline);
+  }
+
+ private:
+  kube::testing::SimTransport transport_;
+  Line& line_;
+};
+
+struct TwoNodes : Offloading {
+  TwoNodes() {
+    stop();
+    connect = [this](const std::string&,
+                     const kube::Object& secret) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
+      return std::make_unique<CountedLink>(to_milan, lines[std::string(secret.name())]);
+    };
+    kube::Object secret = kube::Object::make(resources::secrets, {tenant, "kubeconfig-other"});
+    secret.tree()["data"] = json::object{{"kubeconfig", kube::encode_base64("milan")}};
+    apply(resources::secrets, secret);
+    pass(2s);
+    kube::Object node = virtual_node("other");
+    change(kinds::virtual_nodes, node.key(), "", [](json::object& next) {
+      next["spec"].as_object()["kubeconfigSecretRef"] = json::object{{"name", "kubeconfig-other"}};
+    });
+    start();
+    REQUIRE(reaches([&] { return has(resources::nodes, {"", "other"}); }));
+  }
+
+  Line& milan_line() { return lines["kubeconfig"]; }
+  Line& other_line() { return lines["kubeconfig-other"]; }
+  /// How often the pods of the twin were begun to be watched, or read.
+  static std::ptrdiff_t of_pods(const std::vector<std::string>& paths) {
+    return std::ranges::count(paths, resources::pods.path(twin));
+  }
+  void config_map(std::string_view name, std::string_view value) {
+    kube::Object out = kube::Object::make(resources::config_maps, {shop, std::string(name)});
+    out.tree()["data"] = json::object{{"key", value}};
+    apply(resources::config_maps, out);
+  }
+  std::string copied(std::string_view name) {
+    const auto copy = at_milan(resources::config_maps, name);
+    return copy ? std::string(kube::string_at(copy->tree(), {"data", "key"})) : "";
+  }
+  void create_on_other(std::string_view name) { create_pod(name, "1", 30, "other"); }
+
+  std::map<std::string, Line> lines;
+};
+
+}  // namespace
+
+TEST_CASE("virtual nodes of one provider share its watches, and order their pods each by its own credentials") {
+  TwoNodes world;
+  world.create_pod("first");
+  world.run_at_milan("first");
+  world.create_on_other("second");
+  world.run_at_milan("second");
+  for (const kube::Resource& kind : {resources::pods, kinds::shadow_pods}) {
+    const std::string path = kind.path(twin);
+    CHECK(std::ranges::count(world.milan_line().watches, path) + std::ranges::count(world.other_line().watches, path) ==
+          1);
+  }
+  CHECK(world.milan_line().orders.size() == 1);
+  CHECK(world.other_line().orders.size() == 1);
+}
+
+TEST_CASE("where the provider does not know the credentials any more that are read by, those of another node are") {
+  TwoNodes world;
+  world.config_map("words", "ciao");
+  REQUIRE(world.reaches([&] { return world.copied("words") == "ciao"; }));
+  const bool milan_reads = TwoNodes::of_pods(world.milan_line().watches) > 0;
+  Line& reads = milan_reads ? world.milan_line() : world.other_line();
+  Line& takes_over = milan_reads ? world.other_line() : world.milan_line();
+  CHECK(TwoNodes::of_pods(takes_over.watches) == 0);
+
+  reads.is_refused = true;
+  world.config_map("words", "salve");
+  CHECK(world.reaches([&] { return world.copied("words") == "salve"; }, 2min));
+  world.create_pod("web", "1", 30, milan_reads ? "other" : "milan");
+  world.run_at_milan("web");
+  // It goes on being used when the others are known again: another change would have all watches begin anew.
+  reads.is_refused = false;
+  world.pass(1min);
+  const std::size_t watches = reads.watches.size();
+  world.pass(2min);
+  CHECK(reads.watches.size() == watches);
+}
+
+TEST_CASE("what virtual nodes share outlives each of them, and goes with the last") {
+  TwoNodes world;
+  world.config_map("words", "ciao");
+  REQUIRE(world.reaches([&] { return world.copied("words") == "ciao"; }));
+  world.create_on_other("web");
+  world.run_at_milan("web");
+  const auto reads = [&] {
+    return TwoNodes::of_pods(world.milan_line().lists) + TwoNodes::of_pods(world.other_line().lists);
+  };
+  const auto read = reads();
+  world.server.remove(kinds::virtual_nodes, {tenant, "milan"}, {}, "operator");
+  REQUIRE(world.reaches([&] { return !world.has(resources::nodes, {"", "milan"}); }));
+  world.config_map("words", "salve");
+  CHECK(world.reaches([&] { return world.copied("words") == "salve"; }));
+  world.change_at_milan("web", "status", [](json::object& next) { next["status"].as_object()["message"] = "fine"; });
+  CHECK(world.reaches([&] { return kube::string_at(world.local("web")->status(), {"message"}) == "fine"; }));
+  CHECK(reads() == read);
+
+  static_cast<void>(world.server.remove(resources::pods, {shop, "web"}, {}, "operator"));
+  REQUIRE(world.reaches([&] { return !world.at_milan(kinds::shadow_pods, "web"); }));
+  static_cast<void>(world.milan.remove(resources::pods, {twin, "web"}, {.grace_period_seconds = 0}, "milan"));
+  REQUIRE(world.reaches([&] { return !world.local("web"); }));
+  world.server.remove(kinds::virtual_nodes, {tenant, "other"}, {}, "operator");
+  REQUIRE(world.reaches([&] { return !world.has(resources::nodes, {"", "other"}); }, 5min));
+  world.pass(1s);
+  const std::size_t watches = world.milan_line().watches.size() + world.other_line().watches.size();
+  world.pass(1h);
+  CHECK(world.milan_line().watches.size() + world.other_line().watches.size() == watches);
+}
+
+TEST_CASE("a session that is made anew for new credentials reads nothing of the provider again") {
+  TwoNodes world;
+  world.server.remove(kinds::virtual_nodes, {tenant, "other"}, {}, "operator");
+  REQUIRE(world.reaches([&] { return !world.has(resources::nodes, {"", "other"}); }));
+  world.create_pod("web");
+  world.run_at_milan("web");
+  const auto read = TwoNodes::of_pods(world.milan_line().lists);
+  world.change(resources::secrets, {tenant, "kubeconfig"}, "",
+               [](json::object& next) { next["data"] = json::object{{"kubeconfig", kube::encode_base64("new")}}; });
+  world.pass(1s);
+  world.change_at_milan("web", "status", [](json::object& next) { next["status"].as_object()["message"] = "fine"; });
+  CHECK(world.reaches([&] { return kube::string_at(world.local("web")->status(), {"message"}) == "fine"; }));
+  CHECK(TwoNodes::of_pods(world.milan_line().lists) == read);
+}
+
+}  // namespace liqo::testing
