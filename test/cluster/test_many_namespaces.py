@@ -1,0 +1,68 @@
+"""Many offloaded namespaces where API servers give a client few streams: watches keep nothing else from going out."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from harness import settings
+from harness.cluster import busybox
+from harness.components import Options
+from harness.peers import Peer
+from harness.run import Run
+from harness.wait import stays, wait_for
+
+STREAMS = 4
+NAMESPACES = [f"team-{number:02}" for number in range(45)]
+
+
+def test_watches_leave_room_for_requests_and_grow_with_the_namespaces(run: Run) -> None:
+    if settings.liqod() is None or settings.liqoctl() is None:
+        pytest.skip("liqod and liqoctl are not built")
+    narrow = Options(node_grace_seconds=25, extra_apiserver=(f"--http2-max-streams-per-connection={STREAMS}",))
+    with run.borrow(gent=narrow, metz=narrow) as (gent, metz):
+        gent.add_kwok_nodes(1), metz.add_kwok_nodes(1)
+        consumer, provider = Peer(gent), Peer(metz)
+        consumer.peer_with(provider)
+
+        def offload(name: str) -> None:
+            gent.namespace(name)
+            offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}}
+            gent.api.create("namespaceoffloadings", name, {**offloading, "spec": {"podOffloadingStrategy": "Remote"}})
+            settings_of_it = {"kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"key": name}}
+            gent.api.create("configmaps", name, settings_of_it)
+            gent.api.create("pods", name, busybox("web"))
+
+        with ThreadPoolExecutor(4) as several:
+            list(several.map(offload, NAMESPACES))
+
+        def running() -> int:
+            return sum(consumer.running(name) for name in NAMESPACES)
+
+        wait_for(lambda: running() == len(NAMESPACES), 120, "a pod of each namespace to run in metz")
+
+        def copies() -> int:
+            return sum(found["metadata"]["name"] == "settings" for found in metz.api.list("configmaps"))
+
+        wait_for(lambda: copies() == len(NAMESPACES), 60, "a copy of each ConfigMap")
+
+        seen = consumer.daemon.metrics()
+
+        def use(what: str, of: str) -> float:
+            return seen[f'rest_client_{what}{{host="metz",use="{of}"}}']
+
+        # ShadowPods and Pods of each twin, and what is replicated; not more for each kind that is copied.
+        assert 2 * len(NAMESPACES) <= use("streams", "watches") < 2 * len(NAMESPACES) + 10
+        assert use("connections", "watches") >= 2 * len(NAMESPACES) / STREAMS
+        assert 1 <= use("connections", "requests") <= 24, "eight for each of three clients"
+        stays(lambda: consumer.node_ready("metz"), 28, "metz to be ready, by a lease that is renewed", interval=1)
+        # A provider has one watch of a kind, whatever is lent.
+        assert provider.daemon.metrics()['rest_client_streams{host="metz",use="watches"}'] < 45
+
+        consumer.daemon.restart()
+        wait_for(consumer.daemon.ready, 60, "liqod to have read it all again")
+        for name in NAMESPACES[:3]:
+            gent.api.create("pods", name, busybox("late"))
+        wait_for(lambda: running() == len(NAMESPACES) + 3, 60, "pods to run that were made after it")
+        for peer in (consumer, provider):
+            peer.daemon.stop()
