@@ -48,6 +48,7 @@ constexpr std::array kinds_of_chart{
     kube::resources::secrets,
     kube::Resource{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"},
     kube::Resource{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false},
+    kube::Resource{"storage.k8s.io", "v1", "storageclasses", "StorageClass", false},
 };
 constexpr std::array webhook_configurations{
     kube::Resource{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",

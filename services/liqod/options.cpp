@@ -245,6 +245,17 @@ ParsedOptions parse_options(int argc, char** argv) {
          "be given again")
       ->expected(1)
       ->take_all();
+  add_text(app, "--virtual-storage-class-name", settings.storage_class,
+           "StorageClass whose claims get volumes where their pods run, here or in other clusters; its provisioner is "
+           "liqo.io/storage. Without it there are no such volumes")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return liqo::core::is_dns_subdomain(text) ? "" : "is not the name of a StorageClass: " + text;
+          },
+          ""));
+  add_preset(app, "--storage-namespace", settings.storage_namespace,
+             "Namespace of the claims that hold the data of those volumes of that class which are in this cluster")
+      ->check(check_label);
   add_flag(app, "--enable-apiserver-support", settings.api_server_support,
            "Offloaded pods get service-account tokens for the API server of this cluster");
   add_text(app, "--home-api-server-host", settings.api_server_host,

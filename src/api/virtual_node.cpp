@@ -35,6 +35,8 @@ std::string_view VirtualNode::load_balancer_class() const {
   return chosen(kube::array_at(object_->spec(), {"loadBalancerClasses"}), "loadBalancerClassName");
 }
 
+std::string_view VirtualNode::storage_class() const { return chosen(storage_classes(), "storageClassName"); }
+
 OffloadingPatch VirtualNode::offloading_patch() const {
   const json::object& patch = kube::object_at(object_->spec(), {"offloadingPatch"});
   return {.annotations_not_reflected = strings(kube::array_at(patch, {"annotationsNotReflected"})),

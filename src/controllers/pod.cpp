@@ -56,6 +56,7 @@ PodController::PodController(const asio::any_io_executor& executor, core::Forgin
     grant->subscribe([this](const kube::ObjectKey& key) {
       if (key.name == forging_.node_name) ask_again();
     });
+  if (!context.settings.storage_class.empty()) claims_ = context.home.acquire({.resource = api::kinds::claims});
   start_times_ = context.metrics.histogram(
       families::pod_start, {{"cluster_id", forging_.clusters.remote}, {"node_name", forging_.node_name}},
       start_time_bounds);

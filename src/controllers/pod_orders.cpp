@@ -50,6 +50,12 @@ std::optional<kube::WallTime> bound_at(const kube::Object& local) {
 
 }  // namespace
 
+bool PodController::has_volume_there(const kube::Object& local, std::string_view claim) const {
+  if (!claims_) return false;
+  const auto found = claims_->find({std::string(local.ns()), std::string(claim)});
+  return found && kube::string_at(found->spec(), {"storageClassName"}) == context_.settings.storage_class;
+}
+
 asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Object& local,
                                                                  kube::ObjectKey remote_key) {
   auto forged = core::forge_shadow_pod(local, remote_key.ns, forging_);
@@ -74,7 +80,8 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
       memory.shadow_created_at = context_.clock.now();
       // One that has run before is made anew: when it was bound says nothing of how long that takes.
       if (!local.has_annotation(api::annotations::remote_pod_uid)) memory.bound = bound_at(local);
-      if (const std::string missing = core::not_reflected(local);
+      if (const std::string missing =
+              core::not_reflected(local, [&](std::string_view claim) { return has_volume_there(local, claim); });
           !missing.empty() && !std::exchange(memory.told_not_reflected, true))
         context_.events.warning(local, kube::resources::pods, reasons::not_reflected,
                                 core::describe_not_reflected(missing, forging_.clusters.remote));

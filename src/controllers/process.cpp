@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
+#include "liqo/controllers/storage_provisioner.hpp"
+
 namespace liqo::controllers {
 namespace {
 
@@ -39,7 +41,19 @@ Process::Process(const asio::any_io_executor& executor, ProcessContext context)
               .entropy = context_.entropy},
       controllers_(make_controllers(executor, shared_, context_.connect)),
       virtual_nodes_(executor, context_.connect, shared_),
-      state_metrics_(virtual_nodes_, shared_) {}
+      state_metrics_(virtual_nodes_, shared_) {
+  if (context_.settings.storage_class.empty()) return;
+  controllers_.push_back(std::make_unique<StorageProvisioner>(
+      executor,
+      [this](const kube::ObjectKey& key) -> std::optional<ProviderReach> {
+        const ProviderSession* session = virtual_nodes_.session_of(key);
+        if (!session) return std::nullopt;
+        core::ForgingContext forging = session->pods().forging();
+        forging.endpoints = nullptr;  // goes with the session
+        return ProviderReach{.link = session->link(), .forging = std::move(forging)};
+      },
+      shared_));
+}
 
 namespace {
 

@@ -13,12 +13,13 @@ constexpr std::size_t most_named = 8;
 
 }  // namespace
 
-std::string not_reflected(const kube::Object& pod) {
+std::string not_reflected(const kube::Object& pod, const std::function<bool(std::string_view)>& follows) {
   std::vector<std::string> names;
   for (const json::value& volume : kube::array_at(pod.spec(), {"volumes"})) {
     const std::string_view claim = string_at(volume, {"persistentVolumeClaim", "claimName"});
+    if (claim.empty() || follows(claim)) continue;
     std::string one = "PersistentVolumeClaim " + std::string(claim);
-    if (!claim.empty() && std::ranges::find(names, one) == names.end()) names.push_back(std::move(one));
+    if (std::ranges::find(names, one) == names.end()) names.push_back(std::move(one));
   }
   std::string out;
   for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i) out += (i ? ", " : "") + names[i];
@@ -28,8 +29,8 @@ std::string not_reflected(const kube::Object& pod) {
 
 std::string describe_not_reflected(const std::string& objects, const std::string& provider) {
   return "The pod uses " + objects + ", which are not copied to cluster " + provider +
-         ": unless objects of these names are in its namespace there, it cannot start. Keep such pods at home, or have "
-         "these objects made there";
+         ": unless objects of these names are in its namespace there, it cannot start. Keep such pods at home, have "
+         "these objects made there, or use claims of the StorageClass of Liqo (storage.enabled)";
 }
 
 }  // namespace liqo::core

@@ -34,6 +34,8 @@ inline constexpr kube::Resource endpoint_slices{"discovery.k8s.io", "v1", "endpo
 inline constexpr kube::Resource service_cidrs{"networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR", false};
 inline constexpr kube::Resource ingresses{"networking.k8s.io", "v1", "ingresses", "Ingress"};
 inline constexpr kube::Resource resource_quotas{"", "v1", "resourcequotas", "ResourceQuota"};
+inline constexpr kube::Resource claims{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"};
+inline constexpr kube::Resource volumes{"", "v1", "persistentvolumes", "PersistentVolume", false};
 inline constexpr kube::Resource storage_classes{"storage.k8s.io", "v1", "storageclasses", "StorageClass", false};
 
 }  // namespace liqo::api::kinds

@@ -33,6 +33,7 @@ inline constexpr std::string_view type = "liqo.io/type";
 inline constexpr std::string_view type_virtual_node = "virtual-node";
 inline constexpr std::string_view virtual_node = "liqo.io/virtual-node";
 inline constexpr std::string_view storage_available = "storage.liqo.io/available";
+inline constexpr std::string_view storage_provisioner = "liqo.io/storage-provisioner";  ///< "true": has real claims
 inline constexpr std::string_view service_account_name = "offloading.liqo.io/service-account-name";
 inline constexpr std::string_view ip_type = "ipam.liqo.io/ip-type";
 inline constexpr std::string_view ip_type_api_server = "api-server";
@@ -90,8 +91,25 @@ inline constexpr std::string_view token_expiration = "offloading.liqo.io/service
 
 /// On a ResourceSlice, "" or "false": no VirtualNode is made of it. Absent means that one is.
 inline constexpr std::string_view create_virtual_node = "liqo.io/create-virtual-node";
+/// On a claim: the class and the access modes ("ReadWriteOnce,ReadOnlyMany") that its remote claim gets.
+inline constexpr std::string_view remote_storage_class = "liqo.io/remote-storage-class";
+inline constexpr std::string_view remote_access_modes = "liqo.io/remote-access-modes";
+/// Of Kubernetes, on a claim: where its first pod is to run, and who is to make its volume, in both spellings.
+inline constexpr std::string_view selected_node = "volume.kubernetes.io/selected-node";
+inline constexpr std::string_view volume_provisioner = "volume.kubernetes.io/storage-provisioner";
+inline constexpr std::string_view volume_provisioner_beta = "volume.beta.kubernetes.io/storage-provisioner";
+/// Of Kubernetes, on a volume: who made it.
+inline constexpr std::string_view provisioned_by = "pv.kubernetes.io/provisioned-by";
 
 // Ours alone; the Go version ignores them.
+
+/// On a claim that stands behind one of class liqo: UID of that one, and its namespace and name.
+inline constexpr std::string_view virtual_claim_uid = "storage.liqo.io/virtual-claim-uid";
+inline constexpr std::string_view virtual_claim = "storage.liqo.io/virtual-claim";
+/// On a volume of class liqo: the claim that holds its data, "namespace/name", its UID, and the cluster that has it.
+inline constexpr std::string_view backing_claim = "storage.liqo.io/backing-claim";
+inline constexpr std::string_view backing_claim_uid = "storage.liqo.io/backing-claim-uid";
+inline constexpr std::string_view backing_cluster = "storage.liqo.io/backing-cluster";
 
 /// On a Quota: what was asked for and granted when the slice was last negotiated. It is the provider's own record; the
 /// consumer can write what is on its ResourceSlice.
@@ -170,6 +188,16 @@ inline constexpr std::string_view credentials_in_use = "CredentialsInUse";  ///<
 inline constexpr std::string_view rights_withdrawn = "RightsWithdrawn";
 /// The event on a pod that uses objects which are not copied to the provider.
 inline constexpr std::string_view not_reflected = "OffloadingNotReflected";
+// On a claim of class liqo, those that Kubernetes' own provisioners use, and on its pods, too.
+inline constexpr std::string_view provisioning_succeeded = "ProvisioningSucceeded";
+inline constexpr std::string_view provisioning_failed = "ProvisioningFailed";
+inline constexpr std::string_view rescheduling_required = "ReschedulingRequired";
+inline constexpr std::string_view volume_pending = "VolumePending";  ///< its remote claim is not bound
+inline constexpr std::string_view volume_lost = "VolumeLost";        ///< the claim that held the data is gone
+inline constexpr std::string_view volume_differs = "VolumeDiffers";  ///< other access modes than asked for
+inline constexpr std::string_view volume_resized = "VolumeResized";
+inline constexpr std::string_view resize_failed = "VolumeResizeFailed";
+inline constexpr std::string_view volume_delete_failed = "VolumeFailedDelete";  ///< on the volume
 inline constexpr std::string_view invalid = "Invalid";  ///< a NamespaceOffloading that cannot be followed
 /// Another virtual node of the same provider decides what is reflected, and what is left out of copies.
 inline constexpr std::string_view filters_differ = "ReflectionFiltersDiffer";
@@ -204,6 +232,8 @@ inline constexpr std::string_view replication_credentials = "crdreplicator.liqo.
 /// On a provider's pod that does not restart always, ours alone: holds what is left of it until its ShadowPod says how
 /// it ended.
 inline constexpr std::string_view shadow_pod_tracking = "shadowpod.offloading.liqo.io/tracking";
+/// Ours alone, on a claim of class liqo while its volume is being made: holds it until what was made so far is removed.
+inline constexpr std::string_view storage_provisioning = "storage.liqo.io/provisioning";
 inline constexpr std::string_view api_server_checker = "api-server-checker.liqo.io/finalizer";  ///< of the Go version
 }  // namespace finalizers
 
@@ -223,6 +253,8 @@ inline constexpr std::string_view closed_taint = "virtual-node.liqo.io/closed";
 inline constexpr std::string_view remote_role = "liqo-virtual-kubelet-remote";
 /// RuntimeClass that only selects virtual nodes; means nothing on the provider.
 inline constexpr std::string_view liqo_runtime_class = "liqo";
+/// The provisioner of StorageClass liqo.
+inline constexpr std::string_view storage_provisioner = "liqo.io/storage";
 inline constexpr std::string_view root_ca_name = "kube-root-ca.crt";
 
 }  // namespace liqo::api

@@ -49,6 +49,8 @@ class VirtualNode {
   std::string_view ingress_class() const;
   /// Likewise the class of reflected Services of type LoadBalancer, of `spec.loadBalancerClasses`.
   std::string_view load_balancer_class() const;
+  /// Likewise the class of remote claims, of `spec.storageClasses`.
+  std::string_view storage_class() const;
   OffloadingPatch offloading_patch() const;
   /// The VkOptionsTemplate that it names, by namespace and name; no name = none.
   kube::ObjectKey options_template() const {

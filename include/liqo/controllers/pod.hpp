@@ -155,6 +155,8 @@ class PodController {
   /// another twin by now, or none.
   kube::InformerHandle* cache_of(const std::string& local_namespace, std::string_view remote_namespace,
                                  kube::InformerHandle Twin::* which);
+  /// Whether the claim of that name, in the pod's namespace, gets its volume where the pod runs.
+  bool has_volume_there(const kube::Object& local, std::string_view claim) const;
   Memory& memory_of(const kube::ObjectKey& key, std::string_view uid);
   /// Notes since when the remote pod has been seen to be deleted.
   void see_ending(Memory& memory, const kube::Object* remote) const;
@@ -196,6 +198,7 @@ class PodController {
   bool closed_ = false, closed_is_told_ = false;
   std::function<void()> room_changed_;
   kube::InformerHandle local_pods_;
+  kube::InformerHandle claims_;                  ///< where there is a class whose volumes follow their pods
   kube::InformerHandle virtual_nodes_, slices_;  ///< what is granted, for `ask_again`
   kube::Controller controller_;
   kube::Controller questions_;  ///< of Events, apart: a provider that is slow to answer them holds up nothing else

@@ -16,13 +16,14 @@ namespace json = kube::json;
 using kube::Errc;
 
 /// What others need comes before them; kinds that are not named here come before the last one.
-constexpr std::array<std::string_view, 14> order{"Namespace",
+constexpr std::array<std::string_view, 15> order{"Namespace",
                                                  "CustomResourceDefinition",
                                                  "NetworkPolicy",
                                                  "PodDisruptionBudget",
                                                  "ServiceAccount",
                                                  "ConfigMap",
                                                  "RuntimeClass",
+                                                 "StorageClass",
                                                  "ClusterRole",
                                                  "ClusterRoleBinding",
                                                  "Role",

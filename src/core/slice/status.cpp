@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/merge_patch.hpp"
 
@@ -59,6 +60,8 @@ json::object node_labels(const SlicePolicy& policy, const Platform* platform, co
 json::array offered_storage_classes(const std::vector<kube::Object>& classes, const SlicePolicy& policy) {
   std::vector<OfferedClass> found;
   for (const kube::Object& one : classes) {
+    // Volumes of Liqo's own class may be in third clusters.
+    if (kube::string_at(one.tree(), {"provisioner"}) == api::storage_provisioner) continue;
     const bool marked = one.annotation("storageclass.kubernetes.io/is-default-class") == "true";
     found.push_back({.name = std::string(one.name()),
                      .is_default = policy.storage_class.empty() ? marked : one.name() == policy.storage_class});

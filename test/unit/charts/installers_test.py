@@ -94,6 +94,11 @@ VALUES = {
     },
     "balancers": {"offloading": {"reflection": {"service": {"loadBalancerClasses": [{"name": "a", "default": False}]}}}},
     "storage": {"storage": {"enabled": True, "realStorageClassName": "fast"}},
+    "storage by other names": {
+        "storage": {
+            "enabled": True, "virtualStorageClassName": "far", "storageNamespace": "far-claims", "reclaimPolicy": "Retain"
+        }
+    },
     "quotas": {"controllerManager": {"config": {"enableResourceEnforcement": False}}},
     "Hard": {"controllerManager": {"config": {"defaultLimitsEnforcement": "Hard"}}},
     "failing nodes": {"controllerManager": {"config": {"enableNodeFailureController": True}}},
@@ -426,6 +431,20 @@ def test_the_right_to_make_tokens_comes_with_the_feature_only(over, is_given, tm
     assert found == ({"ClusterRole", "ClusterRoleBinding"} if is_given else set())
     rights = [r for d in documents.values() for r in d.get("rules", []) if "serviceaccounts/token" in r.get("resources", [])]
     assert len(rights) == is_given
+
+
+def test_the_rights_on_volumes_come_with_the_class_only(tmp_path):
+    rights = {("ClusterRole", None, "liqo-liqod-storage"), ("ClusterRoleBinding", None, "liqo-liqod-storage")}
+    classes = lambda documents: [d for (kind, _, _), d in documents.items() if kind == "StorageClass"]  # noqa: E731
+    none = printed(tmp_path, {})
+    assert not classes(none) and not {key[2] for key in none} & {"liqo-liqod-storage"}
+    some = printed(tmp_path, VALUES["storage by other names"])
+    assert {key[2] for key in rights} <= {key[2] for key in some}
+    assert [(d["metadata"]["name"], d["provisioner"], d["reclaimPolicy"]) for d in classes(some)] == [
+        ("far", "liqo.io/storage", "Retain")
+    ]
+    arguments = one(some, "Deployment", "liqod")["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert {"--virtual-storage-class-name=far", "--storage-namespace=far-claims"} <= set(arguments)
 
 
 def test_a_network_policy_lets_only_those_in_that_are_named(tmp_path):

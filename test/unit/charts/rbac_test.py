@@ -72,6 +72,11 @@ RIGHTS = {
         ("authentication.k8s.io", "tokenreviews"): {"create"},
         ("authorization.k8s.io", "subjectaccessreviews"): {"create"},
     },
+    "liqod-storage-clusterrole.yaml": {
+        ("", "persistentvolumeclaims"): READ | {"create", "patch", "delete"},
+        ("", "persistentvolumeclaims/status"): {"patch"},
+        ("", "persistentvolumes"): READ | {"create", "patch", "delete"},
+    },
     "liqod-tokens-clusterrole.yaml": {("", "serviceaccounts/token"): {"create"}},
     "liqod-role.yaml": {
         ("coordination.k8s.io", "leases"): WRITE | {"get", "create"},

@@ -64,8 +64,9 @@ class AdmittingLink final : public controllers::ProviderLink, public kube::net::
 
 /// Consumer rome, whose namespace "shop" has a twin in milan. Nothing runs in milan that is not put there.
 struct Offloading : ClusterFixture {
-  /// `home_reads`: see `ClusterFixture::reads`.
-  explicit Offloading(std::function<void(kube::HttpRequest&)> home_reads = {})
+  /// `home_reads`: see `ClusterFixture::reads`. `prepare` is called before liqod starts with these settings.
+  explicit Offloading(std::function<void(kube::HttpRequest&)> home_reads = {}, controllers::Settings settings = {},
+                      const std::function<void(Offloading&)>& prepare = {})
       : ClusterFixture("rome"), milan(simulator.clock()), to_milan(simulator, milan, "rome") {
     reads = std::move(home_reads);
     milan.serve(kinds::shadow_pods);
@@ -88,7 +89,8 @@ struct Offloading : ClusterFixture {
     offloading.mutable_metadata()["finalizers"] = json::array{json::string(api::finalizers::namespace_offloading)};
     apply(kinds::namespace_offloadings, offloading);
     virtual_node("milan");
-    start();
+    if (prepare) prepare(*this);
+    start(std::move(settings));
     REQUIRE(reaches([&] { return has(resources::nodes, {"", "milan"}); }));
   }
   ~Offloading() { stop(); }

@@ -5,7 +5,9 @@
 
 namespace {
 
-using liqo::core::not_reflected;
+std::string not_reflected(const kube::Object& pod) {
+  return liqo::core::not_reflected(pod, [](std::string_view claim) { return claim == "ours"; });
+}
 
 kube::Object pod(const char* spec) {
   auto parsed = kube::Object::parse(std::string(R"({"metadata":{"name":"p"},"spec":)") + spec + "}");
@@ -20,6 +22,7 @@ TEST_CASE("claims are found, each once; Secrets and ConfigMaps follow the pod") 
                 {"name":"b","persistentVolumeClaim":{"claimName":"data"}},
                 {"name":"c","persistentVolumeClaim":{"claimName":"logs"}},
                 {"name":"d","persistentVolumeClaim":{"claimName":"data"}},
+                {"name":"o","persistentVolumeClaim":{"claimName":"ours"}},
                 {"name":"e","configMap":{"name":"settings"}}]})")) ==
         "PersistentVolumeClaim data, PersistentVolumeClaim logs");
 }

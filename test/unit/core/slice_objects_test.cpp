@@ -262,10 +262,11 @@ TEST_CASE("our own denial of a custom class is taken back, that of its controlle
   CHECK_FALSE(plan_slice_restore(slice(), true, at()).has_value());
 }
 
-TEST_CASE("storage classes are offered by name, with the default that the provider wants") {
+TEST_CASE("storage classes but Liqo's own are offered by name, with the default that the provider wants") {
   const std::vector<kube::Object> classes = {
       parse(
           R"({"metadata": {"name": "slow", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}})"),
+      parse(R"({"metadata": {"name": "liqo"}, "provisioner": "liqo.io/storage"})"),
       parse(R"({"metadata": {"name": "fast"}})")};
   SlicePolicy policy;
   CHECK(text(offered_storage_classes(classes, policy)) ==

@@ -1,0 +1,48 @@
+// The volumes of StorageClass liqo: a claim of it, the claim behind it that holds the data, and the volume between
+// them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/k8s/object.hpp"
+#include "liqo/core/forge/context.hpp"
+
+namespace liqo::core::storage {
+
+/// Whether the claim is to get its volume from us now: it is of our class, and the scheduler has chosen a node for it.
+bool is_due(const kube::Object& claim, std::string_view storage_class);
+/// The name of the volume of a claim.
+std::string volume_name(const kube::Object& claim);
+/// Whether the claim is bound to that volume, or may be.
+bool may_have_volume(const kube::Object& claim);
+/// Whether the volume was made by us for that claim.
+bool is_volume_of(const kube::Object& volume, const kube::Object& claim);
+/// Whether `backing` was made by us for that claim, whose UID says who it is.
+bool is_backing_of(const kube::Object& backing, std::string_view claim_uid);
+
+/// Where the data of a volume is: a claim in this cluster or in a provider's. Recorded on the volume.
+struct Backing {
+  std::string cluster;  ///< the provider; "" = this cluster
+  kube::ObjectKey key;
+  std::string uid;
+  bool operator==(const Backing&) const = default;
+};
+/// What the volume says; nothing where it is not one of ours.
+std::optional<Backing> backing_of(const kube::Object& volume);
+
+/// The claim in a provider's cluster that holds the data of `claim`. `offers` has the provider's classes. Errors
+/// (invalid_input): a sentence about what of the claim cannot be followed.
+kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::string_view remote_namespace,
+                                              const api::VirtualNode& offers, const ForgingContext& context);
+/// Likewise in this cluster, for the node that the scheduler has chosen; "" is the default class of the cluster.
+kube::Result<kube::Object> forge_real_claim(const kube::Object& claim, std::string_view storage_namespace,
+                                            std::string_view real_class);
+
+/// The volume of the claim. `backing_claim` is as it is now: where it is bound, its capacity and access modes are those
+/// of the volume. `real_volume` is what it is bound to, where the data is in this cluster.
+kube::Object forge_volume(const kube::Object& claim, const kube::Object& storage_class, const Backing& backing,
+                          const kube::Object& backing_claim, const kube::Object* real_volume);
+
+}  // namespace liqo::core::storage

@@ -1,0 +1,205 @@
+#include "liqo/core/storage/volume.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/forge/meta.hpp"
+#include "liqo/core/quoted.hpp"
+
+namespace liqo::core::storage {
+namespace {
+
+namespace json = kube::json;
+namespace annotations = api::annotations;
+using kube::string_at;
+
+constexpr std::string_view placeholder = "/tmp/liqo-placeholder";
+
+json::string text(std::string_view value) { return json::string(value); }
+
+json::object requirement(std::string_view key, std::string_view condition, json::array values = {}) {
+  json::object made{{"key", key}, {"operator", condition}};
+  if (!values.empty()) made["values"] = std::move(values);
+  return made;
+}
+
+/// Notes of Kubernetes' controllers and of ours about the claim here, which mean nothing about the one behind it.
+bool is_of_this_claim(std::string_view annotation) {
+  return annotation.starts_with("pv.kubernetes.io/") || annotation.starts_with("volume.kubernetes.io/") ||
+         annotation.starts_with("volume.beta.kubernetes.io/") || annotation.starts_with("storage.liqo.io/") ||
+         annotation == annotations::remote_storage_class || annotation == annotations::remote_access_modes;
+}
+
+kube::Result<void> check(const kube::Object& claim) {
+  for (const std::string_view field : {"dataSource", "dataSourceRef", "selector"})
+    if (const json::value* found = kube::find(claim.spec(), {field}); found && !found->is_null())
+      return kube::fail(kube::Errc::invalid_input,
+                        "a claim of this class cannot have spec." + std::string(field) + ": its volume begins empty");
+  return {};
+}
+
+kube::Result<json::array> access_modes(const kube::Object& claim) {
+  std::string_view listed = claim.annotation(annotations::remote_access_modes);
+  if (listed.empty()) return kube::array_at(claim.spec(), {"accessModes"});
+  constexpr std::array<std::string_view, 4> known = {"ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany",
+                                                     "ReadWriteOncePod"};
+  json::array modes;
+  while (!listed.empty()) {
+    const std::size_t comma = listed.find(',');
+    std::string_view mode = listed.substr(0, comma);
+    listed = comma == std::string_view::npos ? std::string_view() : listed.substr(comma + 1);
+    while (mode.starts_with(' ')) mode.remove_prefix(1);
+    while (mode.ends_with(' ')) mode.remove_suffix(1);
+    if (mode.empty()) continue;
+    if (std::ranges::find(known, mode) == known.end())
+      return kube::fail(kube::Errc::invalid_input, "the annotation " + std::string(annotations::remote_access_modes) +
+                                                       " has no access mode " + in_quotes(mode));
+    modes.push_back(text(mode));
+  }
+  if (modes.empty()) return kube::array_at(claim.spec(), {"accessModes"});
+  return modes;
+}
+
+kube::Object forge_claim(const kube::Object& claim, const kube::ObjectKey& key, json::array modes) {
+  kube::Object made = kube::Object::make(api::kinds::claims, key);
+  json::object& spec = made.mutable_spec();
+  spec["accessModes"] = std::move(modes);
+  const std::string_view mode = string_at(claim.spec(), {"volumeMode"});
+  spec["volumeMode"] = text(mode.empty() ? "Filesystem" : mode);
+  spec["resources"] = json::object{
+      {"requests", json::object{{"storage", string_at(claim.spec(), {"resources", "requests", "storage"})}}}};
+  made.set_annotation(annotations::virtual_claim_uid, claim.uid());
+  made.set_annotation(annotations::virtual_claim, claim.key().text());
+  return made;
+}
+
+}  // namespace
+
+bool may_have_volume(const kube::Object& claim) {
+  const std::string_view bound = string_at(claim.spec(), {"volumeName"});
+  return bound.empty() || bound == volume_name(claim);
+}
+
+bool is_due(const kube::Object& claim, std::string_view storage_class) {
+  return !storage_class.empty() && string_at(claim.spec(), {"storageClassName"}) == storage_class &&
+         (claim.annotation(annotations::volume_provisioner) == api::storage_provisioner ||
+          claim.annotation(annotations::volume_provisioner_beta) == api::storage_provisioner) &&
+         !claim.annotation(annotations::selected_node).empty() && may_have_volume(claim);
+}
+
+std::string volume_name(const kube::Object& claim) { return "pvc-" + std::string(claim.uid()); }
+
+bool is_volume_of(const kube::Object& volume, const kube::Object& claim) {
+  return backing_of(volume) && string_at(volume.spec(), {"claimRef", "uid"}) == claim.uid();
+}
+
+bool is_backing_of(const kube::Object& backing, std::string_view claim_uid) {
+  return !claim_uid.empty() && backing.annotation(annotations::virtual_claim_uid) == claim_uid;
+}
+
+std::optional<Backing> backing_of(const kube::Object& volume) {
+  if (volume.annotation(annotations::provisioned_by) != api::storage_provisioner) return std::nullopt;
+  const std::string_view key = volume.annotation(annotations::backing_claim);
+  const std::size_t slash = key.find('/');
+  if (slash == std::string_view::npos || volume.annotation(annotations::backing_claim_uid).empty()) return std::nullopt;
+  return Backing{.cluster = std::string(volume.annotation(annotations::backing_cluster)),
+                 .key = {std::string(key.substr(0, slash)), std::string(key.substr(slash + 1))},
+                 .uid = std::string(volume.annotation(annotations::backing_claim_uid))};
+}
+
+kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::string_view remote_namespace,
+                                              const api::VirtualNode& offers, const ForgingContext& context) {
+  if (auto checked = check(claim); !checked) return std::unexpected(std::move(checked.error()));
+  auto modes = access_modes(claim);
+  if (!modes) return std::unexpected(std::move(modes.error()));
+  const std::string_view asked = claim.annotation(annotations::remote_storage_class);
+  std::string listed;
+  bool is_offered = asked.empty();
+  for (const json::value& offer : offers.storage_classes()) {
+    const std::string_view name = string_at(offer, {"storageClassName"});
+    is_offered = is_offered || name == asked;
+    listed += (listed.empty() ? "" : ", ") + std::string(name);
+  }
+  if (!is_offered)
+    return kube::fail(kube::Errc::invalid_input, "cluster " + context.clusters.remote + " does not offer the class " +
+                                                     in_quotes(asked) + " that the annotation " +
+                                                     std::string(annotations::remote_storage_class) +
+                                                     " asks for; it offers " + one_line(listed, 500));
+  kube::Object made = forge_claim(claim, {std::string(remote_namespace), std::string(claim.name())}, std::move(*modes));
+  made.mutable_spec()["storageClassName"] = text(asked.empty() ? offers.storage_class() : asked);
+  for (const auto& [key, value] : reflected_labels(claim, context))
+    made.set_label(key, value.is_string() ? std::string_view(value.get_string()) : "");
+  for (const auto& [key, value] : reflected_annotations(claim, context))
+    if (!is_of_this_claim(key) && value.is_string()) made.set_annotation(key, value.get_string());
+  return made;
+}
+
+kube::Result<kube::Object> forge_real_claim(const kube::Object& claim, std::string_view storage_namespace,
+                                            std::string_view real_class) {
+  if (auto checked = check(claim); !checked) return std::unexpected(std::move(checked.error()));
+  kube::Object made = forge_claim(claim, {std::string(storage_namespace), std::string(claim.uid())},
+                                  kube::array_at(claim.spec(), {"accessModes"}));
+  if (!real_class.empty()) made.mutable_spec()["storageClassName"] = text(real_class);
+  made.set_annotation(annotations::selected_node, claim.annotation(annotations::selected_node));
+  return made;
+}
+
+kube::Object forge_volume(const kube::Object& claim, const kube::Object& storage_class, const Backing& backing,
+                          const kube::Object& backing_claim, const kube::Object* real_volume) {
+  kube::Object volume = kube::Object::make(api::kinds::volumes, {"", volume_name(claim)});
+  volume.set_annotation(annotations::provisioned_by, api::storage_provisioner);
+  volume.set_annotation(annotations::backing_claim, backing.key.text());
+  volume.set_annotation(annotations::backing_claim_uid, backing.uid);
+  if (!backing.cluster.empty()) volume.set_annotation(annotations::backing_cluster, backing.cluster);
+
+  json::object& spec = volume.mutable_spec();
+  spec["storageClassName"] = text(string_at(claim.spec(), {"storageClassName"}));
+  const bool is_bound = string_at(backing_claim.status(), {"phase"}) == "Bound";
+  const json::array& modes = kube::array_at(backing_claim.status(), {"accessModes"});
+  spec["accessModes"] = is_bound && !modes.empty() ? modes : kube::array_at(claim.spec(), {"accessModes"});
+  std::string_view size = string_at(backing_claim.status(), {"capacity", "storage"});
+  if (!is_bound || size.empty()) size = string_at(claim.spec(), {"resources", "requests", "storage"});
+  spec["capacity"] = json::object{{"storage", size}};
+  const std::string_view mode = string_at(claim.spec(), {"volumeMode"});
+  spec["volumeMode"] = text(mode.empty() ? "Filesystem" : mode);
+  const std::string_view policy = string_at(storage_class.tree(), {"reclaimPolicy"});
+  spec["persistentVolumeReclaimPolicy"] = text(policy.empty() ? "Delete" : policy);
+  spec["claimRef"] = json::object{{"apiVersion", "v1"},
+                                  {"kind", "PersistentVolumeClaim"},
+                                  {"namespace", claim.ns()},
+                                  {"name", claim.name()},
+                                  {"uid", claim.uid()}};
+
+  json::array terms;
+  if (real_volume) {
+    // What is none of these is the source.
+    constexpr std::array<std::string_view, 9> others = {
+        "accessModes",      "capacity",     "claimRef",
+        "mountOptions",     "nodeAffinity", "persistentVolumeReclaimPolicy",
+        "storageClassName", "volumeMode",   "volumeAttributesClassName"};
+    for (const auto& [key, value] : real_volume->spec())
+      if (std::ranges::find(others, std::string_view(key)) == others.end()) spec[key] = value;
+    if (const json::array& options = kube::array_at(real_volume->spec(), {"mountOptions"}); !options.empty())
+      spec["mountOptions"] = options;
+    const json::object here = requirement(api::labels::type, "DoesNotExist");
+    for (json::value term : kube::array_at(real_volume->spec(), {"nodeAffinity", "required", "nodeSelectorTerms"})) {
+      if (!term.is_object()) continue;
+      json::array expressions = kube::array_at(term, {"matchExpressions"});
+      expressions.push_back(here);
+      term.get_object()["matchExpressions"] = std::move(expressions);
+      terms.push_back(std::move(term));
+    }
+    if (terms.empty()) terms.push_back(json::object{{"matchExpressions", json::array{here}}});
+  } else {
+    // Never mounted: the node affinity keeps it from the nodes of this cluster, and kubelets look at that, too.
+    spec["hostPath"] = json::object{{"path", placeholder}};
+    terms.push_back(json::object{
+        {"matchExpressions", json::array{requirement(api::labels::remote_cluster_id, "In", {text(backing.cluster)})}}});
+  }
+  spec["nodeAffinity"] = json::object{{"required", json::object{{"nodeSelectorTerms", std::move(terms)}}}};
+  return volume;
+}
+
+}  // namespace liqo::core::storage

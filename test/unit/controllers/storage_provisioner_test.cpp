@@ -1,0 +1,215 @@
+// Volumes of StorageClass liqo, over a provider whose part the test plays, and Kubernetes' part at home, too.
+#include "liqo/core/storage/volume.hpp"
+#include "offloading_fixture.hpp"
+
+namespace liqo::testing {
+namespace {
+
+using namespace std::chrono_literals;
+namespace annotations = api::annotations;
+
+controllers::Settings with_storage() {
+  controllers::Settings settings;
+  settings.storage_class = "liqo";
+  settings.storage_namespace = "real-claims";
+  settings.slices.storage_class = "local";
+  return settings;
+}
+
+struct Volumes : Offloading {
+  Volumes()
+      : Offloading({}, with_storage(), [](Offloading& self) {
+          self.server.serve(kinds::volumes);
+          self.server.serve(kinds::storage_classes);
+          kube::Object storage_class = kube::Object::make(kinds::storage_classes, {"", "liqo"});
+          storage_class.tree()["provisioner"] = "liqo.io/storage";
+          self.apply(kinds::storage_classes, storage_class);
+        }) {
+    offer(json::array{json::object{{"storageClassName", "fast"}}});
+  }
+  void offer(json::array classes) {
+    change(kinds::virtual_nodes, {tenant, "milan"}, "",
+           [&](json::object& next) { kube::ensure_object(next, "spec")["storageClasses"] = classes; });
+    pass(1s);
+  }
+  /// A claim for which the scheduler has chosen that node.
+  kube::Object claim(std::string_view name, std::string_view node, std::string_view remote_class = "") {
+    kube::Object made = kube::Object::make(kinds::claims, {shop, std::string(name)});
+    made.mutable_spec() = json::object{{"storageClassName", "liqo"},
+                                       {"accessModes", json::array{"ReadWriteOnce"}},
+                                       {"resources", json::object{{"requests", json::object{{"storage", "1Gi"}}}}}};
+    made.set_annotation(annotations::volume_provisioner, api::storage_provisioner);
+    made.set_annotation(annotations::selected_node, node);
+    if (!remote_class.empty()) made.set_annotation(annotations::remote_storage_class, remote_class);
+    return apply(kinds::claims, made);
+  }
+  std::optional<kube::Object> at_home(std::string_view name) { return find(kinds::claims, {shop, std::string(name)}); }
+  std::optional<kube::Object> remote(std::string_view name) { return at_milan(kinds::claims, name); }
+  std::optional<kube::Object> volume(const kube::Object& claim) {
+    return find(kinds::volumes, {"", core::storage::volume_name(claim)});
+  }
+  static json::object bound(std::string_view size) {
+    return {{"phase", "Bound"},
+            {"capacity", json::object{{"storage", size}}},
+            {"accessModes", json::array{"ReadWriteOnce"}}};
+  }
+  void bind_remote(std::string_view name, std::string_view size = "1Gi") {
+    (void)milan.update(
+        kinds::claims, {twin, std::string(name)}, "status", [&](json::object& next) { next["status"] = bound(size); },
+        "milan");
+  }
+  void bind_at_home(std::string_view name, std::string_view size = "1Gi") {
+    change(kinds::claims, {shop, std::string(name)}, "status",
+           [&](json::object& next) { next["status"] = bound(size); });
+  }
+  /// A claim whose volume is at milan, both of them bound.
+  kube::Object offloaded(std::string_view name) {
+    const kube::Object made = claim(name, "milan");
+    REQUIRE(reaches([&] { return remote(name).has_value(); }));
+    bind_remote(name);
+    REQUIRE(reaches([&] { return volume(made).has_value(); }));
+    bind_at_home(name);
+    return made;
+  }
+  void release(const kube::Object& claim) {
+    (void)server.remove(kinds::claims, claim.key(), {}, "operator");
+    change(kinds::volumes, {"", core::storage::volume_name(claim)}, "status",
+           [](json::object& next) { next["status"] = json::object{{"phase", "Released"}}; });
+  }
+  bool is_held(std::string_view name) { return at_home(name)->has_finalizer(api::finalizers::storage_provisioning); }
+  static std::string size_of(const kube::Object& volume) {
+    return std::string(kube::string_at(volume.spec(), {"capacity", "storage"}));
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Volumes, "a remote claim that is bound at once has its volume once it is bound") {
+  const kube::Object made = claim("data", "milan");
+  REQUIRE(reaches([&] { return remote("data").has_value(); }));
+  CHECK(kube::string_at(remote("data")->spec(), {"storageClassName"}) == "fast");
+  CHECK(is_held("data"));
+  // Its provisioner has taken notice of it: it waits for no pod.
+  (void)milan.update(
+      kinds::claims, {twin, "data"}, "",
+      [](json::object& next) {
+        kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::volume_provisioner] =
+            "csi";
+      },
+      "milan");
+  pass(50s);
+  CHECK_FALSE(volume(made).has_value());
+  CHECK(events(api::reasons::volume_pending).empty());
+  pass(30s);
+  CHECK(events(api::reasons::volume_pending).size() == 1);
+  bind_remote("data", "2Gi");
+  REQUIRE(reaches([&] { return volume(made).has_value(); }));
+  CHECK(size_of(*volume(made)) == "2Gi");
+  CHECK(reaches([&] { return !is_held("data"); }));
+}
+
+TEST_CASE_FIXTURE(Volumes, "a remote claim that waits for its first pod has its volume at once") {
+  const kube::Object made = claim("data", "milan");
+  REQUIRE(reaches([&] { return remote("data").has_value(); }));
+  SUBCASE("as its Events say") {
+    kube::Object event = kube::Object::make(resources::events, {twin, "waits"});
+    event.tree()["involvedObject"] = json::object{{"uid", remote("data")->uid()}};
+    event.tree()["reason"] = "WaitForFirstConsumer";
+    REQUIRE(milan.create(resources::events, event.tree(), "milan").has_value());
+    CHECK(reaches([&] { return volume(made).has_value(); }, 5s));
+  }
+  SUBCASE("as its silence says") {
+    CHECK(reaches([&] { return volume(made).has_value(); }, 40s));
+  }
+  // Bound as something else than asked for, it is put right.
+  bind_at_home("data");
+  bind_remote("data", "3Gi");
+  REQUIRE(reaches([&] { return size_of(*volume(made)) == "3Gi"; }));
+  CHECK(reaches([&] { return kube::string_at(at_home("data")->status(), {"capacity", "storage"}) == "3Gi"; }));
+  CHECK(events(api::reasons::volume_resized).size() == 1);
+}
+
+TEST_CASE_FIXTURE(Volumes, "a claim for a node of this cluster gets what a real claim gets") {
+  const kube::Object made = claim("data", "rome-1");
+  const kube::ObjectKey real{"real-claims", std::string(made.uid())};
+  REQUIRE(reaches([&] { return has(kinds::claims, real); }));
+  CHECK(find(resources::namespaces, {"", "real-claims"})->label(api::labels::storage_provisioner) == "true");
+  CHECK(kube::string_at(find(kinds::claims, real)->spec(), {"storageClassName"}) == "local");
+  CHECK_FALSE(remote("data").has_value());
+  kube::Object source = kube::Object::make(kinds::volumes, {"", "real"});
+  source.mutable_spec() = json::object{{"hostPath", json::object{{"path", "/data"}}}};
+  apply(kinds::volumes, source);
+  change(kinds::claims, real, "", [](json::object& next) { kube::ensure_object(next, "spec")["volumeName"] = "real"; });
+  change(kinds::claims, real, "status", [](json::object& next) { next["status"] = bound("1Gi"); });
+  REQUIRE(reaches([&] { return volume(made).has_value(); }));
+  CHECK(kube::string_at(volume(made)->spec(), {"hostPath", "path"}) == "/data");
+  release(made);
+  CHECK(reaches([&] { return !volume(made) && !has(kinds::claims, real); }));
+}
+
+TEST_CASE_FIXTURE(Volumes, "the data goes with the claim, or stays where that is wanted") {
+  const kube::Object made = offloaded("data");
+  SUBCASE("Delete") {
+    release(made);
+    CHECK(reaches([&] { return !volume(made) && !remote("data"); }));
+  }
+  SUBCASE("Retain") {
+    change(kinds::volumes, {"", core::storage::volume_name(made)}, "",
+           [](json::object& next) { kube::ensure_object(next, "spec")["persistentVolumeReclaimPolicy"] = "Retain"; });
+    release(made);
+    pass(2min);
+    CHECK(volume(made).has_value());
+    CHECK(remote("data").has_value());
+  }
+  SUBCASE("what has taken the name meanwhile stays") {
+    (void)milan.remove(kinds::claims, {twin, "data"}, {}, "milan");
+    kube::Object other = kube::Object::make(kinds::claims, {twin, "data"});
+    REQUIRE(milan.create(kinds::claims, other.tree(), "milan").has_value());
+    release(made);
+    CHECK(reaches([&] { return !volume(made); }));
+    CHECK(remote("data").has_value());
+  }
+}
+
+TEST_CASE_FIXTURE(Volumes, "a claim that goes before it has a volume leaves nothing behind") {
+  const kube::Object made = claim("data", "milan");
+  REQUIRE(reaches([&] { return remote("data").has_value(); }));
+  (void)server.remove(kinds::claims, made.key(), {}, "operator");
+  CHECK(reaches([&] { return !remote("data") && !at_home("data"); }));
+}
+
+TEST_CASE_FIXTURE(Volumes, "a volume grows with its claim") {
+  const kube::Object made = offloaded("data");
+  change(kinds::claims, made.key(), "", [](json::object& next) {
+    kube::ensure_object(next, "spec")["resources"] = json::object{{"requests", json::object{{"storage", "5Gi"}}}};
+  });
+  REQUIRE(
+      reaches([&] { return kube::string_at(remote("data")->spec(), {"resources", "requests", "storage"}) == "5Gi"; }));
+  bind_remote("data", "5Gi");
+  CHECK(reaches([&] { return kube::string_at(at_home("data")->status(), {"capacity", "storage"}) == "5Gi"; }));
+  CHECK(size_of(*volume(made)) == "5Gi");
+}
+
+TEST_CASE_FIXTURE(Volumes, "a class that is not offered is told, and another node is chosen where none is") {
+  (void)claim("data", "milan", "gold");
+  CHECK(reaches([&] { return !events(api::reasons::provisioning_failed).empty(); }));
+  CHECK(events(api::reasons::provisioning_failed).front().contains("does not offer the class \"gold\""));
+  CHECK_FALSE(remote("data").has_value());
+  offer({});
+  CHECK(reaches([&] { return !at_home("data")->has_annotation(annotations::selected_node); }));
+  CHECK_FALSE(events(api::reasons::rescheduling_required).empty());
+}
+
+TEST_CASE_FIXTURE(Volumes, "a claim of somebody else is not taken") {
+  kube::Object other = kube::Object::make(kinds::claims, {twin, "data"});
+  REQUIRE(milan.create(kinds::claims, other.tree(), "milan").has_value());
+  bind_remote("data");
+  const kube::Object made = claim("data", "milan");
+  CHECK(reaches([&] { return !events(api::reasons::provisioning_failed).empty(); }));
+  CHECK_FALSE(volume(made).has_value());
+  (void)server.remove(kinds::claims, made.key(), {}, "operator");
+  CHECK(reaches([&] { return !at_home("data"); }));
+  CHECK(remote("data").has_value());
+}
+
+}  // namespace liqo::testing

@@ -1,0 +1,271 @@
+// Volumes of StorageClass liqo: what is made of a claim, and what is done next about it.
+#include "liqo/core/storage/volume.hpp"
+
+#include "../objects.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/storage/volume_plan.hpp"
+
+namespace liqo::core::storage {
+namespace {
+
+using namespace core::testing;
+using Next = VolumePlan::Next;
+namespace annotations = api::annotations;
+
+std::string text(const json::value& value) { return json::serialize(value); }
+
+/// A claim of class liqo, for which the scheduler has chosen the node "milan".
+kube::Object claim() {
+  return parse(R"({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+    "metadata": {"name": "data", "namespace": "shop", "uid": "c1", "resourceVersion": "5",
+      "labels": {"app": "db"},
+      "annotations": {"note": "kept", "volume.kubernetes.io/selected-node": "milan",
+        "volume.kubernetes.io/storage-provisioner": "liqo.io/storage"}},
+    "spec": {"storageClassName": "liqo", "accessModes": ["ReadWriteOnce"], "volumeMode": "Block",
+      "resources": {"requests": {"storage": "1Gi"}}}, "status": {"phase": "Pending"}})");
+}
+
+kube::Object node(std::string_view classes = R"([{"storageClassName": "fast"},
+                                                 {"storageClassName": "slow", "default": true}])") {
+  return parse(R"({"metadata": {"name": "milan"}, "spec": {"storageClasses": )" + std::string(classes) + "}}");
+}
+
+kube::Object storage_class(std::string_view policy = "Delete") {
+  return parse(R"({"metadata": {"name": "liqo"}, "reclaimPolicy": ")" + std::string(policy) + "\"}");
+}
+
+kube::Object remote(const kube::Object& of) {
+  const kube::Object offers = node();
+  auto made = forge_remote_claim(of, "shop-rome", api::VirtualNode(offers), context());
+  REQUIRE(made.has_value());
+  made->mutable_metadata()["uid"] = "r1";
+  made->mutable_status()["phase"] = "Pending";
+  return *made;
+}
+
+void bind(kube::Object& claim, std::string_view size = "1Gi", std::string_view mode = "ReadWriteOnce") {
+  claim.mutable_status() = json::object{{"phase", "Bound"},
+                                        {"capacity", json::object{{"storage", size}}},
+                                        {"accessModes", json::array{json::string(mode)}}};
+}
+
+kube::Object volume(const kube::Object& of, const kube::Object& backing) {
+  return forge_volume(of, storage_class(), {.cluster = "milan", .key = backing.key(), .uid = "r1"}, backing, nullptr);
+}
+
+VolumePlan plan(const kube::Object& claim, const kube::Object* volume, const kube::Object* backing, bool waits = false,
+                bool late = false) {
+  return plan_volume({.claim = claim,
+                      .volume = volume,
+                      .backing = backing,
+                      .where = "cluster milan",
+                      .waits_for_consumer = waits,
+                      .is_late = late});
+}
+
+}  // namespace
+
+TEST_CASE("a claim is due once the scheduler has chosen a node for it") {
+  CHECK(is_due(claim(), "liqo"));
+  CHECK_FALSE(is_due(claim(), "fast"));
+  CHECK_FALSE(is_due(claim(), ""));
+  kube::Object other = claim();
+  other.set_annotation(annotations::selected_node, "");
+  CHECK_FALSE(is_due(other, "liqo"));
+  other = claim();
+  other.set_annotation(annotations::volume_provisioner, "csi.example.org");
+  CHECK_FALSE(is_due(other, "liqo"));
+  other.set_annotation(annotations::volume_provisioner_beta, "liqo.io/storage");
+  CHECK(is_due(other, "liqo"));
+  other.mutable_spec()["volumeName"] = "pvc-c1";
+  CHECK(is_due(other, "liqo"));
+  other.mutable_spec()["volumeName"] = "chosen-by-hand";
+  CHECK_FALSE(is_due(other, "liqo"));
+}
+
+TEST_CASE("a remote claim is of an offered class, as large and of the same mode, and says whose it is") {
+  const kube::Object made = remote(claim());
+  CHECK(made.key().text() == "shop-rome/data");
+  CHECK(text(made.spec()) == R"({"accessModes":["ReadWriteOnce"],"volumeMode":"Block",)"
+                             R"("resources":{"requests":{"storage":"1Gi"}},"storageClassName":"slow"})");
+  CHECK(made.label("app") == "db");
+  CHECK(made.label("offloading.liqo.io/origin") == "local-cluster");
+  CHECK(made.annotation("note") == "kept");
+  CHECK_FALSE(made.has_annotation(annotations::selected_node));
+  CHECK_FALSE(made.has_annotation(annotations::volume_provisioner));
+  CHECK(is_backing_of(made, "c1"));
+  CHECK_FALSE(is_backing_of(made, "c2"));
+  CHECK_FALSE(is_backing_of(claim(), ""));
+}
+
+TEST_CASE("annotations say of which class and with which access modes the remote claim is") {
+  const kube::Object offers = node();
+  kube::Object asking = claim();
+  asking.set_annotation(annotations::remote_storage_class, "fast");
+  asking.set_annotation(annotations::remote_access_modes, " ReadWriteMany,, ReadOnlyMany ");
+  const kube::Object made = remote(asking);
+  CHECK(kube::string_at(made.spec(), {"storageClassName"}) == "fast");
+  CHECK(text(kube::array_at(made.spec(), {"accessModes"})) == R"(["ReadWriteMany","ReadOnlyMany"])");
+  CHECK_FALSE(made.has_annotation(annotations::remote_storage_class));
+
+  const auto refused = [&](const kube::Object& wrong) {
+    auto answer = forge_remote_claim(wrong, "shop-rome", api::VirtualNode(offers), context());
+    return answer ? std::string() : answer.error().text();
+  };
+  asking.set_annotation(annotations::remote_access_modes, "Bogus");
+  CHECK(refused(asking).contains("no access mode \"Bogus\""));
+  asking = claim();
+  asking.set_annotation(annotations::remote_storage_class, "gold");
+  CHECK(refused(asking).contains("does not offer the class \"gold\""));
+  CHECK(refused(asking).contains("it offers fast, slow"));
+  asking = claim();
+  asking.mutable_spec()["dataSource"] = json::object{{"kind", "VolumeSnapshot"}};
+  CHECK(refused(asking).contains("spec.dataSource"));
+}
+
+TEST_CASE("a real claim is of the class of this cluster and for the node that was chosen") {
+  const auto made = forge_real_claim(claim(), "liqo-storage", "local");
+  REQUIRE(made.has_value());
+  CHECK(made->key().text() == "liqo-storage/c1");
+  CHECK(kube::string_at(made->spec(), {"storageClassName"}) == "local");
+  CHECK(made->annotation(annotations::selected_node) == "milan");
+  CHECK(is_backing_of(*made, "c1"));
+  CHECK_FALSE(forge_real_claim(claim(), "liqo-storage", "")->spec().contains("storageClassName"));
+}
+
+TEST_CASE("a remote volume draws its pods to the virtual nodes of its provider") {
+  kube::Object backing = remote(claim());
+  const kube::Object asked = volume(claim(), backing);
+  CHECK(asked.name() == "pvc-c1");
+  CHECK(text(asked.spec().at("capacity")) == R"({"storage":"1Gi"})");
+  CHECK(text(asked.spec().at("volumeMode")) == R"("Block")");
+  CHECK(text(asked.spec().at("nodeAffinity")) ==
+        R"({"required":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"liqo.io/remote-cluster-id",)"
+        R"("operator":"In","values":["milan"]}]}]}})");
+  CHECK(backing_of(asked) == Backing{.cluster = "milan", .key = {"shop-rome", "data"}, .uid = "r1"});
+  CHECK(is_volume_of(asked, claim()));
+  bind(backing, "2Gi", "ReadWriteMany");
+  const kube::Object real = volume(claim(), backing);
+  CHECK(text(real.spec().at("capacity")) == R"({"storage":"2Gi"})");
+  CHECK(text(real.spec().at("accessModes")) == R"(["ReadWriteMany"])");
+}
+
+TEST_CASE("a volume in this cluster is where the real one is, and never on a virtual node") {
+  kube::Object backing = *forge_real_claim(claim(), "liqo-storage", "local");
+  bind(backing);
+  kube::Object real = parse(R"({"metadata": {"name": "real"}, "spec": {"capacity": {"storage": "1Gi"},
+    "storageClassName": "local", "claimRef": {"name": "x"}, "mountOptions": ["ro"], "local": {"path": "/data"},
+    "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "Exists"}]},
+      {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}]}}}})");
+  const kube::Object made = forge_volume(claim(), storage_class("Retain"),
+                                         {.cluster = "", .key = backing.key(), .uid = "b1"}, backing, &real);
+  CHECK(text(made.spec().at("local")) == R"({"path":"/data"})");
+  CHECK_FALSE(made.spec().contains("hostPath"));
+  CHECK(text(made.spec().at("mountOptions")) == R"(["ro"])");
+  CHECK(text(made.spec().at("persistentVolumeReclaimPolicy")) == R"("Retain")");
+  CHECK(text(made.spec().at("nodeAffinity")) ==
+        R"({"required":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"k","operator":"Exists"},)"
+        R"({"key":"liqo.io/type","operator":"DoesNotExist"}]},)"
+        R"({"matchFields":[{"key":"metadata.name","operator":"In","values":["n"]}],)"
+        R"("matchExpressions":[{"key":"liqo.io/type","operator":"DoesNotExist"}]}]}})");
+  CHECK(backing_of(made)->cluster.empty());
+}
+
+TEST_CASE("a volume is made when its remote claim is bound, or waits for a pod") {
+  kube::Object backing = remote(claim());
+  CHECK(plan(claim(), nullptr, nullptr).next == Next::create_backing);
+  CHECK(plan(claim(), nullptr, &backing).next == Next::wait);
+  CHECK(plan(claim(), nullptr, &backing, true).next == Next::create_volume);
+  CHECK(plan(claim(), nullptr, &backing).reason.empty());
+  const VolumePlan late = plan(claim(), nullptr, &backing, false, true);
+  CHECK(late.next == Next::wait);
+  CHECK(late.reason == api::reasons::volume_pending);
+  CHECK(late.for_pods);
+  bind(backing);
+  CHECK(plan(claim(), nullptr, &backing).next == Next::create_volume);
+}
+
+TEST_CASE("what somebody else has made is not taken") {
+  kube::Object foreign = remote(claim());
+  foreign.set_annotation(annotations::virtual_claim_uid, "c2");
+  bind(foreign);
+  const VolumePlan taken = plan(claim(), nullptr, &foreign);
+  CHECK(taken.next == Next::wait);
+  CHECK(taken.message.contains("belongs to something else"));
+
+  kube::Object backing = remote(claim());
+  kube::Object strange = volume(claim(), backing);
+  strange.set_annotation(annotations::provisioned_by, "csi.example.org");
+  const VolumePlan other = plan(claim(), &strange, &backing);
+  CHECK(other.message.contains("somebody else"));
+  CHECK(other.volume.empty());
+
+  const kube::Object ours = volume(claim(), backing);
+  backing.mutable_metadata()["uid"] = "r2";
+  bind(backing, "9Gi");
+  const VolumePlan replaced = plan(claim(), &ours, &backing);
+  CHECK(replaced.reason == api::reasons::volume_lost);
+  CHECK(replaced.volume.empty());
+  CHECK(plan(claim(), &ours, nullptr).reason == api::reasons::volume_lost);
+}
+
+TEST_CASE("the volume and the claim follow what the remote claim is bound to") {
+  kube::Object bound = claim(), backing = remote(claim());
+  const kube::Object made = volume(bound, backing);
+  bind(bound);
+  CHECK(plan(bound, &made, &backing) == VolumePlan{});
+  CHECK(plan(bound, &made, &backing, false, true).reason == api::reasons::volume_pending);
+  bind(backing, "1024Mi");
+  CHECK(plan(bound, &made, &backing) == VolumePlan{});
+
+  bind(backing, "2Gi");
+  const VolumePlan larger = plan(bound, &made, &backing);
+  CHECK(text(larger.volume) == R"({"spec":{"capacity":{"storage":"2Gi"}}})");
+  CHECK(text(larger.claim_status) == R"({"status":{"capacity":{"storage":"2Gi"}}})");
+  CHECK(larger.reason == api::reasons::volume_resized);
+
+  bind(backing, "1Gi", "ReadOnlyMany");
+  const VolumePlan other = plan(bound, &made, &backing);
+  CHECK(text(other.volume) == R"({"spec":{"accessModes":["ReadOnlyMany"]}})");
+  CHECK(text(other.claim_status) == R"({"status":{"accessModes":["ReadOnlyMany"]}})");
+  CHECK(other.reason == api::reasons::volume_differs);
+  CHECK(other.for_pods);
+}
+
+TEST_CASE("a claim that asks for more has its remote claim ask for more") {
+  kube::Object bound = claim(), backing = remote(claim());
+  const kube::Object made = volume(bound, backing);
+  bind(bound);
+  bind(backing);
+  CHECK(has_grown(bound, backing));
+  bound.mutable_spec()["resources"] = json::object{{"requests", json::object{{"storage", "3Gi"}}}};
+  CHECK(text(plan(bound, &made, &backing).backing) == R"({"spec":{"resources":{"requests":{"storage":"3Gi"}}}})");
+  CHECK_FALSE(has_grown(bound, backing));
+  backing.mutable_spec()["resources"] = json::object{{"requests", json::object{{"storage", "4Gi"}}}};
+  CHECK(plan(bound, &made, &backing).backing.empty());
+}
+
+TEST_CASE("a claim in this cluster that lost its node is made anew for another one") {
+  kube::Object backing = *forge_real_claim(claim(), "liqo-storage", "local");
+  const kube::Object asking = claim();
+  CHECK(plan_volume({.claim = asking, .backing = &backing, .where = std::string(this_cluster)}).next == Next::wait);
+  backing.set_annotation(annotations::selected_node, "other");
+  CHECK(plan_volume({.claim = asking, .backing = &backing, .where = std::string(this_cluster)}).next == Next::discard);
+  bind(backing);
+  CHECK(plan_volume({.claim = asking, .backing = &backing, .where = std::string(this_cluster)}).next ==
+        Next::create_volume);
+}
+
+TEST_CASE("data goes with a volume that is released and not to be retained") {
+  kube::Object made = volume(claim(), remote(claim()));
+  CHECK_FALSE(is_to_be_deleted(made));
+  made.mutable_status()["phase"] = "Released";
+  CHECK(is_to_be_deleted(made));
+  kube::Object kept = made;
+  kept.mutable_spec()["persistentVolumeReclaimPolicy"] = "Retain";
+  CHECK_FALSE(is_to_be_deleted(kept));
+  made.set_annotation(annotations::provisioned_by, "csi.example.org");
+  CHECK_FALSE(is_to_be_deleted(made));
+}
+
+}  // namespace liqo::core::storage
