@@ -6,6 +6,7 @@
 #include "model/objects.hpp"
 #include "shared.hpp"
 #include "text/width.hpp"
+#include "volumes.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {
@@ -19,6 +20,7 @@ struct OffloadFlags {
   std::string selector;  ///< of namespaces
   model::OffloadingRequest request;
   bool wait = true;
+  bool delete_volumes = false;
 };
 
 /// The namespaces that were named, or that the selector picks.
@@ -125,7 +127,9 @@ Answer offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags
   co_return Result<void>();
 }
 
-Answer unoffload_one(Session& session, Cluster& cluster, std::string name, bool wait) {
+Answer unoffload_one(Session& session, Cluster& cluster, const OffloadFlags& flags, std::string name) {
+  if (auto cleared = co_await clear_volumes(cluster, {.ns = name, .cluster = {}}, flags.delete_volumes); !cleared)
+    co_return cleared;
   const kube::ObjectKey key{name, "offloading"};
   auto removed = co_await cluster.remove(kinds::namespace_offloadings, key);
   if (!removed) co_return std::unexpected(std::move(removed.error()));
@@ -133,7 +137,7 @@ Answer unoffload_one(Session& session, Cluster& cluster, std::string name, bool 
     session.output().info(cluster.scope(), "namespace " + name + " is not offloaded");
     co_return Result<void>();
   }
-  if (session.flags().dry_run || !wait) co_return Result<void>();
+  if (session.flags().dry_run || !flags.wait) co_return Result<void>();
   const std::function<Look(const Object*)> gone = [](const Object* object) {
     return object ? Look{.seen = "phase " + std::string(kube::string_at(object->status(), {"offloadingPhase"}))}
                   : Look{.done = true};
@@ -211,7 +215,7 @@ Answer unoffload(Session& session, const OffloadFlags& flags) {
       !yes)
     co_return yes;
   const std::function<Answer(std::string)> each = [&](std::string name) {
-    return unoffload_one(session, **cluster, std::move(name), flags.wait);
+    return unoffload_one(session, **cluster, flags, std::move(name));
   };
   co_return co_await for_each(session, *names, each);
 }
@@ -264,6 +268,8 @@ void add_namespace(CommandLine& line) {
   undo.option("name", back->names, "Namespaces").type_name("NAME");
   undo.option("--ns-selector", back->selector, "Choose namespaces by their labels instead").type_name("SELECTOR");
   undo.flag("--wait", back->wait, "Wait until they are gone (default true)");
+  undo.flag("--delete-volumes", back->delete_volumes,
+            "Delete the claims whose data is in the twins, which is refused otherwise");
 }
 
 }  // namespace liqoctl

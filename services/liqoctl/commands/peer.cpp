@@ -10,6 +10,7 @@
 #include "shared.hpp"
 #include "slices.hpp"
 #include "unauthenticate.hpp"
+#include "volumes.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {
@@ -151,6 +152,7 @@ Answer peer(Session& session, const PeerFlags& flags) {
 
 struct UnpeerFlags {
   bool wait = true;
+  bool delete_volumes = false;
   DeleteNamespaces delete_namespaces;
 };
 
@@ -180,6 +182,8 @@ Answer unpeer(Session& session, const UnpeerFlags& flags) {
   auto peer = co_await consumer.find(kinds::foreign_clusters, {"", pair->provider_id});
   if (!peer) co_return std::unexpected(std::move(peer.error()));
   if (auto yes = co_await confirm_ending(session, consumer, pair->provider_id); !yes) co_return yes;
+  auto cleared = co_await clear_volumes(consumer, {.ns = {}, .cluster = pair->provider_id}, flags.delete_volumes);
+  if (!cleared) co_return cleared;
   const bool both_ways = *peer && kube::string_at((*peer)->status(), {"role"}) == "ConsumerAndProvider";
   if (both_ways && flags.delete_namespaces && *flags.delete_namespaces)
     co_return kube::fail(Errc::invalid_input, pair->provider_id + " also consumes from " + pair->consumer_id +
@@ -263,6 +267,8 @@ void add_peer(CommandLine& line) {
                     .examples = "  liqoctl unpeer --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml"},
                    [undo](Session& session) { return unpeer(session, *undo); });
   back.flag("--wait", undo->wait, "Wait until everything is gone (default true)");
+  back.flag("--delete-volumes", undo->delete_volumes,
+            "Delete the claims whose data is at the provider, which is refused otherwise");
   add_delete_namespaces(back, undo->delete_namespaces);
 }
 
