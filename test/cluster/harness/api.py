@@ -19,7 +19,7 @@ from .wait import patient
 
 # Where each resource that stories touch is served.
 GROUPS = {
-    "v1": "configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims pods resourcequotas "
+    "v1": "configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods resourcequotas "
     "secrets serviceaccounts services",
     "admissionregistration.k8s.io/v1": "mutatingwebhookconfigurations validatingwebhookconfigurations",
     "apps/v1": "daemonsets deployments replicasets statefulsets",

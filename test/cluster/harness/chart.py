@@ -18,6 +18,7 @@ USER = f"system:serviceaccount:{NAMESPACE}:{SERVICE_ACCOUNT}"
 
 OWN_ROLE = "liqo-liqod"
 TOKENS_ROLE = "liqo-liqod-tokens"
+STORAGE_ROLE = "liqo-liqod-storage"
 TENANT_ROLE = "liqo-liqod-tenant"
 REMOTE_ROLE = "liqo-virtual-kubelet-remote"
 
@@ -47,6 +48,11 @@ def install(cluster: Cluster) -> Path:
 def allow_tokens(cluster: Cluster) -> None:
     """What the chart binds besides with enableAPIServerSupport."""
     rights.bind(cluster, None, TOKENS_ROLE, _SUBJECT, TOKENS_ROLE)
+
+
+def allow_storage(cluster: Cluster) -> None:
+    """What the chart binds besides with storage.enabled."""
+    rights.bind(cluster, None, STORAGE_ROLE, _SUBJECT, STORAGE_ROLE)
 
 
 def bind(cluster: Cluster, namespace: str, kind: str, role: str) -> None:
