@@ -89,7 +89,10 @@ PROVIDER: dict[str, Any] = {
             "service": {"loadBalancerClasses": [{"name": "metallb"}]},
         },
     },
-    "storage": {"enabled": True, "realStorageClassName": "fast"},
+    "storage": {
+        "enabled": True, "realStorageClassName": "fast", "reclaimPolicy": "Retain",
+        "virtualStorageClassName": "liqo-volumes", "storageNamespace": "real-claims",
+    },
     "controllerManager": {"config": {"defaultLimitsEnforcement": "Soft"}},
     "twinNames": ["*"],
     "webhook": {"failurePolicy": "Ignore"},
@@ -221,6 +224,25 @@ def test_what_the_provider_offers_is_what_its_values_say(installed: Installed) -
     (quota,) = installed.fano.api.list("quotas", "liqo-tenant-carpi")
     assert quota["spec"]["limitsEnforcement"] == "Soft"
     assert installed.fano.api.find("namespaces", None, "shop"), "twinNames lets in what has the same name"
+
+
+def test_a_claim_of_the_class_of_liqo_gets_a_real_one_of_the_class_that_is_named(installed: Installed) -> None:
+    api = installed.fano.api
+    made = api.get("storageclasses", None, "liqo-volumes")
+    assert (made["provisioner"], made["volumeBindingMode"]) == ("liqo.io/storage", "WaitForFirstConsumer")
+    assert made["reclaimPolicy"] == "Retain" and made["allowVolumeExpansion"]
+    spec = {"storageClassName": "liqo-volumes", "accessModes": ["ReadWriteOnce"]}
+    claim = {"metadata": {"name": "data"}, "spec": {**spec, "resources": {"requests": {"storage": "1Gi"}}}}
+    uid = api.create("persistentvolumeclaims", "default", {"kind": "PersistentVolumeClaim", **claim})["metadata"]["uid"]
+    used = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    api.create("pods", "default", busybox("uses-data", volumes=[used]))
+    real = wait_for(lambda: api.find("persistentvolumeclaims", "real-claims", uid), SOON, "the real claim")
+    assert real["spec"]["storageClassName"] == "fast"
+    # Nobody provisions that class: nothing is left where the claim goes before it has a volume.
+    api.delete("pods", "default", "uses-data")
+    api.delete("persistentvolumeclaims", "default", "data")
+    gone = lambda: not api.list("persistentvolumeclaims")  # noqa: E731
+    wait_for(gone, SOON, "both claims to be gone")
 
 
 def test_a_pod_of_the_runtime_class_runs_there_and_shows_no_address(installed: Installed) -> None:
