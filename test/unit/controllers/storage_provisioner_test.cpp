@@ -116,10 +116,10 @@ TEST_CASE_FIXTURE(Volumes, "a remote claim that waits for its first pod has its 
     event.tree()["involvedObject"] = json::object{{"uid", remote("data")->uid()}};
     event.tree()["reason"] = "WaitForFirstConsumer";
     REQUIRE(milan.create(resources::events, event.tree(), "milan").has_value());
-    CHECK(reaches([&] { return volume(made).has_value(); }, 5s));
+    REQUIRE(reaches([&] { return volume(made).has_value(); }, 5s));
   }
   SUBCASE("as its silence says") {
-    CHECK(reaches([&] { return volume(made).has_value(); }, 40s));
+    REQUIRE(reaches([&] { return volume(made).has_value(); }, 40s));
   }
   // Bound as something else than asked for, it is put right.
   bind_at_home("data");
@@ -192,7 +192,7 @@ TEST_CASE_FIXTURE(Volumes, "a volume grows with its claim") {
 
 TEST_CASE_FIXTURE(Volumes, "a class that is not offered is told, and another node is chosen where none is") {
   (void)claim("data", "milan", "gold");
-  CHECK(reaches([&] { return !events(api::reasons::provisioning_failed).empty(); }));
+  REQUIRE(reaches([&] { return !events(api::reasons::provisioning_failed).empty(); }));
   CHECK(events(api::reasons::provisioning_failed).front().contains("does not offer the class \"gold\""));
   CHECK_FALSE(remote("data").has_value());
   offer({});
@@ -205,7 +205,7 @@ TEST_CASE_FIXTURE(Volumes, "a claim of somebody else is not taken") {
   REQUIRE(milan.create(kinds::claims, other.tree(), "milan").has_value());
   bind_remote("data");
   const kube::Object made = claim("data", "milan");
-  CHECK(reaches([&] { return !events(api::reasons::provisioning_failed).empty(); }));
+  REQUIRE(reaches([&] { return !events(api::reasons::provisioning_failed).empty(); }));
   CHECK_FALSE(volume(made).has_value());
   (void)server.remove(kinds::claims, made.key(), {}, "operator");
   CHECK(reaches([&] { return !at_home("data"); }));
