@@ -178,8 +178,10 @@ def test_a_class_that_is_bound_at_once_gives_its_size_and_one_that_is_not_offere
     stays(lambda: story.local("two")["status"]["phase"] == "Pending", 1, "the pod waits")
     # The twin would go with the data.
     liqoctl = Liqoctl(story.consumer)
-    done = liqoctl.attempt("unoffload", "namespace", story.namespace, "--skip-confirm")
-    assert done.code != 0 and f"{story.namespace}/large in milan" in done.err, done
+    end = ("unpeer", "--remote-kubeconfig", story.provider.kubeconfig)
+    for words in (("unoffload", "namespace", story.namespace), end):
+        done = liqoctl.attempt(*words, "--skip-confirm")
+        assert done.code != 0 and f"{story.namespace}/large in milan" in done.err, done
     done = liqoctl.attempt("unoffload", "namespace", story.namespace, "--delete-volumes", "--dry-run")
     assert done.code == 0 and f"would delete PersistentVolumeClaim {story.namespace}/large" in done.err, done
     # Before its volume is made, a claim goes without a trace.
