@@ -172,6 +172,12 @@ kube::Result<StorageProvisioner::Site> StorageProvisioner::site_of(const storage
   return site;
 }
 
+bool StorageProvisioner::is_gone(const kube::Failure& failure, const Site& site, std::string_view ns) const {
+  if (failure.is_not_found()) return true;
+  // With a twin our rights in it go, too: the provider then forbids what it would not find.
+  return failure.is_forbidden() && site.virtual_node && twin_of(*site.virtual_node, ns) != site.key.ns;
+}
+
 asio::awaitable<Outcome> StorageProvisioner::reconcile(kube::WorkKey work) {
   if (work.object.ns.empty()) co_return co_await reconcile_volume(work.object);
   co_return co_await reconcile_claim(work.object);
@@ -210,7 +216,7 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
   if (recorded && !site->cluster.empty() && !site->virtual_node) co_return Outcome::again_after(rarely);
 
   auto live = co_await api_of(*site).get(kinds::claims, site->key);
-  if (!live && !live.error().is_not_found()) co_return Outcome::retry(std::move(live.error()));
+  if (!live && !is_gone(live.error(), *site, key.ns)) co_return Outcome::retry(std::move(live.error()));
   const bool is_pending = live && !is_bound(*live);
   storage::VolumeSight sight{
       .claim = *claim, .volume = volume ? &*volume : nullptr, .backing = live ? &*live : nullptr, .where = site->where};
@@ -448,7 +454,8 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_volume(kube::ObjectKey ke
   if (site->cluster.empty() || site->provider) {
     auto removed = co_await api_of(*site).remove(kinds::claims, site->key, {.uid = recorded->uid});
     // One of another UID is not what held this data.
-    if (!removed && !removed.error().is_not_found() && !removed.error().is_conflict()) {
+    if (!removed && !removed.error().is_conflict() &&
+        !is_gone(removed.error(), *site, kube::string_at(volume->spec(), {"claimRef", "namespace"}))) {
       told(removed.error());
       co_return Outcome::retry(std::move(removed.error()).in("removing the claim that holds the data"));
     }

@@ -73,6 +73,8 @@ class StorageProvisioner final : public Runnable {
   kube::Api& api_of(const Site& site) const { return site.provider ? *site.provider : context_.home.api(); }
   std::optional<kube::Object> virtual_node(const std::function<bool(const kube::Object&)>& is_it) const;
   std::string twin_of(const kube::Object& virtual_node, std::string_view ns) const;
+  /// Whether the failure says that the claim of the site, behind one of that namespace, is not there.
+  bool is_gone(const kube::Failure& failure, const Site& site, std::string_view ns) const;
   bool is_of_class(const kube::Object& claim) const;
   /// How long this has been waited for.
   kube::Duration waited(std::string_view uid);

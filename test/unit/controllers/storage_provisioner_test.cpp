@@ -171,6 +171,21 @@ TEST_CASE_FIXTURE(Volumes, "the data goes with the claim, or stays where that is
   }
 }
 
+TEST_CASE_FIXTURE(Volumes, "where the twin is gone, and our rights in it, so is the data") {
+  const kube::Object kept = offloaded("kept"), made = offloaded("data");
+  refuse = [](const kube::HttpRequest& request) {
+    return std::string(request.resource == "persistentvolumeclaims" ? "no rights" : "");
+  };
+  release(made);
+  pass(30s);
+  CHECK(volume(made).has_value());
+  CHECK_FALSE(events(api::reasons::volume_delete_failed).empty());
+  map_twin("");
+  CHECK(reaches([&] { return !volume(made); }, 5min));
+  CHECK(reaches([&] { return !events(api::reasons::volume_lost).empty(); }, 10min));
+  CHECK(volume(kept).has_value());
+}
+
 TEST_CASE_FIXTURE(Volumes, "a claim that goes before it has a volume leaves nothing behind") {
   const kube::Object made = claim("data", "milan");
   REQUIRE(reaches([&] { return remote("data").has_value(); }));
