@@ -189,3 +189,10 @@ def test_a_class_that_is_bound_at_once_gives_its_size_and_one_that_is_not_offere
     api.delete(CLAIMS, story.namespace, "gold")
     wait_for(lambda: api.find(CLAIMS, story.namespace, "gold") is None, LONG, "the claim to be gone")
     assert not story.provider.api.find(CLAIMS, story.twin, "gold")
+
+    # Where that is wanted, the claims go once no pod uses them, and the data with them.
+    liqoctl("unoffload", "namespace", story.namespace, "--delete-volumes", "--skip-confirm", "--wait=false")
+    api.delete("pods", story.namespace, "one")
+    wait_for(lambda: not api.list(CLAIMS, story.namespace), LONG, "the claim to be gone")
+    wait_for(lambda: not api.list(VOLUMES), LONG, "its volume to be gone")
+    wait_for(lambda: not story.provider.api.list(CLAIMS, story.twin), LONG, "the claim in milan to be gone")
