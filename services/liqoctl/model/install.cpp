@@ -16,20 +16,13 @@ namespace json = kube::json;
 using kube::Errc;
 
 /// What others need comes before them; kinds that are not named here come before the last one.
-constexpr std::array<std::string_view, 15> order{"Namespace",
-                                                 "CustomResourceDefinition",
-                                                 "NetworkPolicy",
-                                                 "PodDisruptionBudget",
-                                                 "ServiceAccount",
-                                                 "ConfigMap",
-                                                 "RuntimeClass",
-                                                 "StorageClass",
-                                                 "ClusterRole",
-                                                 "ClusterRoleBinding",
-                                                 "Role",
-                                                 "RoleBinding",
-                                                 "Service",
-                                                 "",
+constexpr std::array<std::string_view, 15> order{"Namespace",      "CustomResourceDefinition",
+                                                 "NetworkPolicy",  "PodDisruptionBudget",
+                                                 "ServiceAccount", "ConfigMap",
+                                                 "RuntimeClass",   "StorageClass",
+                                                 "ClusterRole",    "ClusterRoleBinding",
+                                                 "Role",           "RoleBinding",
+                                                 "Service",        "",
                                                  "Deployment"};
 
 std::size_t rank(const json::value& manifest) {
