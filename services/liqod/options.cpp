@@ -130,20 +130,25 @@ void add_policies(CLI::App& app, liqo::reflection::Policies& policies) {
         ->check(CLI::Range(0, reflection::max_workers))
         ->default_str(std::to_string(policies.of(*kind).workers));
     if (!kind->typed_as.empty()) continue;
+    std::vector<std::string> types;
+    for (const reflection::SelectionPolicy selection : reflection::selections_of(*kind))
+      types.emplace_back(reflection::name_of(selection));
     app.add_option_function<std::string>(
            option + "type",
            [&policies, kind](const std::string& type) {
              reflection::KindPolicy policy = policies.of(*kind);
-             policy.selection = reflection::read_selection(type).value_or(reflection::SelectionPolicy::allow_list);
+             policy.selection =
+                 reflection::read_selection(*kind, type).value_or(reflection::SelectionPolicy::allow_list);
              policies.set(*kind, policy);
            },
            (kind->referred_only ? "Which " + plural +
-                                      " are reflected: those that are referred to or annotated (DenyList), or only "
-                                      "those annotated liqo.io/allow-reflection (AllowList)"
+                                      " are reflected: those that are referred to or annotated (DenyList), only "
+                                      "those annotated liqo.io/allow-reflection (AllowList), or all but those "
+                                      "annotated liqo.io/skip-reflection (All)"
                                 : "Which " + plural +
                                       " are reflected: all but those annotated liqo.io/skip-reflection (DenyList), or "
                                       "only those annotated liqo.io/allow-reflection (AllowList)"))
-        ->check(CLI::IsMember({"DenyList", "AllowList"}))
+        ->check(CLI::IsMember(types))
         ->default_str(std::string(reflection::name_of(policies.of(*kind).selection)));
   }
 }

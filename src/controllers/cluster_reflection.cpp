@@ -219,7 +219,7 @@ void ClusterReflection::reflect_mapped() {
 
 void ClusterReflection::tell_references(const std::string& ns) {
   const std::set<std::string> names = references_.of(ns);
-  for (const Reflecting& each : reflectors_) each.reflector->set_references(ns, names);
+  for (const Reflecting& each : reflectors_) each.reflector->set_references(ns, names, references_.needs_all(ns));
 }
 
 }  // namespace liqo::controllers

@@ -26,10 +26,10 @@ bool is_selected(const ReflectedKind& kind, SelectionPolicy policy, const kube::
   const bool says_itself = is_set(local, annotations::skip_reflection) || is_set(local, annotations::allow_reflection);
   if (kind.selected_by && says_itself) return !is_set(local, annotations::skip_reflection);
   if (const auto other = kind.selected_by ? kind.selected_by(local, ctx) : std::nullopt)
-    return policy == SelectionPolicy::deny_list ? !is_set(*other, annotations::skip_reflection)
-                                                : is_set(*other, annotations::allow_reflection);
+    return policy == SelectionPolicy::allow_list ? is_set(*other, annotations::allow_reflection)
+                                                 : !is_set(*other, annotations::skip_reflection);
   // Objects that every namespace needs are left out only on request, also under an allow list.
-  if (policy == SelectionPolicy::deny_list || kind.is_always_reflected(local.name()))
+  if (policy != SelectionPolicy::allow_list || kind.is_always_reflected(local.name()))
     return !is_set(local, annotations::skip_reflection);
   return is_set(local, annotations::allow_reflection);
 }

@@ -42,9 +42,19 @@ struct Word {
   std::string value;
 };
 
-void apply(const Word& word, bool is_type, KindPolicy& policy, std::vector<std::string>& mistakes, bool& is_wrong) {
+/// "DenyList or AllowList".
+std::string names_of_selections(const ReflectedKind& kind) {
+  std::string names;
+  const std::vector<SelectionPolicy> selections = selections_of(kind);
+  for (std::size_t i = 0; i < selections.size(); ++i)
+    names += (i == 0 ? "" : i + 1 < selections.size() ? ", " : " or ") + std::string(name_of(selections[i]));
+  return names;
+}
+
+void apply(const ReflectedKind& kind, const Word& word, bool is_type, KindPolicy& policy,
+           std::vector<std::string>& mistakes, bool& is_wrong) {
   if (is_type) {
-    if (const auto selection = read_selection(word.value)) {
+    if (const auto selection = read_selection(kind, word.value)) {
       policy.selection = *selection;
       return;
     }
@@ -54,19 +64,33 @@ void apply(const Word& word, bool is_type, KindPolicy& policy, std::vector<std::
   }
   is_wrong = true;
   mistakes.push_back(word.where + " is \"" + word.value.substr(0, 64) + "\" and not " +
-                     (is_type ? "DenyList or AllowList" : "a number"));
+                     (is_type ? names_of_selections(kind) : "a number"));
 }
 
 }  // namespace
 
-std::optional<SelectionPolicy> read_selection(std::string_view text) {
-  for (const SelectionPolicy policy : {SelectionPolicy::deny_list, SelectionPolicy::allow_list})
+std::vector<SelectionPolicy> selections_of(const ReflectedKind& kind) {
+  std::vector<SelectionPolicy> selections{SelectionPolicy::deny_list, SelectionPolicy::allow_list};
+  if (kind.referred_only) selections.push_back(SelectionPolicy::all);
+  return selections;
+}
+
+std::optional<SelectionPolicy> read_selection(const ReflectedKind& kind, std::string_view text) {
+  for (const SelectionPolicy policy : selections_of(kind))
     if (name_of(policy) == text) return policy;
   return std::nullopt;
 }
 
 std::string_view name_of(SelectionPolicy policy) {
-  return policy == SelectionPolicy::deny_list ? "DenyList" : "AllowList";
+  switch (policy) {
+    case SelectionPolicy::deny_list:
+      return "DenyList";
+    case SelectionPolicy::allow_list:
+      return "AllowList";
+    case SelectionPolicy::all:
+      return "All";
+  }
+  return "";
 }
 
 std::string option_name(const ReflectedKind& kind) {
@@ -97,10 +121,11 @@ TemplatePolicies policies_under(const Policies& usual, const kube::Object& optio
       const json::value* config = kube::find(view.reflectors_config(), {name, field});
       // A type that is left out may be stored as an empty one.
       if (config && !config->is_null() && !text_of(*config).empty())
-        apply({"reflectorsConfig." + name + "." + field, text_of(*config)}, is_type, policy, out.mistakes, is_wrong);
+        apply(*kind, {"reflectorsConfig." + name + "." + field, text_of(*config)}, is_type, policy, out.mistakes,
+              is_wrong);
       const std::string option = "--" + name + "-reflection-" + field;
       if (const auto argument = value_of(arguments, option))
-        apply({option, *argument}, is_type, policy, out.mistakes, is_wrong);
+        apply(*kind, {option, *argument}, is_type, policy, out.mistakes, is_wrong);
     }
     out.policies.set(*kind, is_wrong ? switched_off : policy);
   }

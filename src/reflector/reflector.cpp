@@ -108,10 +108,14 @@ void Reflector::forget_references(Namespace& ns) {
   for (const std::string& name : std::exchange(ns.referring, {})) on_references_(ns.local, name, {});
 }
 
-void Reflector::set_references(const std::string& local, const std::set<std::string>& names) {
+void Reflector::set_references(const std::string& local, const std::set<std::string>& names, bool all) {
   const auto found = namespaces_.find(local);
   if (found == namespaces_.end() || !kind_.referred_only) return;
   Namespace& ns = *found->second;
+  if (std::exchange(ns.all_wanted, all) != all) {
+    enqueue(ns, {});
+    reconsider(local);
+  }
   for (const std::string& name : names)
     if (const auto [at, added] = ns.referred.try_emplace(name); added || std::exchange(at->second, std::nullopt))
       enqueue(ns, name);
@@ -137,7 +141,10 @@ void Reflector::set_forging(core::ForgingContext forging) {
 void Reflector::set_policy(reflection::KindPolicy policy) {
   // Half of them for one namespace, so that another one never waits for it alone.
   if (policy.workers > 0) controller_.set_workers(policy.workers, (policy.workers + 1) / 2);
-  if (std::exchange(policy_, policy.selection) != policy.selection) reconsider();
+  if (std::exchange(policy_, policy.selection) == policy.selection) return;
+  if (kind_.referred_only)
+    for (const auto& [local, ns] : namespaces_) enqueue(*ns, {});
+  reconsider();
 }
 
 asio::awaitable<void> Reflector::run() {
@@ -202,7 +209,7 @@ void Reflector::enqueue_all(const Namespace& ns) {
   if (home_)
     for (const kube::ObjectKey& key : home_->store().keys(by_namespace, ns.local)) enqueue(ns, key.name);
   for (const auto& [name, listed] : ns.listed)
-    if (listed.allowed) enqueue(ns, name);
+    if (listed.allowed || takes_all(ns)) enqueue(ns, name);
   for (const auto& [name, until] : ns.referred) enqueue(ns, name);
   for (const std::string& name : ns.copies.names()) enqueue_copy(ns, name);
 }
@@ -264,7 +271,7 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
     if (is_late) ns->late_at.reset();
   }
   if (!is_current(*ns)) co_return Outcome::done();
-  if (!ns->copies.empty() || !ns->referred.empty())
+  if (!ns->copies.empty() || !ns->referred.empty() || takes_all(*ns))
     co_return Outcome::again_after(std::chrono::milliseconds(context_.random.between(check_after_ms, check_before_ms)));
   if (ns->late_at) co_return Outcome::again_after(*ns->late_at - context_.clock.now());
   // Each copy that is written asks for this again.
@@ -278,6 +285,12 @@ bool Reflector::is_referred(const Namespace& ns, const std::string& name) const 
   return found != ns.referred.end() && (!found->second || *found->second > context_.clock.now());
 }
 
+bool Reflector::takes_all(const Namespace& ns) const {
+  using reflection::SelectionPolicy;
+  return kind_.referred_only &&
+         (policy_ == SelectionPolicy::all || (policy_ == SelectionPolicy::deny_list && ns.all_wanted));
+}
+
 std::optional<std::uint64_t> Reflector::version_at_home(const Namespace& ns, const std::string& name) const {
   if (is_off()) return std::nullopt;
   if (home_) {
@@ -285,7 +298,8 @@ std::optional<std::uint64_t> Reflector::version_at_home(const Namespace& ns, con
     return home_->store().contains(key) ? std::optional(home_->store().version(key)) : std::nullopt;
   }
   const auto listed = ns.listed.find(name);
-  if (!is_referred(ns, name) && (listed == ns.listed.end() || !listed->second.allowed)) return std::nullopt;
+  const bool is_taken = listed != ns.listed.end() && (listed->second.allowed || takes_all(ns));
+  if (!is_taken && !is_referred(ns, name)) return std::nullopt;
   return listed == ns.listed.end() ? 0 : listed->second.version;
 }
 
@@ -350,7 +364,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   const auto forge = [&] {
     // What an annotation allowed when it was listed may be allowed no more.
     const bool is_asked_for =
-        local && (!kind_.referred_only || is_referred(*ns, name) || reflection::is_allowed(*local));
+        local && (!kind_.referred_only || is_referred(*ns, name) || takes_all(*ns) || reflection::is_allowed(*local));
     return is_asked_for ? reflection::wanted_copy(kind_, policy_, *local, ns->remote, forging_)
                         : std::optional<kube::Object>();
   };

@@ -283,12 +283,25 @@ def test_an_invalid_selector_is_told_once_and_takes_nothing_away(extension: Exte
 
 
 def test_the_strategy_local_extends_the_namespace_but_offloads_no_pods(extension: Extension) -> None:
+    def secret(name: str) -> None:
+        body = {"kind": "Secret", "metadata": {"name": name}, "stringData": {"word": "ciao"}}
+        extension.home.create("secrets", extension.namespace, body)
+
+    def copy(name: str) -> dict | None:
+        return extension.away.find("secrets", extension.twin, name)
+
+    secret("plain")
     extension.offload(podOffloadingStrategy="Remote")
     extension.wait_phase("Ready")
     assert extension.labels()["liqo.io/scheduling-enabled"] == "true"
+    assert copy("plain") is None, "nothing refers to it"
     extension.offload(podOffloadingStrategy="Local")
     extension.wait(lambda: "liqo.io/scheduling-enabled" not in extension.labels(), "the label to go")
     assert extension.status()["offloadingPhase"] == "Ready"
+    # The provider's own workloads use what is there: they refer to Secrets that nothing at home does.
+    wait_for(lambda: copy("plain"), 60, "the Secret to be in parma")
+    secret("later")
+    wait_for(lambda: copy("later"), 60, "the later Secret, too")
 
 
 @pytest.mark.refusals("the consumer works in the twin while its rights are taken away")

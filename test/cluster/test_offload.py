@@ -258,6 +258,11 @@ def test_secrets_of_home_are_there_for_the_pods_that_refer_to_them(story: Story)
     # A change at home follows.
     secret("used", "addio")
     wait_for(lambda: (remote("used") or {})["data"] != was, 35, "the change to arrive")
+    # So does that by which the ServiceAccount of the pod comes to pull images.
+    secret("registry", "key")
+    api.patch("serviceaccounts", story.namespace, "default", {"imagePullSecrets": [{"name": "registry"}]})
+    wait_for(lambda: remote("registry"), 60, "the Secret of the ServiceAccount to be in milan")
+    assert remote("unused") is None, "nothing refers to it yet"
 
 
 def test_services_and_ingresses_of_home_are_there_too(story: Story) -> None:

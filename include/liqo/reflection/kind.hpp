@@ -15,8 +15,9 @@
 
 namespace liqo::reflection {
 
-/// Which objects of a kind are reflected: all but those annotated skip, or only those annotated allow.
-enum class SelectionPolicy { deny_list, allow_list };
+/// Which objects of a kind are reflected: all but those annotated skip, or only those annotated allow. `all` is a
+/// deny_list, of a kind of which that has only those reflected that are referred to.
+enum class SelectionPolicy { deny_list, allow_list, all };
 
 /// The descriptor of a kind: all that is particular to it. One per file in src/reflection/kinds. What is not set is as
 /// most kinds have it.
@@ -42,8 +43,8 @@ struct ReflectedKind {
       [](std::string_view remote, const core::ForgingContext&) { return std::string(remote); };
   /// Objects that are reflected whatever the policy, unless annotated otherwise.
   bool (*is_always_reflected)(std::string_view local_name) = [](std::string_view) { return false; };
-  /// Of a namespace only those are read and reflected that others refer to, or that are annotated to be allowed;
-  /// nothing of the kind is watched at home.
+  /// Of a namespace only those are read and reflected that others refer to, or that are annotated to be allowed, unless
+  /// the policy says all; nothing of the kind is watched at home.
   bool referred_only = false;
   /// The Secrets that an object refers to, so that they follow it; null = none.
   std::vector<std::string> (*secrets_of)(const kube::Object& local) = nullptr;

@@ -19,8 +19,10 @@ struct KindPolicy {
 
 inline constexpr int max_workers = 1024;
 
-/// "DenyList" or "AllowList"; nullopt = it is neither.
-std::optional<SelectionPolicy> read_selection(std::string_view text);
+/// What may be said of a kind: "DenyList", "AllowList", and "All" where a DenyList is not all that there is.
+std::vector<SelectionPolicy> selections_of(const ReflectedKind& kind);
+/// nullopt = it is none of these.
+std::optional<SelectionPolicy> read_selection(const ReflectedKind& kind, std::string_view text);
 std::string_view name_of(SelectionPolicy policy);
 
 /// The name of a kind as options and templates have it: "configmap".

@@ -37,8 +37,8 @@ struct ReflectorContext {
 /// The content of an object is read when it has changed, and not kept. Of the copies only UID and version are known:
 /// from the answers to writes, and from a list of metadata of each twin that holds any, every 20 s or so. A copy that
 /// somebody changes or deletes is thereby put right within 30 s. Kinds that are reflected only where something refers
-/// to them are listed so at home, too, and not watched. A copy that nothing refers to any more stays for five minutes,
-/// because pods come and go; one that the Go version made stays.
+/// to them are listed so at home, too, and not watched; so are they where all of a namespace are wanted. A copy that
+/// nothing refers to any more stays for five minutes, because pods come and go; one that the Go version made stays.
 ///
 /// Guarantees: nothing is written in a twin before both sides of it have been read; an object of somebody else is
 /// neither changed nor kept, also where it appears between the reading and the writing; a copy that an earlier process
@@ -53,8 +53,9 @@ class Reflector {
   void start_namespace(const std::string& local, const std::string& remote);
   /// Stops; the copies stay as they are: the twin namespace is removed as a whole.
   void stop_namespace(const std::string& local);
-  /// What others refer to in a namespace, of a kind that is reflected only then.
-  void set_references(const std::string& local, const std::set<std::string>& names);
+  /// What others refer to in a namespace, of a kind that is reflected only then; `all`: of this namespace it is all,
+  /// but under an AllowList.
+  void set_references(const std::string& local, const std::set<std::string>& names, bool all = false);
   /// Called with the Secrets that an object of this kind, which is reflected, refers to; none = it is not, or no more.
   using ReferencesHandler =
       std::function<void(const std::string& ns, const std::string& name, std::vector<std::string> secrets)>;
@@ -96,6 +97,8 @@ class Reflector {
   /// there is none.
   std::optional<std::uint64_t> version_at_home(const Namespace& ns, const std::string& name) const;
   bool is_referred(const Namespace& ns, const std::string& name) const;
+  /// Objects are reflected to which nothing refers.
+  bool takes_all(const Namespace& ns) const;
   bool is_known_at_home() const;
   void tell_references(Namespace& ns, const std::string& name, const kube::Object* reflected);
   void tell_left_out(Namespace& ns, const std::string& name, const kube::Object* reflected);

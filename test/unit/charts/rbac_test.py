@@ -44,6 +44,7 @@ RIGHTS = {
         ("offloading.liqo.io", "quotas/status"): WRITE,
         ("storage.k8s.io", "storageclasses"): READ,
         ("", "services"): READ,
+        ("", "serviceaccounts"): {"list", "watch"},
         ("networking.k8s.io", "ingresses"): READ,
         ("networking.k8s.io", "servicecidrs"): {"list", "watch"},
         ("discovery.k8s.io", "endpointslices"): READ | {"create", "patch", "delete"},

@@ -48,6 +48,10 @@ struct Waiting : Offloading {
     event.tree()["lastTimestamp"] = kube::format_time(simulator.clock().wall());
     REQUIRE(milan.create(resources::events, event.tree(), "kubelet").has_value());
   }
+  /// The Node of this world is never ready, and the pod says so: before or after it tells something else.
+  bool is_cut_off(std::string_view name) {
+    return condition(name, "Ready", "reason") == api::reasons::remote_unavailable;
+  }
   std::string told(std::string_view name) { return condition(name, api::offloaded_condition, "message"); }
   std::vector<std::string> told_events() { return events(api::reasons::remote_not_ready); }
   std::size_t status_writes() {
@@ -81,11 +85,10 @@ TEST_CASE("the newest warning about a pod that does not start is told at home, e
   world.warn(world.remote_uid("web"), "no such image");
   world.warn("another pod", "no such volume");
   REQUIRE(world.reaches([&] { return world.told("web") == missing; }));
+  REQUIRE(world.reaches([&] { return world.is_cut_off("web"); }));
   CHECK(world.condition("web", api::offloaded_condition, "status") == "False");
   CHECK(world.condition("web", api::offloaded_condition, "reason") == "RemotePodNotReady");
   CHECK(world.reaches([&] { return world.told_events() == std::vector{missing}; }));
-  // The Node is not Ready for want of resources, which its pods show, too.
-  world.pass(1s);
   const std::size_t writes = world.status_writes();
   world.pass(1h);
   CHECK(world.status_writes() == writes);
@@ -164,9 +167,7 @@ TEST_CASE("a new process leaves what is told until it knows better") {
   Waiting world;
   world.offload("web");
   world.warn(world.remote_uid("web"), "no such image");
-  REQUIRE(world.reaches([&] { return world.told_events().size() == 1; }));
-  // The Node is not Ready for want of resources, which its pods show, too.
-  world.pass(1s);
+  REQUIRE(world.reaches([&] { return world.told_events().size() == 1 && world.is_cut_off("web"); }));
   const std::size_t writes = world.status_writes();
   world.stop();
   world.is_down = true;

@@ -317,6 +317,60 @@ TEST_CASE("Secrets follow the pods of all virtual nodes of a provider, and nothi
   CHECK(binding->owner_references().front().kind == "NamespaceOffloading");
 }
 
+TEST_CASE("where pods stay at home, all Secrets of the namespace are at the provider") {
+  Offloading world;
+  kube::Object secret = kube::Object::make(resources::secrets, {shop, "plain"});
+  secret.tree()["type"] = "Opaque";
+  world.apply(resources::secrets, secret);
+  world.pass(2min);
+  CHECK_FALSE(world.at_milan(resources::secrets, "plain"));
+  world.change(kinds::namespace_offloadings, {shop, "offloading"}, "",
+               [](json::object& next) { kube::ensure_object(next, "spec")["podOffloadingStrategy"] = "Local"; });
+  CHECK(world.reaches([&] { return world.at_milan(resources::secrets, "plain").has_value(); }));
+}
+
+TEST_CASE("pull secrets of the pods' ServiceAccounts follow, and what ephemeral containers refer to") {
+  Offloading world;
+  for (const char* name : {"first", "second", "unused", "debug"}) {
+    kube::Object secret = kube::Object::make(resources::secrets, {shop, std::string(name)});
+    secret.tree()["type"] = "Opaque";
+    world.apply(resources::secrets, secret);
+  }
+  const auto account = [&](std::string_view name, std::string_view pulls_by) {
+    kube::Object out = kube::Object::make(resources::service_accounts, {shop, std::string(name)});
+    out.tree()["imagePullSecrets"] = json::array{json::object{{"name", pulls_by}}};
+    return out;
+  };
+  const auto there = [&](std::string_view name) { return world.at_milan(resources::secrets, name).has_value(); };
+  world.apply(resources::service_accounts, account("robot", "first"));
+  world.apply(resources::service_accounts, account("nobody", "unused"));
+  kube::Object pod = kube::Object::make(resources::pods, {shop, "web"});
+  pod.mutable_spec() = json::object{{"nodeName", "milan"},
+                                    {"serviceAccountName", "robot"},
+                                    {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
+  world.apply(resources::pods, pod);
+  CHECK(world.reaches([&] { return there("first"); }));
+  // An account that changes refers to another one; the first goes some minutes later.
+  world.change(resources::service_accounts, {shop, "robot"}, "",
+               [](json::object& next) { next["imagePullSecrets"] = json::array{json::object{{"name", "second"}}}; });
+  CHECK(world.reaches([&] { return there("second"); }));
+  world.change(resources::pods, {shop, "web"}, "ephemeralcontainers", [](json::object& next) {
+    const json::object reference{{"secretRef", json::object{{"name", "debug"}}}};
+    next["spec"].as_object()["ephemeralContainers"] =
+        json::array{json::object{{"name", "look"}, {"envFrom", json::array{reference}}}};
+  });
+  CHECK(world.reaches([&] { return there("debug"); }));
+  CHECK_FALSE(there("unused"));
+  world.pass(6min);
+  CHECK_FALSE(there("first"));
+  CHECK(there("second"));
+  // With the pod all of it goes.
+  (void)world.server.remove(resources::pods, {shop, "web"}, {}, "user");
+  world.pass(8min);
+  CHECK_FALSE(there("second"));
+  CHECK_FALSE(there("debug"));
+}
+
 TEST_CASE("whoever takes the lead makes no pod again that was ended before, however late its watches are") {
   Offloading world;
   world.stop();

@@ -35,6 +35,7 @@ TEST_CASE("a template says of each kind what it names, and the options hold for 
            Case{R"({"reflectorsConfig": {"secret": {"workers": 0}}})", "DenyList 32", "AllowList 0"},
            Case{R"({"reflectorsConfig": {"secret": {"workers": 2, "type": ""}}})", "DenyList 32", "AllowList 2"},
            Case{R"({"reflectorsConfig": {"secret": {"type": "DenyList"}}})", "DenyList 32", "DenyList 5"},
+           Case{R"({"reflectorsConfig": {"secret": {"workers": 3, "type": "All"}}})", "DenyList 32", "All 3"},
            Case{R"({"reflectorsConfig": {"configmap": {"workers": 100000}}})", "DenyList 1024", "AllowList 5"},
            // Names of Go are in lower case, and of what it has besides nothing is here.
            Case{R"({"reflectorsConfig": {"ConfigMap": {"workers": 0}, "pod": {"workers": 0, "type": "CustomLiqo"}}})",
@@ -81,6 +82,10 @@ TEST_CASE("a kind of which something wrong is said is not reflected, and the oth
   }
   CHECK(read(R"({"reflectorsConfig": {"service": {"workers": 3, "type": "Everything"}}})").mistakes.front() ==
         R"(reflectorsConfig.service.type is "Everything" and not DenyList or AllowList)");
+  CHECK(read(R"({"reflectorsConfig": {"secret": {"workers": 3, "type": "Everything"}}})").mistakes.front() ==
+        R"(reflectorsConfig.secret.type is "Everything" and not DenyList, AllowList or All)");
+  // Of the other kinds a DenyList is all that there is.
+  CHECK(read(R"({"extraArgs": ["--configmap-reflection-type=All"]})").mistakes.size() == 1);
 }
 
 TEST_CASE("a copy that an AllowList takes back is told of with the reason") {

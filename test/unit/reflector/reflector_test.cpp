@@ -561,6 +561,54 @@ TEST_CASE("under an AllowList nothing refers to Secrets for the provider") {
   CHECK(w.reaches([&] { return has("used"); }, 5s));
 }
 
+TEST_CASE("all Secrets of a namespace go where the policy says so, or its pods stay at home") {
+  World w("Secret");
+  const kube::Resource& secrets = kube::resources::secrets;
+  const auto create = [&](const std::string& name, const char* annotation = nullptr, const char* type = "Opaque") {
+    json::object metadata{{"name", name}, {"namespace", "shop"}};
+    if (annotation) metadata["annotations"] = json::object{{annotation, "true"}};
+    REQUIRE(w.rome.create(secrets, {{"metadata", std::move(metadata)}, {"type", type}}, actor));
+  };
+  const auto has = [&](const std::string& name) { return w.milan.get(secrets, {"shop-rome", name}) != nullptr; };
+  create("plain");
+  create("allowed", "liqo.io/allow-reflection");
+  create("skipped", "liqo.io/skip-reflection");
+  create("token", nullptr, "kubernetes.io/service-account-token");
+  using reflection::SelectionPolicy;
+  const auto say = [&](SelectionPolicy policy) { w.reflector.set_policy({.selection = policy}); };
+  const auto stay = [&](bool stays) { w.reflector.set_references("shop", {}, stays); };
+  REQUIRE(w.reaches([&] { return has("allowed"); }, 5s));
+  CHECK_FALSE(has("plain"));
+
+  for (const bool by_policy : {true, false}) {
+    CAPTURE(by_policy);
+    by_policy ? say(SelectionPolicy::all) : stay(true);
+    CHECK(w.reaches([&] { return has("plain"); }, 10s));
+    // What comes later follows by the next list.
+    create("later");
+    CHECK(w.reaches([&] { return has("later"); }, 30s));
+    REQUIRE(w.milan.remove(secrets, {"shop-rome", "later"}, {}, actor));
+    CHECK(w.reaches([&] { return has("later"); }, 30s));
+    REQUIRE(w.rome.remove(secrets, {"shop", "later"}, {}, actor));
+    CHECK(w.reaches([&] { return !has("later"); }, 30s));
+    CHECK_FALSE(has("skipped"));
+    CHECK_FALSE(has("token"));
+    by_policy ? say(SelectionPolicy::deny_list) : stay(false);
+    CHECK(w.reaches([&] { return !has("plain"); }, 6min));
+    CHECK(has("allowed"));
+  }
+  // An AllowList is not widened by where pods are.
+  say(SelectionPolicy::allow_list);
+  stay(true);
+  w.pass(2min);
+  CHECK_FALSE(has("plain"));
+  say(SelectionPolicy::all);
+  CHECK(w.reaches([&] { return has("plain"); }, 10s));
+  const std::size_t writes = w.writes();
+  w.pass(10min);
+  CHECK(w.writes() == writes);
+}
+
 TEST_CASE("Secrets go where something refers to them, and are not read otherwise") {
   World w("Secret");
   const kube::Resource& secrets = kube::resources::secrets;
