@@ -160,6 +160,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   auto& settings = options.settings;
   std::string lease_duration = "40s", ping_interval = "10s", ping_timeout = "5s", webhook_lifetime = "2160h",
               certificate_validity = "2160h";
+  std::optional<bool> all_tokens;
   std::vector<std::string> extra_labels, extra_annotations, twin_names;
   std::string peer_interval = "15s", peer_timeout = "5s", stop_delay = "5s", silence = "0", withdrawal_grace = "10m";
 
@@ -261,10 +262,24 @@ ParsedOptions parse_options(int argc, char** argv) {
   add_preset(app, "--storage-namespace", settings.storage_namespace,
              "Namespace of the claims that hold the data of those volumes of that class which are in this cluster")
       ->check(check_label);
-  add_flag(app, "--enable-apiserver-support", settings.api_server_support,
-           "Offloaded pods get service-account tokens for the API server of this cluster");
+  using liqo::core::ApiServerMode;
+  add_choice(
+      app, "--apiserver-support",
+      {{"never", int(ApiServerMode::never)},
+       {"needed", int(ApiServerMode::needed)},
+       {"always", int(ApiServerMode::always)}},
+      [&settings](int number) { settings.api_server_mode = ApiServerMode(number); },
+      "Which offloaded pods get service-account tokens for the API server of this cluster: those that run as a service "
+      "account of their own or are annotated liqo.io/api-server-support=home, where --home-api-server-host says its "
+      "address (needed), all, or none",
+      "never, needed or always")
+      ->default_str("needed");
+  app.add_flag_function(
+      "--enable-apiserver-support", [&all_tokens](std::int64_t times) { all_tokens = times > 0; },
+      "As --apiserver-support=always, or, with =false, never; wins over that");
   add_text(app, "--home-api-server-host", settings.api_server_host,
-           "Host by which offloaded pods reach that API server; by default kubernetes.default");
+           "Host by which offloaded pods reach that API server; without it nobody knows, and with always they ask "
+           "kubernetes.default");
   add_text(app, "--home-api-server-port", settings.api_server_port, "Port of that API server");
 
   add_text(app, "--api-server-address-override", settings.api_server_override,
@@ -458,6 +473,7 @@ ParsedOptions parse_options(int argc, char** argv) {
       return {.exit_code = 2};
     }
   }
+  if (all_tokens) settings.api_server_mode = *all_tokens ? ApiServerMode::always : ApiServerMode::never;
   settings.lease_seconds = std::chrono::ceil<std::chrono::seconds>(lease).count();
   settings.lease_interval = lease / 4;
   if (options.identity.empty()) {

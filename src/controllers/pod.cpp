@@ -3,6 +3,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/forge/shadow_pod.hpp"
 #include "liqo/core/left_out.hpp"
 #include "liqo/core/mapping/names.hpp"
 #include "liqo/telemetry/families.hpp"
@@ -71,6 +72,7 @@ asio::awaitable<void> PodController::run() {
   co_await local_pods_->wait_synced();
   for (int failures = 1; !co_await local_pods_->refresh(); ++failures)
     co_await context_.clock.sleep(refresh_backoff.pause(failures, context_.random));
+  for (const auto& [local, twin] : twins_) enqueue({local, {}});
   co_await controller_.run();
 }
 
@@ -113,6 +115,7 @@ PodController::Memory& PodController::memory_of(const kube::ObjectKey& key, std:
 asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
   // Nothing is decided before all caches are complete; their completion brings every key back here.
   if (!local_pods_->has_synced() || !mapping_known_) co_return Outcome::done();
+  if (key.object.name.empty()) co_return co_await look_for_tokens(key.object.ns);
   if (mapping_.withdrawn(key.object.ns))
     if (auto local = local_pods_->find(key.object)) {
       auto looked = co_await look_behind(std::move(*local));
@@ -174,9 +177,13 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
   core::PodPlan plan;
   bool withdrawn = false, seen = false;
   {
-    const Twin& twin = *find_twin(key.ns);
+    Twin& twin = *find_twin(key.ns);
     withdrawn = twin.withdrawn;
     local = local_pods_->find(key);
+    if (local && !withdrawn && !twin.tokens && core::needs_tokens(*local, forging_)) {
+      watch_tokens(key.ns, twin);
+      if (!twin.has_synced()) co_return Outcome::done();
+    }
     shadow = twin.shadows->find(remote_key);
     remote = twin.pods->find(remote_key);
     if (!local && !shadow && !remote) memory_.erase(key);
@@ -243,7 +250,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
                                    : std::nullopt) {
     outcome = Outcome::again_after(*wait);
   } else if (std::holds_alternative<action::CreateShadow>(plan.action)) {
-    if (context_.settings.api_server_support) {
+    if (gives_tokens()) {
       auto tokens = co_await ensure_tokens(key, &*local, remote_namespace);
       if (!tokens) co_return Outcome::retry(std::move(tokens.error()));
     }
@@ -258,7 +265,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     if (done && twin && !twin->shadows->store().contains(remote_key)) outcome = Outcome::again_after(unseen_time);
   } else if (std::holds_alternative<action::KeepShadow>(plan.action)) {
     done = co_await update_shadow(*local, *shadow);
-    if (done && context_.settings.api_server_support) {
+    if (done && gives_tokens() && core::mounts_tokens(*shadow)) {
       auto tokens = co_await ensure_tokens(key, &*local, remote_namespace);
       if (!tokens) {
         done = std::unexpected(std::move(tokens.error()));
@@ -285,7 +292,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     auto wanted = core::forge_rejection(*local, "Failed", fail->reason, fail->message, context_.clock.wall());
     done = co_await write_status(*local, std::move(wanted));
     if (done) context_.events.warning(*local, kube::resources::pods, fail->reason, fail->message);
-  } else if (!local && !withdrawn && context_.settings.api_server_support) {
+  } else if (!local && !withdrawn && gives_tokens()) {
     auto tokens = co_await ensure_tokens(key, nullptr, remote_namespace);
     if (!tokens) done = std::unexpected(std::move(tokens.error()));
   }
@@ -305,7 +312,8 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
                                              .node_ip = context_.settings.node_ip,
                                              .addresses = addresses_ ? &*addresses_ : nullptr,
                                              .reflect_ips = context_.settings.reflect_ips,
-                                             .warning = memory_of(key, local->uid()).questions.words()};
+                                             .warning = memory_of(key, local->uid()).questions.words(),
+                                             .api_server_trouble = core::api_server_trouble(*local, forging_)};
     auto wanted = core::forge_local_status(*local, remote ? &*remote : nullptr, shadow ? &*shadow : nullptr,
                                            status_context, context_.clock.wall());
     if (wanted) {

@@ -1,6 +1,7 @@
 // The service-account tokens that the pods of a virtual node have at their provider.
 #include <algorithm>
 
+#include "kube/client/list_all.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/controllers/pod.hpp"
 #include "liqo/core/mapping/names.hpp"
@@ -11,13 +12,47 @@ namespace {
 using namespace std::chrono_literals;
 namespace reasons = api::reasons;
 
+/// Picks what brings tokens, also that of other consumers.
+constexpr std::string_view token_secrets = api::labels::service_account_name;
+
 }  // namespace
+
+bool PodController::gives_tokens() const { return context_.settings.api_server_mode != core::ApiServerMode::never; }
+
+void PodController::watch_tokens(const std::string& local, Twin& twin) {
+  twin.tokens = provider_.caches.acquire({.resource = kube::resources::secrets,
+                                   .ns = twin.remote,
+                                   .selection = {.label_selector = std::string(token_secrets)}});
+  twin.tokens.subscribe([this, local](const kube::ObjectKey& key) { enqueue_token_pod(local, key); },
+                        [this, local] { enqueue_twin(local); });
+}
+
+asio::awaitable<kube::Outcome> PodController::look_for_tokens(std::string local) {
+  const Twin* twin = find_twin(local);
+  if (!twin || twin->withdrawn || twin->tokens || !gives_tokens()) co_return kube::Outcome::done();
+  const std::string remote = twin->remote;
+  bool found = false;
+  auto listed = co_await kube::list_all(
+      provider_.api, kube::resources::secrets, remote,
+      {.selection = {.label_selector = std::string(token_secrets)}, .resource_version = "0", .metadata_only = true},
+      [&](const kube::Object& secret) {
+        found = core::is_token_secret(secret, forging_.clusters) &&
+                secret.label(api::labels::node_name) == forging_.node_name;
+        return !found;
+      });
+  // With the twin the right to look into it goes.
+  if (!listed && !listed.error().is_permanent())
+    co_return kube::Outcome::retry(std::move(listed.error()).in("looking for tokens that are left"));
+  Twin* now = find_twin(local);
+  if (found && now && now->remote == remote && !now->tokens) watch_tokens(local, *now);
+  co_return kube::Outcome::done();
+}
 
 asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensure_tokens(
     kube::ObjectKey key, const kube::Object* local, std::string remote_namespace) {
   const kube::ObjectKey secret_key{remote_namespace, core::token_secret_name(key.name)};
   std::optional<kube::Object> secret;
-  if (Twin* twin = find_twin(key.ns)) secret = twin->tokens->find(secret_key);
+  if (Twin* twin = find_twin(key.ns); twin && twin->tokens) secret = twin->tokens->find(secret_key);
   core::IssuedTokens issued;
   if (local) issued = memory_of(key, local->uid()).tokens;
   core::TokenPlan plan = core::plan_tokens(local, secret ? &*secret : nullptr, issued, forging_, context_.clock.wall());

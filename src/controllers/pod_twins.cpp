@@ -91,14 +91,8 @@ PodController::Twin& PodController::start_twin(const std::string& local, const s
   const auto synced = [this, local] { enqueue_twin(local); };
   twin.shadows.subscribe(shadow_changed, synced);
   twin.pods.subscribe(changed, synced);
-  if (context_.settings.api_server_support) {
-    twin.tokens =
-        provider_.caches.acquire({.resource = kube::resources::secrets,
-                                  .ns = remote,
-                                  .selection = {.label_selector = std::string(api::labels::service_account_name)}});
-    // Such a Secret may be all that is left of a pod: of one that went while this process was down.
-    twin.tokens.subscribe([this, local](const kube::ObjectKey& key) { enqueue_token_pod(local, key); }, synced);
-  }
+  if (context_.settings.api_server_mode == core::ApiServerMode::always) watch_tokens(local, twin);
+  if (gives_tokens()) enqueue({local, {}});
   return twin;
 }
 

@@ -46,7 +46,7 @@ Process::Process(const asio::any_io_executor& executor, ProcessContext context)
   controllers_.push_back(std::make_unique<StorageProvisioner>(
       executor,
       [this](const kube::ObjectKey& key) -> std::optional<ProviderReach> {
-        const ProviderSession* session = virtual_nodes_.session_of(key);
+        const ProviderSession* session = virtual_nodes_.sessions().find(key);
         if (!session) return std::nullopt;
         core::ForgingContext forging = session->pods().forging();
         forging.endpoints = nullptr;  // goes with the session

@@ -258,8 +258,7 @@ core::ForgingContext ProviderSessions::forging_of(const kube::Object& virtual_no
       .clusters = {.local = settings.cluster_id, .remote = std::string(VirtualNode(virtual_node).cluster_id())},
       .node_name = std::string(virtual_node.name()),
       .patch = std::move(patch),
-      .api_server_support =
-          settings.api_server_support ? core::ApiServerSupport::token_api : core::ApiServerSupport::disabled,
+      .api_server_mode = settings.api_server_mode,
       .api_server_host = settings.api_server_host,
       .api_server_port = settings.api_server_port,
   };

@@ -47,6 +47,11 @@ std::vector<TokenRequest> collect_token_requests(const kube::Object& local_pod) 
   return requests;
 }
 
+bool needs_tokens(const kube::Object& local_pod, const ForgingContext& ctx) {
+  return api_server_support_of(local_pod, ctx) == ApiServerSupport::token_api &&
+         !collect_token_requests(local_pod).empty();
+}
+
 json::object forge_token_request(const kube::Object& local_pod, const TokenRequest& request) {
   json::object spec{
       {"expirationSeconds", request.lifetime.count()},
@@ -67,8 +72,8 @@ std::string token_refusal(const kube::Object& local_pod, const kube::Failure& fa
     return "There is no " + account + ": create it, so that the pod can get its token for " + server;
   if (status->code == 404 || status->code == 405)
     return "No token for " + account + ": " + server +
-           " has no TokenRequest API, which Kubernetes has since 1.20: start liqod without "
-           "--enable-apiserver-support, or annotate the pod with liqo.io/api-server-support=disabled";
+           " has no TokenRequest API, which Kubernetes has since 1.20: start liqod with "
+           "--apiserver-support=never, or annotate the pod with liqo.io/api-server-support=disabled";
   return "No token for " + account + " from " + server + ": " + refusal_words(failure);
 }
 

@@ -1,4 +1,4 @@
-"""With --enable-apiserver-support, offloaded pods have what it takes to talk to the API server at home."""
+"""Offloaded pods that need the API server at home have what it takes to talk to it, where its address is known."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness import chart, rights
+from harness import chart, rights, settings
 from harness.cluster import PORT, busybox
 from harness.liqod import Liqod
 from harness.story import Story
 from harness.wait import stays, wait_for
 
 TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token"
-# The busybox has no TLS that an API server accepts: it says where it would ask and whether somebody listens there, and
-# the story asks with what it finds in the pod.
-TRY = "nc -w 5 $KUBERNETES_SERVICE_HOST $KUBERNETES_SERVICE_PORT </dev/null && echo $KUBERNETES_SERVICE_HOST answers"
 EXPIRATION = "offloading.liqo.io/service-account-expiration"
 
 
@@ -27,7 +24,6 @@ def with_tokens(story: Story) -> Iterator[Story]:
     assert story.home.stop() == 0
     chart.allow_tokens(story.consumer)
     flags = (
-        "--enable-apiserver-support",
         "--home-api-server-host", story.consumer.address,
         "--home-api-server-port", str(PORT),
         "--node-extra-labels", "tier=gold,example.com/zone=south",
@@ -51,8 +47,15 @@ def allow_reading_pods(story: Story) -> None:
     """What the pod's service account may do at home: look at pods of its namespace, and nothing else."""
     rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
     story.consumer.api.create("roles", story.namespace, {"kind": "Role", "metadata": {"name": "look"}, "rules": rules})
-    default = rights.service_account(story.namespace, "default")
-    rights.bind(story.consumer, story.namespace, "look", default, "look", "Role")
+    account = rights.service_account(story.namespace, "robot")
+    rights.bind(story.consumer, story.namespace, "look", account, "look", "Role")
+
+
+def robot(story: Story) -> dict:
+    """A pod that runs as an account of its own."""
+    account = {"kind": "ServiceAccount", "metadata": {"name": "robot"}}
+    story.consumer.api.create("serviceaccounts", story.namespace, account)
+    return busybox("one", serviceAccountName="robot")
 
 
 def token_of(story: Story) -> tuple[str, dict]:
@@ -67,23 +70,35 @@ def token_of(story: Story) -> tuple[str, dict]:
 def test_a_pod_in_milan_has_what_it_needs_to_ask_the_api_server_of_rome(with_tokens: Story) -> None:
     story = with_tokens
     allow_reading_pods(story)
-    local = story.create(busybox("one"))
+    local = story.create(robot(story))
+    story.create(busybox("plain"))
     story.wait_ready("one")
+    story.wait_ready("plain")
 
     token, claims = token_of(story)
-    assert claims["sub"] == f"system:serviceaccount:{story.namespace}:default"
+    assert claims["sub"] == f"system:serviceaccount:{story.namespace}:robot"
     assert claims["kubernetes.io"]["pod"] == {"name": "one", "uid": local["metadata"]["uid"]}, "bound to the one at home"
 
-    def in_milan(*command: str) -> str:
-        return story.provider.kubectl("-n", story.twin, "exec", "one", "--", *command)
+    def in_milan(*command: str, pod: str = "one", stdin: bytes | None = None) -> str:
+        options = ["-i"] if stdin else []
+        return story.provider.kubectl("-n", story.twin, "exec", *options, pod, "--", *command, stdin=stdin)
 
     def seen_with(token: str) -> dict:
         return story.consumer.as_user(token).get("pods", story.namespace, "one")
 
-    answers = f"{story.consumer.address} answers"
-    wait_for(lambda: in_milan("sh", "-c", TRY).strip() == answers, 60, "the API server of rome to answer in milan")
+    # A program with TLS asks from within the pod, as any client of Kubernetes does.
+    in_milan("sh", "-c", "cat >/tmp/ask && chmod +x /tmp/ask", stdin=settings.tool("kube/ask").read_bytes())
+    path = f"/api/v1/namespaces/{story.namespace}/pods/one"
+
+    def answers() -> dict:
+        return json.loads(in_milan("/tmp/ask", path))
+
+    answer = wait_for(answers, 60, "the API server of rome to answer in milan")
+    assert answer["metadata"]["uid"] == local["metadata"]["uid"]
     assert in_milan("cat", TOKEN) == token
-    assert seen_with(in_milan("cat", TOKEN))["metadata"]["uid"] == local["metadata"]["uid"]
+    # One that runs as the account that every pod has is given nothing.
+    assert story.provider.api.find("secrets", story.twin, "plain-token") is None
+    assert in_milan("sh", "-c", f"cat {TOKEN} || true", pod="plain") == ""
 
     # Long before it would expire, the token is a new one; here the Secret says that this is so soon.
     past = {"metadata": {"annotations": {EXPIRATION: "2020-01-01T00:00:00Z"}}}
@@ -96,6 +111,15 @@ def test_a_pod_in_milan_has_what_it_needs_to_ask_the_api_server_of_rome(with_tok
     assert seen_with(renewed)["metadata"]["uid"] == local["metadata"]["uid"]
     stays(lambda: token_of(story)[0] == renewed, 3, "the renewed token")
     assert story.times_run("one") == 1
+
+
+def test_a_pod_that_needs_an_api_server_without_an_address_runs_and_says_so(story: Story) -> None:
+    story.create(robot(story))
+    pod = story.wait_ready("one")
+    (condition,) = [c for c in pod["status"]["conditions"] if c["type"] == "offloading.liqo.io/HomeAPIServer"]
+    assert (condition["status"], condition["reason"]) == ("False", "AddressUnknown")
+    assert "--home-api-server-host" in condition["message"]
+    assert story.provider.api.find("secrets", story.twin, "one-token") is None, "nobody could use it"
 
 
 def test_a_token_that_is_refused_is_told_with_what_to_do(with_tokens: Story) -> None:

@@ -30,7 +30,7 @@ controllers::Settings World::settings_for(const Difficulty& difficulty, std::str
   settings.cluster_id = cluster;
   settings.node_ip = "172.18.0.2";
   settings.kubelet_version = "v1.35.4";
-  settings.api_server_support = difficulty.tokens;
+  settings.api_server_mode = difficulty.tokens ? core::ApiServerMode::always : core::ApiServerMode::needed;
   return settings;
 }
 

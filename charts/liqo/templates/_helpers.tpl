@@ -180,11 +180,26 @@ tlsConfig:
 {{- end -}}
 {{- end }}
 
-{{/* Whether offloaded pods get tokens: "true" or nothing. */}}
+{{/* Whether offloaded pods may get tokens: some text or nothing. Where only those do that need them, they do not before the
+     address of the API server is known. */}}
 {{- define "liqo.tokens" -}}
 {{- $arguments := include "liqo.extraArgs" . | fromYamlArray -}}
+{{- $mode := .Values.apiServer.support -}}
 {{- if or .Values.enableAPIServerSupport (has "--enable-apiserver-support" $arguments) (has "--enable-apiserver-support=true" $arguments) -}}
 true
+{{- end -}}
+{{- if or (eq $mode "always") (has "--apiserver-support=always" $arguments) -}}
+true
+{{- end -}}
+{{- if not (or (eq $mode "never") (has "--apiserver-support=never" $arguments) (has "--enable-apiserver-support=false" $arguments)) -}}
+{{- if .Values.apiServer.hostForPods -}}
+true
+{{- end -}}
+{{- range $arguments -}}
+{{- if hasPrefix "--home-api-server-host=" . -}}
+true
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- end }}
 

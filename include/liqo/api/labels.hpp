@@ -59,7 +59,7 @@ inline constexpr std::string_view pod_security = "pod-security.kubernetes.io/enf
 namespace annotations {
 inline constexpr std::string_view anti_affinity_preset = "liqo.io/anti-affinity-preset";  ///< propagate, soft, hard
 inline constexpr std::string_view anti_affinity_labels = "liqo.io/anti-affinity-labels";  ///< label keys, commas
-inline constexpr std::string_view api_server_support = "liqo.io/api-server-support";      ///< remote, disabled
+inline constexpr std::string_view api_server_support = "liqo.io/api-server-support";      ///< home, remote, disabled
 inline constexpr std::string_view remote_service_account = "liqo.io/remote-service-account-name";
 inline constexpr std::string_view remote_runtime_class = "liqo.io/remote-runtime-class-name";
 inline constexpr std::string_view skip_reflection = "liqo.io/skip-reflection";
@@ -166,6 +166,7 @@ inline constexpr std::string_view remote_lost = "RemotePodLost";              //
 inline constexpr std::string_view node_failed = "NodeFailed";                 ///< deleted by force at the provider
 inline constexpr std::string_view remote_stuck = "RemotePodStuck";            ///< does not end when it is to
 inline constexpr std::string_view remote_missing = "RemotePodMissing";        ///< gone, will be re-created
+inline constexpr std::string_view address_unknown = "AddressUnknown";         ///< of the home API server
 inline constexpr std::string_view remote_not_ready = "RemotePodNotReady";     ///< with what the provider warns of
 inline constexpr std::string_view remote_unavailable = "RemoteClusterUnavailable";
 inline constexpr std::string_view offloading_refused = "OffloadingRefused";  ///< the provider refused the ShadowPod
@@ -217,6 +218,9 @@ inline constexpr std::string_view pod_addresses_unchecked = "PodAddressesUncheck
 /// Condition of a consumer's pod: False with the provider's words while the provider refuses to run it, or has it and
 /// does not get it ready.
 inline constexpr std::string_view offloaded_condition = "offloading.liqo.io/Offloaded";
+
+/// Condition of a consumer's pod: False where it needs the API server of its home and nobody has said its address.
+inline constexpr std::string_view home_api_server_condition = "offloading.liqo.io/HomeAPIServer";
 
 namespace finalizers {
 inline constexpr std::string_view tenant = "tenant.liqo.io/finalizer";

@@ -118,6 +118,12 @@ class PodController {
   asio::awaitable<kube::Result<void>> tell_grace(kube::ObjectKey key, kube::Object shadow, std::int64_t seconds);
   /// How long the provider may still take to end the pod so. After that it is given up.
   kube::Duration await_ending(const kube::Object& local, std::int64_t seconds);
+  bool gives_tokens() const;
+  /// Watches the Secrets with tokens in a twin: from the first pod on that needs one.
+  void watch_tokens(const std::string& local, Twin& twin);
+  /// Does so where such a Secret of this node is there, which may be all that is left of a pod: of one that went while
+  /// this process was down. The key without a name of a pod stands for this.
+  asio::awaitable<kube::Outcome> look_for_tokens(std::string local);
   /// Brings the Secret with the pod's tokens up to date; answers when to look again.
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> ensure_tokens(kube::ObjectKey key,
                                                                              const kube::Object* local,

@@ -39,12 +39,13 @@ struct Settings {
   kube::Duration foreign_cluster_ping_interval = std::chrono::seconds(15);  ///< 0: peers count as reachable
   kube::Duration foreign_cluster_ping_timeout = std::chrono::seconds(5);
 
-  std::string
-      storage_class;  ///< the StorageClass whose claims follow their pods into other clusters; "" = there is none
+  /// The StorageClass whose claims follow their pods into other clusters; "" = there is none.
+  std::string storage_class;
   std::string storage_namespace = "liqo-storage";  ///< of the real claims of those that stay in this cluster
 
-  bool api_server_support = false;  ///< offloaded pods get tokens for the home API server
-  std::string api_server_host;      ///< as offloaded pods reach it; "" = kubernetes.default
+  /// Which offloaded pods get tokens for the home API server.
+  core::ApiServerMode api_server_mode = core::ApiServerMode::needed;
+  std::string api_server_host;  ///< as offloaded pods reach it; "" = kubernetes.default
   std::string api_server_port;
   std::string api_server_override;  ///< host, host:port or URL by which consumers reach the home API server; "" = found
   std::string api_server_fallback;  ///< URL where no control-plane node tells an address; "" = none

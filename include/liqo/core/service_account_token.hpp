@@ -31,6 +31,9 @@ using IssuedTokens = std::map<std::string, IssuedToken, std::less<>>;  ///< by k
 /// The tokens that the pod's projected volumes ask for; empty = no Secret is needed. At most 100.
 std::vector<TokenRequest> collect_token_requests(const kube::Object& local_pod);
 
+/// Whether the pod is to have such a Secret.
+bool needs_tokens(const kube::Object& local_pod, const ForgingContext& ctx);
+
 /// The body of the POST to serviceaccounts/<sa>/token: bound to this pod, so that the token dies with it.
 kube::json::object forge_token_request(const kube::Object& local_pod, const TokenRequest& request);
 

@@ -24,10 +24,14 @@ constexpr std::size_t max_containers = 500;
 
 /// Conditions that a kubelet sets: where the remote pod has none of them, the local one has none either.
 /// PodScheduled is not among them, because the local scheduler sets it before there is a remote pod.
-constexpr std::string_view kubelet_conditions[] = {"Initialized",           "Ready",
-                                                   "ContainersReady",       "PodReadyToStartContainers",
-                                                   "PodResizePending",      "PodResizeInProgress",
-                                                   api::offloaded_condition};
+constexpr std::string_view kubelet_conditions[] = {"Initialized",
+                                                   "Ready",
+                                                   "ContainersReady",
+                                                   "PodReadyToStartContainers",
+                                                   "PodResizePending",
+                                                   "PodResizeInProgress",
+                                                   api::offloaded_condition,
+                                                   api::home_api_server_condition};
 /// Longer ones are not copied: their types are noted in an annotation.
 constexpr std::size_t longest_type = 200;
 
@@ -301,6 +305,10 @@ WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, 
   set_addresses(local, remote, ctx, wanted);
   json::array conditions = wanted_conditions(local, remote, shadow, now);
   add_warning(local, remote, ctx, now, conditions);
+  if (!ctx.api_server_trouble.empty())
+    set_condition(conditions, local.status(),
+                  {api::home_api_server_condition, "False", api::reasons::address_unknown, ctx.api_server_trouble},
+                  now);
   if (const std::string noted = noted_types(local, conditions, remote);
       noted != local.annotation(annotations::remote_conditions))
     wanted.annotations[annotations::remote_conditions] = noted.empty() ? json::value(nullptr) : json::value(noted);

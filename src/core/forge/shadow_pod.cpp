@@ -6,6 +6,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/forge/meta.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/service_account_token.hpp"
 #include "shadow_metadata.hpp"
 
 namespace liqo::core {
@@ -58,6 +59,17 @@ bool clear_host_ports(json::object& spec) {
     }
   }
   return cleared;
+}
+
+bool wants_home_api_server(const kube::Object& local_pod, const ForgingContext& ctx) {
+  if (ctx.api_server_mode != ApiServerMode::needed) return ctx.api_server_mode == ApiServerMode::always;
+  // Every pod has the account default, and few of those use it.
+  return service_account_of(local_pod) != "default" ||
+         local_pod.annotation(api::annotations::api_server_support) == "home";
+}
+
+bool knows_home_api_server(const ForgingContext& ctx) {
+  return !ctx.api_server_host.empty() || !ctx.api_server_ips.empty();
 }
 
 bool tolerates_virtual_nodes(const json::array& tolerations) {
@@ -125,7 +137,28 @@ ApiServerSupport api_server_support_of(const kube::Object& local_pod, const Forg
   const std::string_view asked = local_pod.annotation(api::annotations::api_server_support);
   if (asked == "disabled") return ApiServerSupport::disabled;
   if (asked == "remote") return ApiServerSupport::remote;
-  return ctx.api_server_support;
+  if (!wants_home_api_server(local_pod, ctx)) return ApiServerSupport::disabled;
+  // A token that nobody can use is not given away.
+  if (ctx.api_server_mode == ApiServerMode::needed && !knows_home_api_server(ctx)) return ApiServerSupport::disabled;
+  return ApiServerSupport::token_api;
+}
+
+bool mounts_tokens(const kube::Object& shadow) {
+  const std::string secret = token_secret_name(shadow.name());
+  for (const json::value& volume : kube::array_at(shadow.spec(), {"pod", "volumes"}))
+    for (const json::value& source : kube::array_at(volume, {"projected", "sources"}))
+      if (kube::string_at(source, {"secret", "name"}) == secret) return true;
+  return false;
+}
+
+std::string api_server_trouble(const kube::Object& local_pod, const ForgingContext& ctx) {
+  const std::string_view asked = local_pod.annotation(api::annotations::api_server_support);
+  if (asked == "disabled" || asked == "remote" || knows_home_api_server(ctx)) return {};
+  if (!wants_home_api_server(local_pod, ctx) || collect_token_requests(local_pod).empty()) return {};
+  return "Pods in cluster " + ctx.clusters.remote + " do not know the address of the API server of cluster " +
+         ctx.clusters.local + " (--home-api-server-host of liqod): " +
+         (ctx.api_server_mode == ApiServerMode::needed ? "this one has no token for it."
+                                                       : "this one has a token for it, and asks kubernetes.default.");
 }
 
 kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, std::string_view remote_namespace,

@@ -317,6 +317,53 @@ TEST_CASE("Secrets follow the pods of all virtual nodes of a provider, and nothi
   CHECK(binding->owner_references().front().kind == "NamespaceOffloading");
 }
 
+TEST_CASE("pods that need the API server of home get tokens, and those that have no address for it are told so") {
+  Offloading world;
+  const auto pod = [&](std::string_view name, std::string_view account) {
+    kube::Object out = kube::Object::make(resources::pods, {shop, std::string(name)});
+    const json::object source{{"serviceAccountToken", json::object{{"path", "token"}}}};
+    out.mutable_spec() = json::object{
+        {"nodeName", "milan"},
+        {"serviceAccountName", account},
+        {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}},
+        {"volumes", json::array{json::object{{"name", "kube-api-access-x"},
+                                             {"projected", json::object{{"sources", json::array{source}}}}}}}};
+    world.apply(resources::pods, out);
+    world.run_at_milan(name);
+  };
+  const auto told = [&](std::string_view name) {
+    return world.condition(name, api::home_api_server_condition, "message");
+  };
+  const auto has_token = [&](std::string_view name) {
+    return world.at_milan(resources::secrets, std::string(name) + "-token").has_value();
+  };
+  world.apply(resources::service_accounts, kube::Object::make(resources::service_accounts, {shop, "robot"}));
+  // Nobody has said the address: the pod runs, and says so.
+  pod("lost", "robot");
+  CHECK(world.reaches([&] { return told("lost").contains("no token"); }));
+  CHECK(world.condition("lost", api::home_api_server_condition, "reason") == "AddressUnknown");
+  CHECK_FALSE(has_token("lost"));
+  world.stop();
+  world.start({.api_server_host = "10.0.0.1"});
+
+  pod("plain", "default");
+  CHECK(told("plain") == "(none)");
+  CHECK_FALSE(has_token("plain"));
+  pod("robot", "robot");
+  CHECK(has_token("robot"));
+  CHECK(told("robot") == "(none)");
+  // What cannot be mounted any more is not given away.
+  CHECK_FALSE(has_token("lost"));
+  // What is left of a pod that went while nobody ran goes, too.
+  world.stop();
+  for (const kube::Resource& kind : {kinds::shadow_pods, resources::pods})
+    (void)world.milan.remove(kind, {twin, "robot"}, {.grace_period_seconds = 0}, "milan");
+  (void)world.server.remove(resources::pods, {shop, "robot"}, {.grace_period_seconds = 0}, "user");
+  (void)world.server.remove(resources::pods, {shop, "lost"}, {.grace_period_seconds = 0}, "user");
+  world.start({.api_server_host = "10.0.0.1"});
+  CHECK(world.reaches([&] { return !has_token("robot"); }, 2min));
+}
+
 TEST_CASE("where pods stay at home, all Secrets of the namespace are at the provider") {
   Offloading world;
   kube::Object secret = kube::Object::make(resources::secrets, {shop, "plain"});

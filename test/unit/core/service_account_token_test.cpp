@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 ForgingContext token_context() {
   ForgingContext ctx = context();
-  ctx.api_server_support = ApiServerSupport::token_api;
+  ctx.api_server_mode = ApiServerMode::always;
   return ctx;
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("a token that is refused for good is told with what to do") {
       {{.code = 404, .reason = "NotFound", .message = "404 page not found"},
        "No token for service account sa1: the API server of cluster local-cluster has no TokenRequest API, which "
        "Kubernetes has "
-       "since 1.20: start liqod without --enable-apiserver-support, or annotate the pod with "
+       "since 1.20: start liqod with --apiserver-support=never, or annotate the pod with "
        "liqo.io/api-server-support=disabled"},
       {{.code = 404, .reason = "NotFound", .message = "serviceaccounts \"sa1\" not found"},
        "There is no service account sa1: create it, so that the pod can get its token for the API server of cluster "

@@ -191,7 +191,7 @@ TEST_CASE("service-account volumes follow the way to the API server") {
   CHECK_FALSE(spec.contains("serviceAccountName"));
   CHECK_FALSE(kube::bool_at(spec, {"automountServiceAccountToken"}, true));
 
-  ctx.api_server_support = ApiServerSupport::token_api;
+  ctx.api_server_mode = ApiServerMode::always;
   spec = spec_with(service_account_volumes, ctx);
   REQUIRE(sources(spec, 2).size() == 3);
   CHECK(json::serialize(sources(spec, 2)[0]) ==
@@ -213,9 +213,51 @@ TEST_CASE("service-account volumes follow the way to the API server") {
   CHECK(kube::string_at(spec, {"serviceAccountName"}) == "there");
 }
 
+TEST_CASE("tokens are for pods that need them, where the API server of home has an address") {
+  struct Case {
+    const char *title, *metadata, *account;
+    ApiServerSupport gets;
+    bool is_told;  ///< where no address is known
+  };
+  constexpr auto disabled = ApiServerSupport::disabled, token_api = ApiServerSupport::token_api,
+                 remote = ApiServerSupport::remote;
+  for (const Case& c : {
+           Case{"the account that every pod has", "{}", "default", disabled, false},
+           Case{"none is named", "{}", "", disabled, false},
+           Case{"an account of its own", "{}", "robot", token_api, true},
+           Case{"asked for", R"({"annotations": {"liqo.io/api-server-support": "home"}})", "default", token_api, true},
+           Case{"refused", R"({"annotations": {"liqo.io/api-server-support": "disabled"}})", "robot", disabled, false},
+           Case{"that of there", R"({"annotations": {"liqo.io/api-server-support": "remote"}})", "robot", remote,
+                false},
+           Case{"another word", R"({"annotations": {"liqo.io/api-server-support": "x"}})", "default", disabled, false},
+       }) {
+    CAPTURE(c.title);
+    const kube::Object pod = local_pod("{}", R"({"serviceAccountName": ")" + std::string(c.account) + R"(", "volumes": [
+          {"name": "kube-api-access-x", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}}]})",
+                                       c.metadata);
+    ForgingContext ctx = context();
+    ctx.api_server_mode = ApiServerMode::needed;
+    // Nobody can use a token there: none is given away.
+    CHECK(api_server_support_of(pod, ctx) == (c.gets == token_api ? disabled : c.gets));
+    CHECK(api_server_trouble(pod, ctx).contains("this one has no token") == c.is_told);
+    ctx.api_server_mode = ApiServerMode::always;
+    CHECK(api_server_trouble(pod, ctx).contains("asks kubernetes.default") ==
+          (api_server_support_of(pod, ctx) == token_api));
+    ctx.api_server_host = "10.0.0.1";
+    CHECK(api_server_trouble(pod, ctx).empty());
+    CHECK(mounts_tokens(forge_shadow_pod(pod, "shop-rome", ctx)->shadow) ==
+          (api_server_support_of(pod, ctx) == token_api));
+    ctx.api_server_mode = ApiServerMode::needed;
+    CHECK(api_server_support_of(pod, ctx) == c.gets);
+    CHECK(api_server_trouble(pod, ctx).empty());
+    ctx.api_server_mode = ApiServerMode::never;
+    CHECK(api_server_support_of(pod, ctx) == (c.gets == remote ? remote : disabled));
+  }
+}
+
 TEST_CASE("containers are told the address of the home API server") {
   ForgingContext ctx = context();
-  ctx.api_server_support = ApiServerSupport::token_api;
+  ctx.api_server_mode = ApiServerMode::always;
   ctx.kubernetes_service_port = "8443";
   const char* const containers =
       R"({"serviceAccountName": "robot", "initContainers": [{"name": "init"}], "containers": [{"name": "main", "env": [
@@ -252,7 +294,7 @@ TEST_CASE("containers are told the address of the home API server") {
 
 TEST_CASE("the home API server is named in the host aliases unless its host is given") {
   ForgingContext ctx = context();
-  ctx.api_server_support = ApiServerSupport::token_api;
+  ctx.api_server_mode = ApiServerMode::always;
   ctx.api_server_ips = {"10.70.0.1", "10.70.0.2"};
   const char* const aliases =
       R"({"hostAliases": [{"ip": "1.1.1.1", "hostnames": ["a"]}, {"ip": "2.2.2.2", "hostnames": ["b"]}]})";
@@ -277,7 +319,7 @@ TEST_CASE("a pod that cannot be offloaded says why") {
 
 TEST_CASE("specs of the wrong form throw nothing") {
   ForgingContext ctx = context();
-  ctx.api_server_support = ApiServerSupport::token_api;
+  ctx.api_server_mode = ApiServerMode::always;
   ctx.api_server_ips = {"1.1.1.1"};
   (void)spec_with(
       R"({"containers": [1, {"env": 3, "ports": {}}, {"env": [null, {"valueFrom": 1}]}], "initContainers": "x",

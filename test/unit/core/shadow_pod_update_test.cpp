@@ -23,9 +23,9 @@ kube::Object stored(const kube::Object& local, const ForgingContext& ctx = conte
 }  // namespace
 
 TEST_CASE("an equal ShadowPod is not written, with the creator's label and for every mode") {
-  for (const auto support : {ApiServerSupport::disabled, ApiServerSupport::token_api, ApiServerSupport::remote}) {
+  for (const auto mode : {ApiServerMode::never, ApiServerMode::needed, ApiServerMode::always}) {
     ForgingContext ctx = context();
-    ctx.api_server_support = support;
+    ctx.api_server_mode = mode;
     ctx.patch.tolerations = parse_value(R"([{"key": "pool", "operator": "Exists"}])").get_array();
     const kube::Object local =
         local_pod("{}", R"({"tolerations": [{"key": "a", "tolerationSeconds": 300}], "activeDeadlineSeconds": 5})");

@@ -15,7 +15,14 @@ struct ClusterPair {
   bool operator==(const ClusterPair&) const = default;
 };
 
-/// How pods of this consumer reach its API server.
+/// Which offloaded pods get what they need to talk to the API server of this consumer.
+enum class ApiServerMode {
+  never,
+  needed,  ///< those that run as a service account of their own or are annotated, where its address is known
+  always,  ///< all, as with the Go version
+};
+
+/// How one pod of this consumer reaches its API server.
 enum class ApiServerSupport {
   disabled,   ///< not at all: service-account volumes are emptied
   token_api,  ///< tokens are requested here and reflected as the Secret `<pod>-token`
@@ -30,8 +37,8 @@ struct ForgingContext {
   std::string node_name;
   api::OffloadingPatch patch;  ///< with all that is left out of copies, whoever says so
 
-  ApiServerSupport api_server_support = ApiServerSupport::disabled;
-  std::string api_server_host;  ///< overrides `kubernetes.default`, "" = none
+  ApiServerMode api_server_mode = ApiServerMode::never;
+  std::string api_server_host;  ///< by which pods at the provider reach it, overrides `kubernetes.default`; "" = none
   std::string api_server_port;  ///< overrides the local service port, "" = none
   std::string kubernetes_service_port = "443";
   std::vector<std::string> api_server_ips;  ///< `status.ip` of the IP objects of type api-server; may be empty

@@ -21,7 +21,14 @@ struct ForgedShadowPod {
 kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, std::string_view remote_namespace,
                                                const ForgingContext& ctx);
 
-/// The mode that applies to one pod: the node's, unless its annotation asks for `disabled` or `remote`.
+/// What one pod gets: by the mode and what it needs, unless its annotation asks for `disabled` or `remote`.
 ApiServerSupport api_server_support_of(const kube::Object& local_pod, const ForgingContext& ctx);
+
+/// Whether the pod of this ShadowPod mounts tokens of home. It was decided when that was made.
+bool mounts_tokens(const kube::Object& shadow);
+
+/// What the pod is told where it would get, or gets, tokens for an API server whose address nobody has said; "" = all
+/// is well.
+std::string api_server_trouble(const kube::Object& local_pod, const ForgingContext& ctx);
 
 }  // namespace liqo::core

@@ -165,9 +165,10 @@ TEST_CASE("what our own forging sends passes") {
             "volumes":[{"name":"kube-api-access-x","projected":{"sources":[
                 {"serviceAccountToken":{"path":"token"}},{"configMap":{"name":"kube-root-ca.crt"}},
                 {"downwardAPI":{"items":[{"path":"namespace","fieldRef":{"fieldPath":"metadata.namespace"}}]}}]}}]}})");
-  for (const auto support : {liqo::core::ApiServerSupport::disabled, liqo::core::ApiServerSupport::token_api}) {
+  using liqo::core::ApiServerMode;
+  for (const auto mode : {ApiServerMode::never, ApiServerMode::needed, ApiServerMode::always}) {
     liqo::core::ForgingContext context{.clusters = {"rome", "milan"}, .node_name = "milan"};
-    context.api_server_support = support;
+    context.api_server_mode = mode;
     context.api_server_ips = {"10.80.0.1"};
     context.patch.node_selector = json::object{{"pool", "tenants"}};
     const auto forged = liqo::core::forge_shadow_pod(pod, "shop-rome", context);
