@@ -19,6 +19,7 @@ const std::map<std::string, std::string> verb_help{
     {"generate", "Print objects that are to be carried to the other cluster"},
     {"get", "List objects of peerings"},
     {"offload", "Let the pods of namespaces run in other clusters"},
+    {"prune", "Delete what is left over and nobody uses"},
     {"uncordon", "Undo cordon and drain"},
     {"unoffload", "Bring the pods of namespaces home"},
 };

@@ -126,6 +126,33 @@ def test_a_deployment_runs_in_the_provider(pair: Pair) -> None:
     assert {pod["spec"]["nodeName"] for pod in pair.consumer.pods("demo")} == {"bonn"}
 
 
+def test_copies_of_the_go_version_that_nothing_refers_to_go_on_request(pair: Pair) -> None:
+    labels = {"offloading.liqo.io/origin": "genoa", "offloading.liqo.io/destination": "bonn"}
+    for name, marks in {"left": labels, "used": labels, "own": {}}.items():
+        body = {"kind": "Secret", "metadata": {"name": name, "labels": marks}, "stringData": {"word": "ciao"}}
+        pair.provider.api.create("secrets", "demo-genoa", body)
+    puller = {"kind": "ServiceAccount", "metadata": {"name": "puller"}, "imagePullSecrets": [{"name": "used"}]}
+    pair.consumer.api.create("serviceaccounts", "demo", puller)
+
+    def there() -> set[str]:
+        names = {secret["metadata"]["name"] for secret in pair.provider.api.list("secrets", "demo-genoa")}
+        return names & {"left", "used", "own"}
+
+    prune = ("prune", "secrets", "--remote-kubeconfig", pair.provider.kubeconfig)
+    assert pair.at_home(*prune, "--dry-run").split() == ["NAMESPACE", "TWIN", "SECRET", "demo", "demo-genoa", "left"]
+    refused = pair.at_home.attempt(*prune)
+    assert refused.code == 1 and "Pass --skip-confirm to proceed" in refused.err
+    nowhere = pair.at_home.attempt(*prune, "--skip-confirm", "--offloaded-namespace", "default")
+    assert nowhere.code == 1 and "namespace default has no twin in cluster bonn" in nowhere.err
+    assert there() == {"left", "used", "own"}
+    assert pair.at_home(*prune, "--skip-confirm", "--offloaded-namespace", "demo").split()[-1] == "left"
+    assert there() == {"used", "own"}
+    assert "there is no Secret" in pair.at_home.attempt(*prune, "--skip-confirm").err
+    pair.consumer.api.delete("serviceaccounts", "demo", "puller")
+    for name in ("used", "own"):
+        pair.provider.api.delete("secrets", "demo-genoa", name)
+
+
 def test_a_second_slice_is_a_second_node(pair: Pair) -> None:
     pair.at_home("create", "resourceslice", "pool", "--remote-cluster-id", "bonn", "--cpu", "2")
     wait_for(lambda: is_ready(pair.node("pool")), 60, "node pool to be Ready")

@@ -12,6 +12,7 @@ void add_commands(CommandLine& line) {
   add_peering_user(line);
   add_control(line);
   add_force(line);
+  add_prune(line);
   add_get(line);
   add_info(line);
   add_check(line);

@@ -17,6 +17,7 @@ void add_manual(CommandLine& line);
 void add_namespace(CommandLine& line);
 void add_peer(CommandLine& line);
 void add_peering_user(CommandLine& line);
+void add_prune(CommandLine& line);
 void add_resource_slice(CommandLine& line);
 void add_uninstall(CommandLine& line);
 void add_version(CommandLine& line);

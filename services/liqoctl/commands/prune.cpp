@@ -1,0 +1,123 @@
+// liqoctl prune secrets: what the Go version has copied to a provider and nobody uses goes.
+#include "command_line.hpp"
+#include "commands/commands.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/mapping/namespaces.hpp"
+#include "model/leftover_secrets.hpp"
+#include "session.hpp"
+#include "text/table.hpp"
+#include "text/width.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace kinds = liqo::api::kinds;
+using kube::Errc;
+
+struct PruneFlags {
+  std::string ns;  ///< at home; "" = all that are offloaded
+};
+
+struct Leftover {
+  std::string local, twin, name, uid, version;
+};
+
+/// The twins that the provider has for this consumer, local to remote.
+asio::awaitable<Result<std::map<std::string, std::string>>> twins_of(Cluster& consumer, std::string provider) {
+  auto tenant = co_await consumer.existing_tenant_namespace(provider);
+  if (!tenant) co_return std::unexpected(std::move(tenant.error()));
+  auto maps = co_await consumer.list(kinds::namespace_maps, *tenant);
+  if (!maps) co_return std::unexpected(std::move(maps.error()));
+  std::map<std::string, std::string> out;
+  for (const Object& map : *maps) {
+    const liqo::api::NamespaceMap view(map);
+    if (!view.is_outgoing_to(provider)) continue;
+    for (const auto& [local, remote] : liqo::core::NamespaceMapping::from(view).entries()) out.emplace(local, remote);
+  }
+  co_return out;
+}
+
+/// Adds what objects of a namespace refer to. One kind that this user may not list is an error: what it refers to would
+/// look as if nobody needed it.
+asio::awaitable<Result<void>> read_references(Cluster& cluster, std::string ns, std::set<std::string>& into) {
+  for (const kube::Resource& kind : {kube::resources::pods, kinds::ingresses, kube::resources::service_accounts}) {
+    auto found = co_await cluster.list(kind, ns);
+    if (!found) co_return std::unexpected(std::move(found.error()));
+    for (const Object& object : *found) model::add_references(object, into);
+  }
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<std::vector<Leftover>>> find_leftovers(const Session::Pair& pair, const PruneFlags& flags) {
+  auto twins = co_await twins_of(*pair.consumer, pair.provider_id);
+  if (!twins) co_return std::unexpected(std::move(twins.error()));
+  if (!flags.ns.empty() && !twins->contains(flags.ns))
+    co_return kube::fail(Errc::missing, "namespace " + flags.ns + " has no twin in cluster " + pair.provider_id);
+  std::vector<Leftover> out;
+  for (const auto& [local, twin] : *twins) {
+    if (!flags.ns.empty() && flags.ns != local) continue;
+    std::set<std::string> referred;
+    for (const auto& [cluster, ns] : {std::pair{pair.consumer, local}, std::pair{pair.provider, twin}})
+      if (auto read = co_await read_references(*cluster, ns, referred); !read)
+        co_return std::unexpected(std::move(read.error()));
+    auto secrets = co_await pair.provider->list(
+        kube::resources::secrets, twin, std::string(liqo::api::labels::reflection_origin) + "=" + pair.consumer_id);
+    if (!secrets) co_return std::unexpected(std::move(secrets.error()));
+    for (const Object& secret :
+         model::leftover_secrets(*secrets, referred, {.local = pair.consumer_id, .remote = pair.provider_id}))
+      out.push_back(
+          {local, twin, std::string(secret.name()), std::string(secret.uid()), std::string(secret.resource_version())});
+  }
+  co_return out;
+}
+
+Answer prune_secrets(Session& session, const PruneFlags& flags) {
+  auto pair = co_await session.both();
+  if (!pair) co_return std::unexpected(std::move(pair.error()));
+  auto leftovers = co_await find_leftovers(*pair, flags);
+  if (!leftovers) co_return std::unexpected(std::move(leftovers.error()));
+  Cluster& provider = *pair->provider;
+  if (leftovers->empty()) {
+    session.output().info(provider.scope(), "there is no Secret that the Go version has copied and nothing refers to");
+    co_return Result<void>();
+  }
+  std::vector<text::Row> rows;
+  for (const Leftover& one : *leftovers) rows.push_back({one.local, one.twin, text::printable(one.name)});
+  session.output().print(text::table({"NAMESPACE", "TWIN", "SECRET"}, rows));
+  if (session.flags().dry_run) co_return Result<void>();
+  const std::string count = std::to_string(leftovers->size());
+  if (auto yes = co_await session.confirm("Of the " + count + " Secrets above the copies in cluster " +
+                                          pair->provider_id + " will be deleted; those at home stay.");
+      !yes)
+    co_return yes;
+  for (const Leftover& one : *leftovers) {
+    // One that has changed since may be in use by now.
+    auto removed = co_await provider.remove(kube::resources::secrets, {one.twin, one.name},
+                                            {.uid = one.uid, .resource_version = one.version});
+    if (!removed) co_return std::unexpected(std::move(removed.error()));
+  }
+  session.output().success(provider.scope(), count + " copies of Secrets deleted");
+  co_return Result<void>();
+}
+
+}  // namespace
+
+void add_prune(CommandLine& line) {
+  auto flags = std::make_shared<PruneFlags>();
+  const Command app = line.command(
+      line.verb("prune"), "secrets", "Delete copies of Secrets that the Go version made and nothing refers to",
+      {.namespaces = Namespaces::liqo,
+       .two_clusters = true,
+       .writes = true,
+       .asks = true,
+       .examples = "  liqoctl prune secrets --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml --dry-run\n"
+                   "  liqoctl prune secrets --remote-kubeconfig=provider.yaml --offloaded-namespace=demo\n"
+                   "The Go version copies all Secrets of an offloaded namespace. liqod goes on with those that\n"
+                   "something refers to, and leaves the others where they are."},
+      [flags](Session& session) { return prune_secrets(session, *flags); });
+  app.option("--offloaded-namespace", flags->ns, "Only of this namespace at home (default all that are offloaded)")
+      .type_name("NAME");
+}
+
+}  // namespace liqoctl
