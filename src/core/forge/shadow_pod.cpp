@@ -2,6 +2,7 @@
 
 #include "affinity.hpp"
 #include "api_server.hpp"
+#include "label_keys.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/forge/meta.hpp"
@@ -171,6 +172,9 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   json::object spec;
   for (std::string_view field : verbatim_fields)
     if (const json::value* value = local_spec.if_contains(field); value && !value->is_null()) spec[field] = *value;
+  if (json::value* constraints = spec.if_contains("topologySpreadConstraints"); constraints && constraints->is_array())
+    for (json::value& constraint : constraints->get_array())
+      if (constraint.is_object()) drop_merged_label_keys(constraint.get_object());
 
   const bool host_ports_cleared = kube::bool_at(local_spec, {"hostNetwork"}) && clear_host_ports(spec);
   const ApiServerSupport support = api_server_support_of(local_pod, ctx);

@@ -87,6 +87,34 @@ TEST_CASE("fields travel verbatim, or not at all, or forced") {
                     .get_object());
 }
 
+TEST_CASE("label keys that home has merged into a selector do not travel, for the provider would merge them again") {
+  const auto spec = spec_with(R"({"topologySpreadConstraints": [
+      {"maxSkew": 1, "matchLabelKeys": ["pod-template-hash"], "labelSelector": {"matchLabels": {"app": "web"},
+       "matchExpressions": [{"key": "pod-template-hash", "operator": "In", "values": ["1"]}]}},
+      {"maxSkew": 2, "matchLabelKeys": ["pod-template-hash"], "labelSelector": {"matchLabels": {"app": "web"}}}],
+    "affinity": {"podAntiAffinity": {
+      "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone", "matchLabelKeys": ["one", "two"],
+        "labelSelector": {"matchExpressions": [{"key": "one", "operator": "In", "values": ["1"]}]}}],
+      "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": {"topologyKey": "zone",
+        "mismatchLabelKeys": ["one"],
+        "labelSelector": {"matchExpressions": [{"key": "one", "operator": "NotIn", "values": ["1"]}]}}}]}}})",
+                              context(), R"({"annotations": {"liqo.io/anti-affinity-preset": "propagate"}})");
+  const json::array& constraints = kube::array_at(spec, {"topologySpreadConstraints"});
+  CHECK_FALSE(constraints.at(0).as_object().contains("matchLabelKeys"));
+  CHECK(kube::array_at(constraints.at(0), {"labelSelector", "matchExpressions"}).size() == 1);
+  // A home that is older than the merging leaves that to the provider.
+  CHECK(json::serialize(constraints.at(1).at("matchLabelKeys")) == R"(["pod-template-hash"])");
+  const json::object& apart = kube::object_at(spec, {"affinity", "podAntiAffinity"});
+  CHECK(json::serialize(
+            kube::array_at(apart, {"requiredDuringSchedulingIgnoredDuringExecution"}).at(0).at("matchLabelKeys")) ==
+        R"(["two"])");
+  CHECK_FALSE(kube::array_at(apart, {"preferredDuringSchedulingIgnoredDuringExecution"})
+                  .at(0)
+                  .at("podAffinityTerm")
+                  .as_object()
+                  .contains("mismatchLabelKeys"));
+}
+
 TEST_CASE("host ports go with the host network, and what is lost is listed") {
   const char* const ports =
       R"("containers": [{"name": "main", "image": "i", "ports": [{"containerPort": 80, "hostPort": 80}]}])";
