@@ -43,7 +43,7 @@ def unavailable(reason: str) -> None:
 def run() -> Iterator[Run]:
     if missing := settings.missing_requirements():
         unavailable(f"real clusters need {', '.join(missing)}")
-    if not all(made.exists() for made in (settings.tool("kube"), settings.tool("kwok"), settings.images())):
+    if not all(made.exists() for made in (*map(settings.tool, ("kube", "kwok", "coredns")), settings.images())):
         built = subprocess.run([settings.SUITE / "build-tools"], capture_output=True, text=True)
         if built.returncode != 0:
             unavailable(f"test/cluster/build-tools failed: {(built.stdout + built.stderr).strip()[-500:]}")

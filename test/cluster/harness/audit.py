@@ -31,6 +31,7 @@ _SYSTEM_USERS = [
     "system:kube-scheduler",
     "system:kube-proxy",
     "kwok",
+    "system:coredns",
 ]
 
 # Writes of everybody, and every request of those who are not part of Kubernetes itself (their 403s on reads matter, and

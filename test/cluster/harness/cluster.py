@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from . import audit, callers, components, kwok, pki, settings
+from . import audit, callers, components, kwok, names, pki, settings
 from .api import Api, path
 from .components import Options
 from .images import BUSYBOX_IMAGE
@@ -62,6 +62,8 @@ class Cluster:
         self._bind("liqo-test-kubelet-api", "system:kubelet-api-admin", "apiserver-kubelet-client")
         if self.options.proxy:
             self._run("kube-proxy", [self.kube, "kube-proxy", "--config", self.directory / "proxy.yaml"])
+        if self.options.dns:
+            names.start(self)
         if self.node:
             self.node.start()
         self._wait_defaults("default")

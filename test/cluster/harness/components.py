@@ -9,6 +9,9 @@ from typing import Any
 from . import callers
 from .images import PAUSE
 
+DNS_DOMAIN = "cluster.local"
+DNS_READY_PORT = 8181
+
 
 @dataclass(frozen=True)
 class Options:
@@ -17,6 +20,8 @@ class Options:
     # Each real node is a kubelet with a containerd; this harness runs none or one, and any number of fake ones.
     kubelet: bool = False
     proxy: bool = False
+    # Whether pods find names: CoreDNS at the address of the cluster.
+    dns: bool = False
     # How long Kubernetes waits for a silent node before it calls it unknown. (Its default is 50 s.)
     node_grace_seconds: int = 40
     # How long a certificate is valid that the controller-manager signs, serving certificates of kubelets among them.
@@ -130,9 +135,25 @@ state = "{directory}/containerd-state"
 """
 
 
-def kubelet_config(directory: Path, cgroup: str, options: Options) -> dict[str, Any]:
+def corefile(directory: Path, address: str) -> str:
+    return f"""\
+.:53 {{
+    bind {address}
+    ready {address}:{DNS_READY_PORT}
+    errors
+    loadbalance
+    kubernetes {DNS_DOMAIN} {{
+        kubeconfig {directory}/coredns.kubeconfig
+        ttl 5
+    }}
+}}
+"""
+
+
+def kubelet_config(directory: Path, cgroup: str, address: str, options: Options) -> dict[str, Any]:
     pki = directory / "pki"
     return {
+        **({"clusterDNS": [address], "clusterDomain": DNS_DOMAIN} if options.dns else {}),
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
         # cgroup version 1 machines too, and no accounting tree of its own: it is a guest on this machine.

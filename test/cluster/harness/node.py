@@ -40,7 +40,7 @@ class Node:
             json.dumps(components.network_config(directory, cluster.pod_cidr))
         )
         (directory / "containerd.toml").write_text(components.containerd_config(directory))
-        kubelet = components.kubelet_config(directory, cluster.cgroup, cluster.options)
+        kubelet = components.kubelet_config(directory, cluster.cgroup, cluster.address, cluster.options)
         (directory / "kubelet.yaml").write_text(yaml.safe_dump(kubelet))
         cluster.kubeconfig_of("kubelet", f"system:node:{self.name}", ["system:nodes"])
         # For `kubectl logs` the cluster's API server verifies this certificate against the cluster's authority.
@@ -58,6 +58,10 @@ class Node:
     def give(self, archive: Path) -> None:
         """Imports an image, as docs/image.md says for containerd: there is no registry."""
         assert self._ctr("images", "import", archive), f"containerd of {self.cluster.name} does not take {archive.name}"
+
+    def name_image(self, image: str, name: str) -> None:
+        """Gives an image of the node a further name: that of one that a user would pull."""
+        assert self._ctr("images", "tag", image, name), f"containerd of {self.cluster.name} does not name {image}"
 
     def start_kubelet(self) -> None:
         command = components.kubelet(self.directory, self.name, self.cluster.address)

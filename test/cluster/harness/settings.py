@@ -102,7 +102,7 @@ def missing_requirements() -> list[str]:
     missing = [] if os.geteuid() == 0 else ["root"]
     missing += [
         name
-        for name in ("unshare", "nsenter", "ip", "tc", "containerd", "runc", "ctr", "openssl")
+        for name in ("unshare", "nsenter", "ip", "tc", "containerd", "runc", "ctr", "openssl", "haproxy", "curl")
         if not shutil.which(name)
     ]
     missing += [] if BUSYBOX.exists() else [f"{BUSYBOX} (Debian's busybox-static)"]

@@ -1,0 +1,43 @@
+"""Names of Services for the pods of a cluster: CoreDNS, a process beside the other components."""
+
+from __future__ import annotations
+
+import http.client
+from typing import TYPE_CHECKING
+
+from . import components, rights, settings
+from .wait import wait_for
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
+
+_ROLE = "system:coredns"
+_RULES = [
+    {"apiGroups": [""], "resources": ["namespaces", "services"], "verbs": ["list", "watch"]},
+    {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["list", "watch"]},
+]
+
+
+def start(cluster: Cluster) -> None:
+    """Starts CoreDNS and waits until it knows all Services."""
+    role = {"kind": "ClusterRole", "metadata": {"name": _ROLE}, "rules": _RULES}
+    cluster.api.apply("clusterroles", None, role)
+    rights.bind(cluster, None, _ROLE, rights.user(_ROLE), _ROLE)
+    cluster.kubeconfig_of("coredns", _ROLE)
+    corefile = cluster.directory / "Corefile"
+    corefile.write_text(components.corefile(cluster.directory, cluster.address))
+    cluster._run("coredns", [settings.tool("coredns"), "-conf", corefile])
+    wait_for(lambda: _ready(cluster), 60, f"the name server of {cluster.name}")
+
+
+def _ready(cluster: Cluster) -> bool:
+    port = components.DNS_READY_PORT
+    connection = http.client.HTTPConnection(cluster.address, port)
+    connection.sock = cluster.space.connect(cluster.address, port, 3)
+    try:
+        connection.request("GET", "/ready")
+        return connection.getresponse().status == 200
+    except http.client.HTTPException as error:
+        raise OSError(f"{error!r}") from error
+    finally:
+        connection.close()
