@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "label_keys.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {
@@ -38,24 +37,11 @@ json::object selector_labels(const kube::Object& local_pod, const json::object& 
   return chosen;
 }
 
-json::object propagated(json::object rule) {
-  for (auto& [strength, terms] : rule) {
-    if (!terms.is_array()) continue;
-    for (json::value& entry : terms.get_array()) {
-      if (!entry.is_object()) continue;
-      json::value* term = entry.get_object().if_contains("podAffinityTerm");
-      json::value& constraint = term ? *term : entry;
-      if (constraint.is_object()) drop_merged_label_keys(constraint.get_object());
-    }
-  }
-  return rule;
-}
-
 void add_anti_affinity(json::object& affinity, const kube::Object& local_pod, const json::object& labels) {
   const std::string_view preset = local_pod.annotation(api::annotations::anti_affinity_preset);
   if (preset == "propagate") {
     const json::object& wanted = kube::object_at(local_pod.spec(), {"affinity", "podAntiAffinity"});
-    if (!wanted.empty()) affinity["podAntiAffinity"] = propagated(wanted);
+    if (!wanted.empty()) affinity["podAntiAffinity"] = wanted;
     return;
   }
   if (preset != "soft" && preset != "hard") return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "label_keys.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/admission/pod_metadata.hpp"
@@ -96,6 +97,8 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
   if (api_server_ips) remap_api_server(spec, *api_server_ips);
   if (spec.contains("tolerations")) spec["tolerations"] = admission::kept_tolerations(spec, policy, left_out);
   if (policy.always_pull_images) pull_always(spec);
+  // Other versions of a consumer leave that to the provider.
+  drop_merged_label_keys(spec);
   if (!left_out.empty()) annotations[api::annotations::left_out] = forge_left_out(left_out);
   const bool tracked = !restarts_always(spec);
   json::object& metadata = pod.mutable_metadata();

@@ -172,9 +172,6 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   json::object spec;
   for (std::string_view field : verbatim_fields)
     if (const json::value* value = local_spec.if_contains(field); value && !value->is_null()) spec[field] = *value;
-  if (json::value* constraints = spec.if_contains("topologySpreadConstraints"); constraints && constraints->is_array())
-    for (json::value& constraint : constraints->get_array())
-      if (constraint.is_object()) drop_merged_label_keys(constraint.get_object());
 
   const bool host_ports_cleared = kube::bool_at(local_spec, {"hostNetwork"}) && clear_host_ports(spec);
   const ApiServerSupport support = api_server_support_of(local_pod, ctx);
@@ -194,6 +191,7 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   json::object labels = shadow_labels(local_pod, ctx);
   if (json::object affinity = forge_affinity(local_pod, labels, ctx, may_recurse); !affinity.empty())
     spec["affinity"] = std::move(affinity);
+  drop_merged_label_keys(spec);
 
   ForgedShadowPod forged{.shadow = kube::Object::make(api::kinds::shadow_pods,
                                                       {std::string(remote_namespace), std::string(local_pod.name())}),

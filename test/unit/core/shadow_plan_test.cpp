@@ -77,6 +77,32 @@ TEST_CASE("the pod is made as the ShadowPod says and belongs to it") {
   CHECK(kube::string_at(pod.spec(), {"restartPolicy"}) == "Always");
 }
 
+TEST_CASE("the pod is made without label keys that a consumer's home has merged into selectors") {
+  kube::Object order = shadow();
+  json::object& spec = order.mutable_spec()["pod"].as_object();
+  spec["topologySpreadConstraints"] = parse_value(R"([{"maxSkew": 1, "matchLabelKeys": ["pod-template-hash", "more"],
+    "labelSelector": {"matchExpressions": [{"key": "pod-template-hash", "operator": "In", "values": ["1"]}]}}])");
+  spec["affinity"] = parse_value(R"({"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+    {"topologyKey": "zone", "matchLabelKeys": ["app"],
+     "labelSelector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}]}}]}})");
+  const kube::Object pod = forge_provider_pod(order);
+  const json::array& constraints = kube::array_at(pod.spec(), {"topologySpreadConstraints"});
+  CHECK(json::serialize(constraints.at(0).at("matchLabelKeys")) == R"(["more"])");
+  CHECK_FALSE(kube::array_at(pod.spec(), {"affinity", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution"})
+                  .at(0)
+                  .as_object()
+                  .contains("matchLabelKeys"));
+  // What is nonsense is for the API server to refuse.
+  for (const char* text :
+       {R"({"affinity": [], "topologySpreadConstraints": {}})", R"({"affinity": {"podAffinity": 1}})",
+        R"({"topologySpreadConstraints": [1, {"matchLabelKeys": 1, "labelSelector": []}]})"}) {
+    const json::value nonsense = parse_value(text);
+    for (const auto& [key, value] : nonsense.get_object()) order.mutable_spec()["pod"].as_object()[key] = value;
+    for (const auto& [key, value] : nonsense.get_object())
+      CHECK(kube::object_at(forge_provider_pod(order).tree(), {"spec"}).at(key) == value);
+  }
+}
+
 TEST_CASE("a lost pod is made again until it has finished") {
   // Without its finalizer nobody knows how a pod ended: OnFailure counts as Never then.
   struct Case {
