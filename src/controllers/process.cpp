@@ -49,7 +49,6 @@ Process::Process(const asio::any_io_executor& executor, ProcessContext context)
         const ProviderSession* session = virtual_nodes_.sessions().find(key);
         if (!session) return std::nullopt;
         core::ForgingContext forging = session->pods().forging();
-        forging.endpoints = nullptr;  // goes with the session
         return ProviderReach{.link = session->link(), .forging = std::move(forging)};
       },
       shared_));
