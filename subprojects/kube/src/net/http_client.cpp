@@ -87,13 +87,13 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   asio::awaitable<Result<Way>> acquire(SharedLane lane, Deadline deadline);
   /// Why there is no connection to be had, once nobody waits for one any more.
   Failure all_in_use(const Lane& lane) const;
-  std::shared_ptr<Http2Connection> with_room(Lane& lane);
+  std::shared_ptr<Http2Connection> with_room(Lane& lane) const;
   void renew();
   Http1Connection::Headers own_headers();
   asio::awaitable<bool> has_new_credentials(int status, std::uint64_t issue, bool& asked);
   asio::awaitable<Result<Response>> send_http1(std::unique_ptr<Http1Connection> connection, const HttpRequest& request,
                                                Deadline deadline, bool& repeat_safe);
-  void give_back(Lane& lane, std::unique_ptr<Http1Connection> connection);
+  void give_back(Lane& lane, std::unique_ptr<Http1Connection> connection) const;
 
   asio::any_io_executor executor;
   async::Clock& clock;
@@ -229,7 +229,7 @@ asio::awaitable<void> HttpClient::Impl::serve(SharedLane lane, std::shared_ptr<H
   static_cast<void>(ended);
 }
 
-std::shared_ptr<Http2Connection> HttpClient::Impl::with_room(Lane& lane) {
+std::shared_ptr<Http2Connection> HttpClient::Impl::with_room(Lane& lane) const {
   if (lane.connections.size() > 1) {
     const auto& last = lane.connections.back();
     if (last->streams() == 0 && clock.now() > last->idle_since() + spare_time) last->drain();
@@ -312,7 +312,7 @@ asio::awaitable<bool> HttpClient::Impl::has_new_credentials(int status, std::uin
   co_return co_await credentials->renew(issue);
 }
 
-void HttpClient::Impl::give_back(Lane& lane, std::unique_ptr<Http1Connection> connection) {
+void HttpClient::Impl::give_back(Lane& lane, std::unique_ptr<Http1Connection> connection) const {
   if (stopping || lane.idle.size() >= max_idle) return;
   lane.idle.push_back(std::move(connection));
   lane.wake();
