@@ -21,10 +21,11 @@ bool PodController::gives_tokens() const { return context_.settings.api_server_m
 
 void PodController::watch_tokens(const std::string& local, Twin& twin) {
   twin.tokens = provider_.caches.acquire({.resource = kube::resources::secrets,
-                                   .ns = twin.remote,
-                                   .selection = {.label_selector = std::string(token_secrets)}});
+                                          .ns = twin.remote,
+                                          .selection = {.label_selector = std::string(token_secrets)}});
   twin.tokens.subscribe([this, local](const kube::ObjectKey& key) { enqueue_token_pod(local, key); },
                         [this, local] { enqueue_twin(local); });
+  if (twin.tokens->has_synced()) enqueue_twin(local);
 }
 
 asio::awaitable<kube::Outcome> PodController::look_for_tokens(std::string local) {

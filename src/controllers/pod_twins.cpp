@@ -92,6 +92,8 @@ PodController::Twin& PodController::start_twin(const std::string& local, const s
   twin.shadows.subscribe(shadow_changed, synced);
   twin.pods.subscribe(changed, synced);
   if (context_.settings.api_server_mode == core::ApiServerMode::always) watch_tokens(local, twin);
+  // Another virtual node may have read it before.
+  if (twin.has_synced()) synced();
   if (gives_tokens()) enqueue({local, {}});
   return twin;
 }

@@ -1,6 +1,7 @@
 #include "liqo/controllers/provider_sessions.hpp"
 
 #include <boost/asio/this_coro.hpp>
+#include <set>
 #include <tuple>
 
 #include "liqo/api/kinds.hpp"
@@ -79,6 +80,9 @@ asio::awaitable<void> ProviderSessions::run() {
     ended = std::current_exception();
   }
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  // First what works over a session's connection, so that no other one is lent for a moment.
+  for (const auto& [home, shared] : clusters_)
+    if (const auto cluster = shared.cluster) co_await cluster->stop();
   while (!entries_.empty()) {
     const kube::ObjectKey key = entries_.begin()->first;
     co_await stop_session(key);
@@ -195,8 +199,9 @@ asio::awaitable<void> ProviderSessions::end_broken_cluster(kube::ObjectKey home)
   for (const auto& [key, entry] : entries_)
     if (entry.session && entry.session->cluster() == ended) concerned.push_back(key);
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  for (const kube::ObjectKey& key : concerned) co_await stop_session(key);
   co_await ended->stop();
+  for (const kube::ObjectKey& key : concerned) co_await stop_session(key);
+  clusters_[home].not_before = context_.clock.now() + pause;
   for (const kube::ObjectKey& key : concerned) enqueue(key);
 }
 
@@ -204,9 +209,10 @@ std::shared_ptr<ProviderCluster> ProviderSessions::cluster_of(const kube::Object
   Shared& shared = clusters_[home];
   if (shared.cluster) return shared.cluster;
   shared.cluster = std::make_shared<ProviderCluster>(executor_, home, budget_of(home.name), context_);
+  // Also those whose sessions are just being made or stopped: it says so once.
   shared.cluster->on_end([this, home] {
-    for (const auto& [key, entry] : entries_)
-      if (entry.session && entry.session->cluster()->home() == home) enqueue(key);
+    for (const kube::ObjectKey& key : virtual_nodes_->store().keys())
+      if (const auto node = virtual_nodes_->find(key); node && home_of(*node) == home) enqueue(key);
   });
   shared.restarts.begin(context_.clock.now());
   shared.cluster->start();
@@ -230,15 +236,17 @@ std::shared_ptr<ProviderBudget> ProviderSessions::budget_of(const std::string& c
 }
 
 bool ProviderSessions::lend_link(ProviderCluster& cluster, std::shared_ptr<ProviderLink> next) const {
-  using Rank = std::tuple<bool, bool, std::string, std::string>;
+  // Whether it is of no use, another one than is used, and of nobody; then by age. One that is in use goes on being so:
+  // another one would have all watches begin anew.
+  using Rank = std::tuple<bool, bool, bool, std::string, std::string>;
   std::optional<Rank> best;
   std::shared_ptr<ProviderLink> link = std::move(next);
+  if (link) best = Rank{false, true, true, "", ""};
   for (const auto& [key, entry] : entries_) {
     if (!entry.session || entry.session->cluster().get() != &cluster) continue;
-    // One that is in use goes on being so: another one would have all watches begin anew.
-    const bool is_other = !cluster.uses(entry.session->link().get());
     const auto node = virtual_nodes_->find(key);
-    Rank rank{entry.session->is_refused(), is_other, std::string(node ? node->creation_timestamp() : ""), key.name};
+    Rank rank{!entry.session->is_usable(), !cluster.uses(entry.session->link().get()), !node,
+              std::string(node ? node->creation_timestamp() : ""), key.name};
     if (best && *best <= rank) continue;
     best = std::move(rank);
     link = entry.session->link();
@@ -280,9 +288,10 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
   if (!object) {
     co_await stop_session(key);
     entries_.erase(key);
-    std::erase_if(clusters_, [now = context_.clock.now()](const auto& entry) {
-      return !entry.second.cluster && entry.second.not_before <= now;
-    });
+    std::set<kube::ObjectKey> homes;
+    for (const kube::ObjectKey& other : virtual_nodes_->store().keys())
+      if (const auto node = virtual_nodes_->find(other)) homes.insert(home_of(*node));
+    std::erase_if(clusters_, [&](const auto& entry) { return !entry.second.cluster && !homes.contains(entry.first); });
     co_return Outcome::done();
   }
   const VirtualNode virtual_node(*object);
@@ -378,6 +387,10 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
   std::shared_ptr<ProviderLink> next;
   if (entry.session && entry.session->cluster()->home() == home) next = link;
   co_await stop_session(key, std::move(next));
+  // It may have ended meanwhile.
+  if (const auto shared = clusters_.find(home);
+      shared != clusters_.end() && !shared->second.cluster && context_.clock.now() < shared->second.not_before)
+    co_return Outcome::again_after(shared->second.not_before - context_.clock.now());
   const std::shared_ptr<ProviderCluster> cluster = cluster_of(home);
   Entry& now = entries_[key];
   now.trouble.reset();

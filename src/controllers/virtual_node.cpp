@@ -65,19 +65,32 @@ VirtualNodeController::VirtualNodeController(const asio::any_io_executor& execut
 VirtualNodeController::~VirtualNodeController() = default;
 
 asio::awaitable<void> VirtualNodeController::run() {
-  kube::async::TaskGroup group(co_await asio::this_coro::executor);
-  std::exception_ptr ended;
+  // The Nodes end first: without its session a Node would look as if its provider were not there.
+  kube::async::TaskGroup sessions(co_await asio::this_coro::executor), nodes(co_await asio::this_coro::executor);
+  std::exception_ptr ended, lost;
   try {
-    group.spawn(sessions_.run());
-    group.spawn(kube::run_while_leading(context_.leadership, [this] { return controller_.run(); }));
-    group.spawn(kube::run_while_leading(context_.leadership, [this] { return heartbeat(); }));
-    co_await group.join();
+    sessions.spawn(run_sessions(nodes, lost));
+    nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return controller_.run(); }));
+    nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return heartbeat(); }));
+    co_await nodes.join();
+    ended = lost;
   } catch (...) {
     ended = std::current_exception();
   }
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  co_await group.stop();
+  co_await nodes.stop();
+  co_await sessions.stop();
   if (ended) std::rethrow_exception(ended);
+}
+
+asio::awaitable<void> VirtualNodeController::run_sessions(kube::async::TaskGroup& nodes, std::exception_ptr& lost) {
+  try {
+    co_await sessions_.run();
+  } catch (...) {
+    if (kube::async::is_cancellation(std::current_exception())) throw;
+    lost = std::current_exception();
+    nodes.cancel();
+  }
 }
 
 bool VirtualNodeController::has_synced() const {

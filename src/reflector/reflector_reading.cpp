@@ -61,7 +61,10 @@ asio::awaitable<kube::Result<void>> Reflector::read_copies(Shared ns) {
 asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
   const std::uint64_t newest = ns->copies.newest();
   // Any version that the server's cache has will do, where it is not older than what is known.
+  // What was made late must not be looked for in what the cache was before.
+  const bool is_late = ns->late_at && *ns->late_at <= context_.clock.now();
   for (const char* version : {"0", ""}) {
+    if (is_late && *version) continue;
     std::vector<Copies::Seen> seen;
     auto read = co_await kube::list_all(
         context_.provider, kind_.copies(), ns->remote, {.resource_version = version, .metadata_only = true},

@@ -54,7 +54,7 @@ def test_watches_leave_room_for_requests_and_grow_with_the_namespaces(run: Run) 
         # ShadowPods and Pods of each twin, and what is replicated; not more for each kind that is copied.
         assert 2 * len(NAMESPACES) <= use("streams", "watches") < 2 * len(NAMESPACES) + 10
         assert use("connections", "watches") >= 2 * len(NAMESPACES) / STREAMS
-        assert 1 <= use("connections", "requests") <= 24, "eight for each of three clients"
+        assert 1 <= use("connections", "requests") <= 96, "32 for each of three clients"
         stays(lambda: consumer.node_ready("metz"), 28, "metz to be ready, by a lease that is renewed", interval=1)
         # A provider has one watch of a kind, whatever is lent.
         assert provider.daemon.metrics()['rest_client_streams{host="metz",use="watches"}'] < 45

@@ -24,9 +24,11 @@ class ProviderSession {
 
   /// What probes of the provider's API server say.
   const core::ProviderHealth& health() const { return health_; }
-  /// Whether the provider does not know these credentials any more.
-  bool is_refused() const { return refused_; }
-  /// Called when the health changes in a way that the Node shows, and with is_refused().
+  /// Whether the provider knows these credentials and can be reached over this connection, as far as is known.
+  bool is_usable() const {
+    return !refused_ && !(health_.probed && health_.failed_probes >= health_.failure_threshold);
+  }
+  /// Called when the health changes in a way that the Node shows, and with is_usable().
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
   /// By what a worker of it has ended, so that the session has to be made anew. "" = all run.
   const std::string& loss() const { return workers_.loss(); }

@@ -70,8 +70,8 @@ class ProviderSessions {
   std::shared_ptr<ProviderCluster> cluster_of(const kube::ObjectKey& home);
   /// What all sessions with that cluster share.
   std::shared_ptr<ProviderBudget> budget_of(const std::string& cluster);
-  /// Has a cluster use the connection of a session that the provider knows, of several the oldest VirtualNode's; where
-  /// it has no session, the `next` one. False where there is neither.
+  /// Has a cluster use the connection of a session that is of use, of several the oldest VirtualNode's; where there is
+  /// none, the `next` one. False where there is neither.
   bool lend_link(ProviderCluster& cluster, std::shared_ptr<ProviderLink> next = nullptr) const;
   core::ForgingContext forging_of(const kube::Object& virtual_node, const core::ReflectionFilters& left_out) const;
   void enqueue(const kube::ObjectKey& key) { controller_.enqueue({key.text(), key}); }

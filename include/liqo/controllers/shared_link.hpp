@@ -7,8 +7,8 @@
 
 namespace liqo::controllers {
 
-/// Sends over whatever link it was given last. What is under way when another is given ends as by a broken connection,
-/// so that watches go on over the new one. One thread.
+/// Sends over whatever link it was given last. What is under way when another is given goes on until the old link is
+/// stopped, and then ends as by a broken connection, so that watches go on over the new one. One thread.
 class SharedLink final : public kube::net::Transport {
  public:
   /// Until the first call requests fail with Errc::connect.

@@ -12,6 +12,7 @@ using namespace std::chrono_literals;
 /// What goes over the connection of one virtual node.
 struct Line {
   bool is_refused = false;  ///< the provider does not know the credentials any more
+  bool is_dead = false;     ///< it leads nowhere any more
   std::vector<std::string> watches, lists, orders;
 };
 
@@ -23,6 +24,7 @@ class CountedLink final : public controllers::ProviderLink, public kube::net::Tr
   asio::awaitable<void> stop() override { co_return; }
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
     if (line_.is_refused) co_return refusal("unknown certificate", 401);
+    if (line_.is_dead) co_return kube::fail(kube::Errc::connect, "there is no such host");
     const std::string path = request.target.substr(0, request.target.find('?'));
     if (request.verb == "watch") line_.watches.push_back(path);
     if (request.verb == "list") line_.lists.push_back(path);
@@ -113,6 +115,39 @@ TEST_CASE("where the provider does not know the credentials any more that are re
   CHECK(reads.watches.size() == watches);
 }
 
+TEST_CASE("a connection that leads nowhere leaves the other virtual nodes of the provider alone") {
+  TwoNodes world;
+  const bool milan_reads = TwoNodes::of_pods(world.milan_line().watches) > 0;
+  (milan_reads ? world.milan_line() : world.other_line()).is_dead = true;
+  world.to_milan.refuse();
+  world.pass(1s);
+  world.to_milan.heal();
+  world.create_pod("web", "1", 30, milan_reads ? "other" : "milan");
+  world.run_at_milan("web");
+}
+
+TEST_CASE("the end of the process lends no connection for a moment") {
+  TwoNodes world;
+  const bool milan_reads = TwoNodes::of_pods(world.milan_line().watches) > 0;
+  Line& idle = milan_reads ? world.other_line() : world.milan_line();
+  world.stop();
+  CHECK(idle.watches.empty());
+}
+
+TEST_CASE("a session that begins where another one has read all looks at what is left of its pods") {
+  TwoNodes world;
+  world.create_pod("stays");
+  world.run_at_milan("stays");
+  world.create_on_other("goes");
+  world.run_at_milan("goes");
+  // Its pod goes while there is no session: the Secret cannot be used.
+  world.change(resources::secrets, {tenant, "kubeconfig-other"}, "",
+               [](json::object& next) { next["data"] = json::object{{"kubeconfig", kube::encode_base64("new")}}; });
+  (void)world.server.remove(resources::pods, {shop, "goes"}, {.grace_period_seconds = 0}, "operator");
+  CHECK(world.reaches([&] { return !world.at_milan(kinds::shadow_pods, "goes"); }));
+  CHECK(world.at_milan(kinds::shadow_pods, "stays"));
+}
+
 TEST_CASE("what virtual nodes share outlives each of them, and goes with the last") {
   TwoNodes world;
   world.config_map("words", "ciao");
@@ -123,7 +158,7 @@ TEST_CASE("what virtual nodes share outlives each of them, and goes with the las
     return TwoNodes::of_pods(world.milan_line().lists) + TwoNodes::of_pods(world.other_line().lists);
   };
   const auto read = reads();
-  world.server.remove(kinds::virtual_nodes, {tenant, "milan"}, {}, "operator");
+  (void)world.server.remove(kinds::virtual_nodes, {tenant, "milan"}, {}, "operator");
   REQUIRE(world.reaches([&] { return !world.has(resources::nodes, {"", "milan"}); }));
   world.config_map("words", "salve");
   CHECK(world.reaches([&] { return world.copied("words") == "salve"; }));
@@ -135,7 +170,7 @@ TEST_CASE("what virtual nodes share outlives each of them, and goes with the las
   REQUIRE(world.reaches([&] { return !world.at_milan(kinds::shadow_pods, "web"); }));
   static_cast<void>(world.milan.remove(resources::pods, {twin, "web"}, {.grace_period_seconds = 0}, "milan"));
   REQUIRE(world.reaches([&] { return !world.local("web"); }));
-  world.server.remove(kinds::virtual_nodes, {tenant, "other"}, {}, "operator");
+  (void)world.server.remove(kinds::virtual_nodes, {tenant, "other"}, {}, "operator");
   REQUIRE(world.reaches([&] { return !world.has(resources::nodes, {"", "other"}); }, 5min));
   world.pass(1s);
   const std::size_t watches = world.milan_line().watches.size() + world.other_line().watches.size();
@@ -145,7 +180,7 @@ TEST_CASE("what virtual nodes share outlives each of them, and goes with the las
 
 TEST_CASE("a session that is made anew for new credentials reads nothing of the provider again") {
   TwoNodes world;
-  world.server.remove(kinds::virtual_nodes, {tenant, "other"}, {}, "operator");
+  (void)world.server.remove(kinds::virtual_nodes, {tenant, "other"}, {}, "operator");
   REQUIRE(world.reaches([&] { return !world.has(resources::nodes, {"", "other"}); }));
   world.create_pod("web");
   world.run_at_milan("web");

@@ -79,6 +79,7 @@ class Http2Connection {
   bool has_room() const;
   /// Takes no more streams; the connection is closed once the last one has ended.
   void drain();
+  bool is_draining() const { return draining_; }
   std::size_t streams() const { return streams_.size(); }
   /// Since when no stream is open; meaningless while one is.
   TimePoint idle_since() const { return idle_since_; }

@@ -48,7 +48,12 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   struct Lane {
     Lane(const asio::any_io_executor& on, std::size_t most) : executor(on), limit(most) {}
     std::size_t size() const { return connections.size() + http1_connections; }
-    bool is_full() const { return size() >= limit; }
+    /// Those that are being given up count only where they are as many again.
+    bool is_full() const {
+      const auto given_up =
+          std::size_t(std::ranges::count_if(connections, [](const auto& c) { return c->is_draining(); }));
+      return size() - given_up >= limit || size() >= limit * 2;
+    }
     void wake() {
       if (room.use_count() > 1) std::exchange(room, std::make_shared<async::Event>(executor))->set();
     }
@@ -60,6 +65,15 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
     std::size_t http1_connections = 0;  ///< idle and busy
     std::shared_ptr<Attempt> attempt;
     std::shared_ptr<async::Event> room = std::make_shared<async::Event>(executor);
+    std::size_t waiting = 0;  ///< requests that wait for it
+  };
+  /// Stands in line for room.
+  struct Waiting {
+    explicit Waiting(Lane& in) : lane(in) { ++lane.waiting; }
+    ~Waiting() { --lane.waiting; }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+    Lane& lane;
   };
   using SharedLane = std::shared_ptr<Lane>;  ///< what has a slot in it may outlive the client
 
@@ -173,6 +187,7 @@ asio::awaitable<void> HttpClient::Impl::connect(SharedLane lane, std::shared_ptr
     ~AtEnd() {
       if (lane.attempt.get() == &attempt) lane.attempt.reset();
       attempt.done.set();
+      lane.wake();
     }
   };
   mine->failure = Failure(Errc::stopped, "the client was stopped");
@@ -252,29 +267,38 @@ void HttpClient::Impl::renew() {
 }
 
 asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedLane lane, Deadline deadline) {
+  bool has_waited = false;
   for (int round = 0; !stopping; ++round) {
     // A server that says goodbye as soon as it is reached is not asked in circles.
     if (round > 3)
       co_await clock.sleep_until(
           std::min(deadline.at, clock.now() + std::chrono::milliseconds(10) * std::min(round, 50)));
     renew();
-    Way way{.http2 = with_room(*lane), .http1 = nullptr};
-    if (way.http2) co_return way;
-    if (!lane->idle.empty()) {
+    // Who came first is served first.
+    const bool is_in_turn = has_waited || lane->waiting == 0;
+    Way way{.http2 = is_in_turn ? with_room(*lane) : nullptr, .http1 = nullptr};
+    if (!way.http2 && is_in_turn && !lane->idle.empty()) {
       way.http1 = std::move(lane->idle.back());
       lane->idle.pop_back();
+    }
+    if (way.http2 || way.http1) {
+      // There may be more of it.
+      if (lane->waiting > 0) lane->wake();
       co_return way;
+    }
+    if (!is_in_turn || (!lane->attempt && lane->is_full())) {
+      // Requests end soon, and what is open-ended does not.
+      if (lane == watches) co_return std::unexpected(all_in_use(*lane));
+      const Waiting waiting(*lane);
+      const auto room = lane->room;
+      if (!co_await room->wait_until(clock, deadline)) co_return std::unexpected(all_in_use(*lane));
+      has_waited = true;
+      --round;
+      continue;
     }
     auto waited_for = lane->attempt;
     if (!waited_for) {
       if (down && clock.now() < down_until) co_return std::unexpected(*down);
-      if (lane->is_full()) {
-        // Requests end soon, and what is open-ended does not.
-        const auto room = lane->room;
-        if (lane == watches || !co_await room->wait_until(clock, deadline))
-          co_return std::unexpected(all_in_use(*lane));
-        continue;
-      }
       if (http1_server && !down) {
         auto slot = take_slot(lane);
         auto dialed = co_await dial(true, Deadline{std::min(deadline.at, clock.now() + options.dial_timeout)});

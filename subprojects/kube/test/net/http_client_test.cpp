@@ -192,6 +192,53 @@ TEST_CASE("a request for which no stream is free waits for one, until its deadli
   }());
 }
 
+TEST_CASE("requests that wait for a stream are served in their order, and newcomers after them") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    NarrowPair pair(executor, {.request_connections = 1});
+    pair.server.max_streams = 1;
+    std::vector<std::string> asked;
+    pair.server.on_request = [&asked](Connection& connection, std::int32_t id, const H2Server::Request& request) {
+      asked.push_back(request.headers.at(":path"));
+      connection.h2.answer(id, 200, "fine");
+    };
+    async::TaskGroup group(executor);
+    std::vector<std::string> answers(40), expected;
+    const auto ask_now = [&](std::size_t number) {
+      const std::string path = "/" + std::to_string(number);
+      expected.push_back("/prefix" + path);
+      group.spawn(ask_into(pair.client, request_for(path), answers[number]));
+    };
+    for (std::size_t number = 0; number < 20; ++number) ask_now(number);
+    co_await wait_until([&] { return asked.size() >= 3; });
+    for (std::size_t number = 20; number < 40; ++number) ask_now(number);
+    co_await group.join();
+    for (const std::string& answer : answers) CHECK(answer == "200 fine");
+    CHECK(asked == expected);
+    co_await pair.stop();
+  }());
+}
+
+TEST_CASE("connections that are given up do not take the place of new ones") {
+  run([]() -> asio::awaitable<void> {
+    NarrowPair pair(co_await asio::this_coro::executor, {.watch_connections = 1});
+    std::vector<Response> watches;
+    const auto watch = [&]() -> asio::awaitable<void> {
+      auto response = co_await pair.client.send(watch_for("/watch"), real.deadline_in(5s));
+      REQUIRE(response.has_value());
+      watches.push_back(std::move(*response));
+    };
+    co_await watch();
+    // What is under way there goes on.
+    pair.server.connections.back().h2.goaway(1);
+    co_await pair.server.connections.back().flush();
+    co_await watch();
+    CHECK(pair.server.accepted == 2);
+    watches.clear();
+    co_await pair.stop();
+  }());
+}
+
 TEST_CASE("stop ends what is under way, and what comes after it fails") {
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;

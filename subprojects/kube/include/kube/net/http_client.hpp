@@ -22,7 +22,7 @@ struct HttpClientOptions {
   Duration backoff_max = std::chrono::seconds(5);         ///< doubling up to this, with jitter
   /// Connections for requests, and those for what is open-ended (HttpRequest), upgraded ones apart. More than one of a
   /// use is needed where streams fill the server's limit, or without HTTP/2.
-  std::size_t request_connections = 8, watch_connections = 128;
+  std::size_t request_connections = 32, watch_connections = 128;
   std::uint64_t seed = 1;              ///< of the jitter
   std::shared_ptr<Resolver> resolver;  ///< of names; null = the system's
 };
@@ -44,11 +44,11 @@ struct HttpClientCounters {
 
 /// Connections are made when they are needed. One HTTP/2 connection carries all requests, as long as the server's limit
 /// of streams lets it, and another one what is open-ended, so that any number of watches leaves room for requests.
-/// Where all connections of a use are full, a request waits for room until its deadline, and a watch fails. A GOAWAY or
-/// new credentials move new requests to a new one. While the server cannot be reached, requests fail at once with the
-/// last cause, apart from one dial per backoff interval. Where a plugin makes the credentials it is asked before the
-/// first request, after they have expired, and once for a request that was refused (401), upgrades included. stop()
-/// must be awaited before the client is destroyed. One thread.
+/// Where all connections of a use are full, a request waits in line for room until its deadline, and a watch fails. A
+/// GOAWAY or new credentials move new requests to a new one. While the server cannot be reached, requests fail at once
+/// with the last cause, apart from one dial per backoff interval. Where a plugin makes the credentials it is asked
+/// before the first request, after they have expired, and once for a request that was refused (401), upgrades included.
+/// stop() must be awaited before the client is destroyed. One thread.
 class HttpClient final : public Transport, public Upgrader {
  public:
   HttpClient(asio::any_io_executor executor, async::Clock& clock, std::shared_ptr<Credentials> credentials,
