@@ -112,7 +112,9 @@ void Reflector::set_references(const std::string& local, const std::set<std::str
   const auto found = namespaces_.find(local);
   if (found == namespaces_.end() || !kind_.referred_only) return;
   Namespace& ns = *found->second;
+  const bool took_all = takes_all(ns);
   if (std::exchange(ns.all_wanted, all) != all) {
+    if (took_all && !takes_all(ns)) keep_for_now(ns);
     enqueue(ns, {});
     reconsider(local);
   }
@@ -141,7 +143,13 @@ void Reflector::set_forging(core::ForgingContext forging) {
 void Reflector::set_policy(reflection::KindPolicy policy) {
   // Half of them for one namespace, so that another one never waits for it alone.
   if (policy.workers > 0) controller_.set_workers(policy.workers, (policy.workers + 1) / 2);
-  if (std::exchange(policy_, policy.selection) == policy.selection) return;
+  if (policy_ == policy.selection) return;
+  std::vector<Shared> took_all;
+  for (const auto& [local, ns] : namespaces_)
+    if (takes_all(*ns)) took_all.push_back(ns);
+  policy_ = policy.selection;
+  for (const Shared& ns : took_all)
+    if (!takes_all(*ns)) keep_for_now(*ns);
   if (kind_.referred_only)
     for (const auto& [local, ns] : namespaces_) enqueue(*ns, {});
   reconsider();
@@ -303,6 +311,12 @@ std::optional<std::uint64_t> Reflector::version_at_home(const Namespace& ns, con
   return listed == ns.listed.end() ? 0 : listed->second.version;
 }
 
+void Reflector::keep_for_now(Namespace& ns) {
+  for (const std::string& name : ns.copies.names())
+    if (std::string local = kind_.local_name(name, forging_); !local.empty())
+      ns.found[std::move(local)] = context_.clock.now() + reference_grace;
+}
+
 std::optional<kube::Duration> Reflector::stays_for(const Namespace& ns, const std::string& name) const {
   if (references_known_ && !references_known_()) return unknown_pause;
   const auto found = ns.found.find(name);
@@ -408,6 +422,11 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     co_return co_await apply(ns, std::move(*local), std::move(*applied));
   if (std::holds_alternative<action::Remove>(plan) && !is_wanted && kind_.referred_only) {
     if (const auto pause = stays_for(*ns, name)) co_return Outcome::again_after(*pause);
+    if (!at_home) {
+      auto missed = co_await find_unlisted(ns, name);
+      if (!missed) co_return Outcome::retry(std::move(missed.error()));
+      if (*missed || !is_current(*ns)) co_return Outcome::again_after(0s);
+    }
     // A pod may have come while the copy was read.
     if (version_at_home(*ns, name).has_value() != at_home.has_value()) co_return Outcome::again_after(0s);
   }

@@ -8,13 +8,21 @@ namespace liqo::reflector {
 
 asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
   std::map<std::string, Namespace::Listed> now;
-  auto read =
-      co_await kube::list_all(context_.home.api(), kind_.resource, ns->local,
-                              {.resource_version = "0", .metadata_only = true}, [&](const kube::Object& object) {
-                                now[std::string(object.name())] = {version_of(object), reflection::is_allowed(object)};
-                                return true;
-                              });
-  if (!read) co_return kube::fail(std::move(read.error()), "looking for what is to be reflected");
+  const std::uint64_t newest = ns->listed_at;
+  // The cache of one of several servers may be behind that of another: what came since would look as if it had gone.
+  for (const char* version : {"0", ""}) {
+    now.clear();
+    auto read = co_await kube::list_all(
+        context_.home.api(), kind_.resource, ns->local, {.resource_version = version, .metadata_only = true},
+        [&](const kube::Object& object) {
+          now[std::string(object.name())] = {version_of(object), reflection::is_allowed(object)};
+          return true;
+        });
+    if (!read) co_return kube::fail(std::move(read.error()), "looking for what is to be reflected");
+    // The server's own word counts in any case: its database may have been restored.
+    ns->listed_at = kube::Store::version_number(*read);
+    if (ns->listed_at >= newest) break;
+  }
   std::swap(ns->listed, now);
   if (!is_current(*ns)) co_return kube::Result<void>();
   for (const auto& [name, listed] : ns->listed) {
@@ -24,6 +32,17 @@ asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
   for (const auto& [name, listed] : now)
     if (!ns->listed.contains(name)) enqueue(*ns, name);
   co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<bool>> Reflector::find_unlisted(Shared ns, std::string name) {
+  auto live = co_await context_.home.api().get(kind_.resource, {ns->local, name});
+  if (!live && live.error().is_not_found()) co_return false;
+  if (!live) co_return kube::fail(std::move(live.error()), "looking whether what was reflected has gone");
+  const bool is_allowed = reflection::is_allowed(*live);
+  if (!is_allowed && !takes_all(*ns)) co_return false;
+  ns->listed[name] = {version_of(*live), is_allowed};
+  ns->listed_at = std::max(ns->listed_at, version_of(*live));
+  co_return true;
 }
 
 asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {

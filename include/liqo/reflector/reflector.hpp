@@ -84,6 +84,8 @@ class Reflector {
   asio::awaitable<kube::Result<void>> read_home(Shared ns);
   /// Which versions the objects at home have, of a kind that is not watched there.
   asio::awaitable<kube::Result<void>> list_home(Shared ns);
+  /// Whether the object is there at home and is to be reflected, though the last list says otherwise.
+  asio::awaitable<kube::Result<bool>> find_unlisted(Shared ns, std::string name);
   asio::awaitable<kube::Result<void>> read_copies(Shared ns);
   asio::awaitable<kube::Result<void>> check_copies(Shared ns);
   /// Brings one object's copy in line.
@@ -103,6 +105,8 @@ class Reflector {
   void tell_references(Namespace& ns, const std::string& name, const kube::Object* reflected);
   void tell_left_out(Namespace& ns, const std::string& name, const kube::Object* reflected);
   void forget_references(Namespace& ns);
+  /// No longer all are wanted: pods may come back for what they use, or need it until they have gone.
+  void keep_for_now(Namespace& ns);
   /// How long a copy stays though nothing is known to refer to its object; nothing = it may go.
   std::optional<kube::Duration> stays_for(const Namespace& ns, const std::string& name) const;
   void start_reading();

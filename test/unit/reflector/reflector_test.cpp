@@ -609,6 +609,64 @@ TEST_CASE("all Secrets of a namespace go where the policy says so, or its pods s
   CHECK(w.writes() == writes);
 }
 
+TEST_CASE("where no longer all Secrets are wanted, copies stay for as long as those that nothing refers to any more") {
+  World w("Secret");
+  const kube::Resource& secrets = kube::resources::secrets;
+  using reflection::SelectionPolicy;
+  REQUIRE(w.rome.create(secrets, {{"metadata", json::object{{"name", "plain"}, {"namespace", "shop"}}}}, actor));
+  const auto has = [&] { return w.milan.get(secrets, {"shop-rome", "plain"}) != nullptr; };
+  for (const bool by_policy : {true, false}) {
+    CAPTURE(by_policy);
+    const auto want_all = [&](bool all) {
+      by_policy ? w.reflector.set_policy({.selection = all ? SelectionPolicy::all : SelectionPolicy::deny_list})
+                : w.reflector.set_references("shop", {}, all);
+    };
+    want_all(true);
+    REQUIRE(w.reaches(has, 30s));
+    // What an earlier process may have left counts no more.
+    w.pass(6min);
+    want_all(false);
+    w.pass(2min);
+    CHECK(has());
+    CHECK(w.reaches([&] { return !has(); }, 5min));
+  }
+}
+
+TEST_CASE("a list of home that is behind the last one takes no copies away") {
+  World w("Secret");
+  const kube::Resource& secrets = kube::resources::secrets;
+  const auto create = [&](const std::string& name, json::object annotations = {}) {
+    REQUIRE(w.rome.create(
+        secrets,
+        {{"metadata", json::object{{"name", name}, {"namespace", "shop"}, {"annotations", std::move(annotations)}}}},
+        actor));
+  };
+  const auto has = [&](const std::string& name) { return w.milan.get(secrets, {"shop-rome", name}) != nullptr; };
+  const std::uint64_t before = w.rome.store().version();
+  create("plain");
+  create("allowed", {{"liqo.io/allow-reflection", "true"}});
+  w.reflector.set_references("shop", {}, true);
+  REQUIRE(w.reaches([&] { return has("plain") && has("allowed"); }, 30s));
+  w.pass(6min);
+  const auto deletes = [&] {
+    return std::ranges::count_if(w.milan.writes(), [](const auto& write) { return write.method == "DELETE"; });
+  };
+  w.rome.manners().cached_at = before;
+  w.pass(2min);
+  CHECK(deletes() == 0);
+  // Who has just begun knows no newer list: before a copy goes it looks for the object itself.
+  w.stop();
+  w.reflector.stop_namespace("shop");
+  w.reflector.start_namespace("shop", "shop-rome");
+  w.reflector.set_references("shop", {}, true);
+  w.start();
+  w.pass(10min);
+  CHECK(deletes() == 0);
+  REQUIRE(w.rome.remove(secrets, {"shop", "plain"}, {}, actor));
+  CHECK(w.reaches([&] { return !has("plain"); }, 1min));
+  CHECK(has("allowed"));
+}
+
 TEST_CASE("Secrets go where something refers to them, and are not read otherwise") {
   World w("Secret");
   const kube::Resource& secrets = kube::resources::secrets;

@@ -66,6 +66,10 @@ Answer<FakeAnswer> FakeApiServer::list_answer(const FakeRequest& request) {
     after = at->after;
     old = store_.snapshot(table, version);
     objects = &old;
+  } else if (asked == "0" && manners_.cached_at) {
+    version = *manners_.cached_at;
+    old = store_.snapshot(table, version);
+    objects = &old;
   } else if (!asked.empty() && asked != "0") {
     const auto parsed = number(asked);
     if (!parsed) return refuse::bad_request("invalid resource version \"" + std::string(asked) + "\"");

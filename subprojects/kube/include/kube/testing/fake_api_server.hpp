@@ -45,6 +45,7 @@ struct FakeManners {
   std::optional<std::size_t> streams_cut_at;  ///< streamed lists end after so many objects, before their bookmark
   int watch_error = 0;                        ///< each watch is one ERROR event with this code; 0 = none
   bool pages_expire = false;                  ///< 410 for every page but the first
+  std::optional<std::uint64_t> cached_at;     ///< lists of any version ("0") show the state of this one
 };
 
 struct FakeRequest;
