@@ -175,16 +175,16 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
   const kube::ObjectKey remote_key{remote_namespace, key.name};
   std::optional<kube::Object> local, shadow, remote;
   core::PodPlan plan;
-  bool withdrawn = false, seen = false;
+  bool withdrawn = false, seen = false, mounts_tokens = false, needs_tokens = false, knows_tokens = false;
   {
     Twin& twin = *find_twin(key.ns);
     withdrawn = twin.withdrawn;
     local = local_pods_->find(key);
-    if (local && !withdrawn && !twin.tokens && core::needs_tokens(*local, forging_)) {
-      watch_tokens(key.ns, twin);
-      if (!twin.has_synced()) co_return Outcome::done();
-    }
     shadow = twin.shadows->find(remote_key);
+    mounts_tokens = shadow && core::mounts_tokens(*shadow);
+    needs_tokens = local && !withdrawn && (mounts_tokens || core::needs_tokens(*local, forging_));
+    if (needs_tokens && !twin.tokens) watch_tokens(key.ns, twin);
+    knows_tokens = twin.knows_tokens();
     remote = twin.pods->find(remote_key);
     if (!local && !shadow && !remote) memory_.erase(key);
     core::PodMemory remembered;
@@ -250,10 +250,9 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
                                    : std::nullopt) {
     outcome = Outcome::again_after(*wait);
   } else if (std::holds_alternative<action::CreateShadow>(plan.action)) {
-    if (gives_tokens()) {
-      auto tokens = co_await ensure_tokens(key, &*local, remote_namespace);
-      if (!tokens) co_return Outcome::retry(std::move(tokens.error()));
-    }
+    if (needs_tokens && !knows_tokens) co_return Outcome::done();
+    auto tokens = co_await ensure_tokens(key, &*local, remote_namespace, false);
+    if (!tokens) co_return Outcome::retry(std::move(tokens.error()));
     done = co_await create_shadow(*local, remote_key);
     if (!done)
       if (const auto left = wait_for_room(*local, remote_namespace)) {
@@ -265,10 +264,11 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     if (done && twin && !twin->shadows->store().contains(remote_key)) outcome = Outcome::again_after(unseen_time);
   } else if (std::holds_alternative<action::KeepShadow>(plan.action)) {
     done = co_await update_shadow(*local, *shadow);
-    if (done && gives_tokens() && core::mounts_tokens(*shadow)) {
-      auto tokens = co_await ensure_tokens(key, &*local, remote_namespace);
+    if (done && mounts_tokens) {
+      auto tokens = co_await ensure_tokens(key, &*local, remote_namespace, true);
+      // A pod that runs goes on with the tokens that it has, and is shown as it is.
       if (!tokens) {
-        done = std::unexpected(std::move(tokens.error()));
+        outcome = Outcome::retry(std::move(tokens.error()));
       } else if (*tokens) {
         outcome = Outcome::again_after(**tokens);
       }
@@ -292,8 +292,8 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     auto wanted = core::forge_rejection(*local, "Failed", fail->reason, fail->message, context_.clock.wall());
     done = co_await write_status(*local, std::move(wanted));
     if (done) context_.events.warning(*local, kube::resources::pods, fail->reason, fail->message);
-  } else if (!local && !withdrawn && gives_tokens()) {
-    auto tokens = co_await ensure_tokens(key, nullptr, remote_namespace);
+  } else if (!local && !withdrawn) {
+    auto tokens = co_await ensure_tokens(key, nullptr, remote_namespace, false);
     if (!tokens) done = std::unexpected(std::move(tokens.error()));
   }
   if (!done) co_return Outcome::retry(std::move(done.error()));
@@ -308,12 +308,13 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
   }
   if (plan.copy_status && local) {
     if (remote) tell_left_out(*local, *remote);
-    const core::StatusContext status_context{.provider = forging_.clusters.remote,
-                                             .node_ip = context_.settings.node_ip,
-                                             .addresses = addresses_ ? &*addresses_ : nullptr,
-                                             .reflect_ips = context_.settings.reflect_ips,
-                                             .warning = memory_of(key, local->uid()).questions.words(),
-                                             .api_server_trouble = core::api_server_trouble(*local, forging_)};
+    const core::StatusContext status_context{
+        .provider = forging_.clusters.remote,
+        .node_ip = context_.settings.node_ip,
+        .addresses = addresses_ ? &*addresses_ : nullptr,
+        .reflect_ips = context_.settings.reflect_ips,
+        .warning = memory_of(key, local->uid()).questions.words(),
+        .api_server_trouble = core::api_server_trouble(*local, forging_, mounts_tokens)};
     auto wanted = core::forge_local_status(*local, remote ? &*remote : nullptr, shadow ? &*shadow : nullptr,
                                            status_context, context_.clock.wall());
     if (wanted) {

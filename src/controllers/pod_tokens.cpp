@@ -17,8 +17,6 @@ constexpr std::string_view token_secrets = api::labels::service_account_name;
 
 }  // namespace
 
-bool PodController::gives_tokens() const { return context_.settings.api_server_mode != core::ApiServerMode::never; }
-
 void PodController::watch_tokens(const std::string& local, Twin& twin) {
   twin.tokens = provider_.caches.acquire({.resource = kube::resources::secrets,
                                           .ns = twin.remote,
@@ -30,7 +28,7 @@ void PodController::watch_tokens(const std::string& local, Twin& twin) {
 
 asio::awaitable<kube::Outcome> PodController::look_for_tokens(std::string local) {
   const Twin* twin = find_twin(local);
-  if (!twin || twin->withdrawn || twin->tokens || !gives_tokens()) co_return kube::Outcome::done();
+  if (!twin || twin->withdrawn || twin->tokens) co_return kube::Outcome::done();
   const std::string remote = twin->remote;
   bool found = false;
   auto listed = co_await kube::list_all(
@@ -49,14 +47,24 @@ asio::awaitable<kube::Outcome> PodController::look_for_tokens(std::string local)
   co_return kube::Outcome::done();
 }
 
-asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensure_tokens(
-    kube::ObjectKey key, const kube::Object* local, std::string remote_namespace) {
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensure_tokens(kube::ObjectKey key,
+                                                                                          const kube::Object* local,
+                                                                                          std::string remote_namespace,
+                                                                                          bool is_mounted) {
   const kube::ObjectKey secret_key{remote_namespace, core::token_secret_name(key.name)};
   std::optional<kube::Object> secret;
-  if (Twin* twin = find_twin(key.ns); twin && twin->tokens) secret = twin->tokens->find(secret_key);
+  if (Twin* twin = find_twin(key.ns); twin && twin->tokens) {
+    if (!twin->knows_tokens()) co_return std::optional<kube::Duration>();
+    secret = twin->tokens->find(secret_key);
+  }
   core::IssuedTokens issued;
   if (local) issued = memory_of(key, local->uid()).tokens;
-  core::TokenPlan plan = core::plan_tokens(local, secret ? &*secret : nullptr, issued, forging_, context_.clock.wall());
+  // Another process has asked for them.
+  if (local && secret && issued.empty() && core::is_token_secret(*secret, forging_.clusters) &&
+      secret->annotation(api::annotations::token_pod_uid) == local->uid())
+    issued = core::read_token_secret(*secret);
+  core::TokenPlan plan =
+      core::plan_tokens(local, secret ? &*secret : nullptr, issued, forging_, context_.clock.wall(), is_mounted);
   if (plan.refuse_foreign) {
     if (local)
       context_.events.warning(*local, kube::resources::pods, reasons::failed_tokens,
@@ -71,7 +79,6 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
     if (Twin* twin = find_twin(key.ns); twin && twin->tokens) twin->tokens->observe_gone(secret_key, plan.delete_uid);
   }
   if (!local) co_return std::optional<kube::Duration>();
-  if (secret && issued.empty() && plan.delete_uid.empty()) issued = core::read_token_secret(*secret);
   for (const core::TokenRequest& request : plan.to_request) {
     const kube::ObjectKey account{key.ns, core::service_account_of(*local)};
     auto answer = co_await context_.home.api().post(kube::resources::service_accounts, account, "token",
@@ -86,7 +93,9 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
     if (!token) co_return std::unexpected(std::move(token.error()));
     issued[request.key] = std::move(*token);
   }
-  if (!plan.to_request.empty()) {
+  // Somebody may have deleted it while its tokens are good.
+  const bool is_missing = !secret && plan.next_check;
+  if (!plan.to_request.empty() || is_missing) {
     const kube::Object wanted = core::forge_token_secret(*local, remote_namespace, issued, forging_);
     auto applied = co_await provider_.api.apply(kube::resources::secrets, wanted, api::reflection_manager);
     if (!applied) co_return kube::fail(std::move(applied.error()), "reflecting the service-account tokens");

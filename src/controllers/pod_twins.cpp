@@ -94,7 +94,7 @@ PodController::Twin& PodController::start_twin(const std::string& local, const s
   if (context_.settings.api_server_mode == core::ApiServerMode::always) watch_tokens(local, twin);
   // Another virtual node may have read it before.
   if (twin.has_synced()) synced();
-  if (gives_tokens()) enqueue({local, {}});
+  enqueue({local, {}});
   return twin;
 }
 

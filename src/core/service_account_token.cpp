@@ -107,15 +107,17 @@ bool is_token_secret(const kube::Object& secret, const ClusterPair& clusters) {
 }
 
 TokenPlan plan_tokens(const kube::Object* local_pod, const kube::Object* secret, const IssuedTokens& issued,
-                      const ForgingContext& ctx, kube::WallTime now) {
+                      const ForgingContext& ctx, kube::WallTime now, bool is_mounted) {
   TokenPlan plan;
   const bool ours = secret && is_token_secret(*secret, ctx.clusters);
-  const auto requests = local_pod && api_server_support_of(*local_pod, ctx) == ApiServerSupport::token_api
-                            ? collect_token_requests(*local_pod)
-                            : std::vector<TokenRequest>();
+  const bool is_vetoed = local_pod && local_pod->annotation(annotations::api_server_support) == "disabled";
+  const bool is_given =
+      local_pod && !is_vetoed && (is_mounted || api_server_support_of(*local_pod, ctx) == ApiServerSupport::token_api);
+  const auto requests = is_given ? collect_token_requests(*local_pod) : std::vector<TokenRequest>();
   if (requests.empty()) {
-    // Another virtual node's Secrets are its own to remove.
-    if (ours && secret->label(labels::node_name) == ctx.node_name && !secret->is_deleting())
+    // Another virtual node's Secrets are its own to remove. A pod that lives may still run with its own.
+    const bool may_be_used = ours && local_pod && !is_vetoed && belongs_to(*secret, *local_pod);
+    if (ours && !may_be_used && secret->label(labels::node_name) == ctx.node_name && !secret->is_deleting())
       plan.delete_uid = std::string(secret->uid());
     return plan;
   }

@@ -69,7 +69,9 @@ class PodController {
     bool withdrawn = false;  ///< nothing is sent to it any more; it is watched until its pods are gone
     kube::InformerHandle shadows, pods, tokens;
     reflector::ReflectionCounters counters;
-    bool has_synced() const { return shadows->has_synced() && pods->has_synced() && (!tokens || tokens->has_synced()); }
+    bool has_synced() const { return shadows->has_synced() && pods->has_synced(); }
+    /// What tokens there are is waited for only by those who use them.
+    bool knows_tokens() const { return !tokens || tokens->has_synced(); }
   };
   /// What is remembered of one local pod.
   struct Memory {
@@ -118,16 +120,17 @@ class PodController {
   asio::awaitable<kube::Result<void>> tell_grace(kube::ObjectKey key, kube::Object shadow, std::int64_t seconds);
   /// How long the provider may still take to end the pod so. After that it is given up.
   kube::Duration await_ending(const kube::Object& local, std::int64_t seconds);
-  bool gives_tokens() const;
   /// Watches the Secrets with tokens in a twin: from the first pod on that needs one.
   void watch_tokens(const std::string& local, Twin& twin);
   /// Does so where such a Secret of this node is there, which may be all that is left of a pod: of one that went while
   /// this process was down. The key without a name of a pod stands for this.
   asio::awaitable<kube::Outcome> look_for_tokens(std::string local);
-  /// Brings the Secret with the pod's tokens up to date; answers when to look again.
+  /// Brings the Secret with the pod's tokens up to date; answers when to look again. `is_mounted`: its ShadowPod mounts
+  /// it. Does nothing before it is known what tokens there are, which brings the pod back.
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> ensure_tokens(kube::ObjectKey key,
                                                                              const kube::Object* local,
-                                                                             std::string remote_namespace);
+                                                                             std::string remote_namespace,
+                                                                             bool is_mounted);
   /// How long a refused pod must not ask again, because it did a moment ago, or because another one of its demand asks
   /// for it; nothing = it asks now.
   std::optional<kube::Duration> wait_for_room(const kube::Object& local, std::string_view remote_namespace);

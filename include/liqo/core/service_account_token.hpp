@@ -58,9 +58,11 @@ struct TokenPlan {
   std::vector<TokenRequest> to_request;      ///< ask for these, then apply the Secret
   std::optional<kube::WallTime> next_check;  ///< nothing to do until then (add jitter of up to 30 s)
 };
-/// Decides. `local_pod` may be null (gone: the Secret is deleted). `issued` are the tokens known so far.
+/// Decides. `local_pod` may be null (gone: the Secret is deleted). `issued` are the tokens known so far. What a
+/// ShadowPod mounts (`is_mounted`) is renewed whatever the mode and the address are by now, unless the pod's annotation
+/// says `disabled`: without its Secret a pod that is made again would not start.
 TokenPlan plan_tokens(const kube::Object* local_pod, const kube::Object* secret, const IssuedTokens& issued,
-                      const ForgingContext& ctx, kube::WallTime now);
+                      const ForgingContext& ctx, kube::WallTime now, bool is_mounted);
 
 /// The Secret for server-side apply (manager reflection.liqo.io, force).
 kube::Object forge_token_secret(const kube::Object& local_pod, std::string_view remote_namespace,

@@ -152,10 +152,12 @@ bool mounts_tokens(const kube::Object& shadow) {
   return false;
 }
 
-std::string api_server_trouble(const kube::Object& local_pod, const ForgingContext& ctx) {
+std::string api_server_trouble(const kube::Object& local_pod, const ForgingContext& ctx, bool has_tokens) {
   const std::string_view asked = local_pod.annotation(api::annotations::api_server_support);
   if (asked == "disabled" || asked == "remote" || knows_home_api_server(ctx)) return {};
   if (!wants_home_api_server(local_pod, ctx) || collect_token_requests(local_pod).empty()) return {};
+  // Its ShadowPod was made when there was an address, or when all pods had tokens.
+  if (ctx.api_server_mode == ApiServerMode::needed && has_tokens) return {};
   return "Pods in cluster " + ctx.clusters.remote + " do not know the address of the API server of cluster " +
          ctx.clusters.local + " (--home-api-server-host of liqod): " +
          (ctx.api_server_mode == ApiServerMode::needed ? "this one has no token for it."

@@ -364,6 +364,41 @@ TEST_CASE("pods that need the API server of home get tokens, and those that have
   CHECK(world.reaches([&] { return !has_token("robot"); }, 2min));
 }
 
+TEST_CASE("pods keep their tokens when fewer are to get any, until they go") {
+  for (const core::ApiServerMode narrowed : {core::ApiServerMode::needed, core::ApiServerMode::never}) {
+    CAPTURE(int(narrowed));
+    const std::string host = narrowed == core::ApiServerMode::needed ? "10.0.0.1" : "";
+    Offloading world({}, {.api_server_mode = core::ApiServerMode::always, .api_server_host = "10.0.0.1"});
+    world.apply(resources::service_accounts, kube::Object::make(resources::service_accounts, {shop, "default"}));
+    kube::Object pod = kube::Object::make(resources::pods, {shop, "web"});
+    const json::object source{{"serviceAccountToken", json::object{{"path", "token"}}}};
+    pod.mutable_spec() = json::object{
+        {"nodeName", "milan"},
+        {"serviceAccountName", "default"},
+        {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}},
+        {"volumes", json::array{json::object{{"name", "kube-api-access-x"},
+                                             {"projected", json::object{{"sources", json::array{source}}}}}}}};
+    world.apply(resources::pods, pod);
+    world.run_at_milan("web");
+    const auto token = [&] { return world.at_milan(resources::secrets, "web-token"); };
+    REQUIRE(token().has_value());
+    world.stop();
+    world.start({.api_server_mode = narrowed, .api_server_host = host});
+    world.pass(2min);
+    REQUIRE(token().has_value());
+    // It is renewed as before, and made again where somebody deletes it.
+    const std::string expires(token()->annotation(api::annotations::token_expiration));
+    CHECK(world.reaches([&] { return token() && token()->annotation(api::annotations::token_expiration) > expires; },
+                        2h));
+    REQUIRE(world.milan.remove(resources::secrets, {twin, "web-token"}, {}, "milan"));
+    CHECK(world.reaches([&] { return token().has_value(); }, 1min));
+    (void)world.server.remove(resources::pods, {shop, "web"}, {}, "user");
+    world.pass(10s);
+    (void)world.milan.remove(resources::pods, {twin, "web"}, {.grace_period_seconds = 0}, "milan");
+    CHECK(world.reaches([&] { return !token().has_value(); }, 2min));
+  }
+}
+
 TEST_CASE("where pods stay at home, all Secrets of the namespace are at the provider") {
   Offloading world;
   kube::Object secret = kube::Object::make(resources::secrets, {shop, "plain"});

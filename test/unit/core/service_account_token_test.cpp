@@ -105,22 +105,22 @@ TEST_CASE("the Secret is as the wire has it") {
 TEST_CASE("tokens are asked for when they are missing or old") {
   const kube::Object pod = pod_with_tokens();
   const auto ctx = token_context();
-  const auto fresh = plan_tokens(&pod, nullptr, {}, ctx, at());
+  const auto fresh = plan_tokens(&pod, nullptr, {}, ctx, at(), false);
   CHECK(fresh.to_request.size() == 2);
   CHECK_FALSE(fresh.next_check.has_value());
 
   const auto issued = both(at(5000s));
   const kube::Object secret = secret_of(pod, issued);
-  const auto rest = plan_tokens(&pod, &secret, issued, ctx, at());
+  const auto rest = plan_tokens(&pod, &secret, issued, ctx, at(), false);
   CHECK(rest.to_request.empty());
   CHECK(rest.next_check == at(4000s));
 
   IssuedTokens half = issued;
   half.erase(half.begin());
-  CHECK(plan_tokens(&pod, &secret, half, ctx, at()).to_request.size() == 1);
-  CHECK(plan_tokens(&pod, &secret, both(at(-1min)), ctx, at()).to_request.size() == 2);
+  CHECK(plan_tokens(&pod, &secret, half, ctx, at(), false).to_request.size() == 1);
+  CHECK(plan_tokens(&pod, &secret, both(at(-1min)), ctx, at(), false).to_request.size() == 2);
   // The cached tokens are enough to make a deleted Secret again.
-  CHECK(plan_tokens(&pod, nullptr, issued, ctx, at()).to_request.empty());
+  CHECK(plan_tokens(&pod, nullptr, issued, ctx, at(), false).to_request.empty());
 }
 
 TEST_CASE("each token is renewed when a fifth of its life is left") {
@@ -134,21 +134,43 @@ TEST_CASE("a Secret of another pod goes, one of somebody else stays") {
   const kube::Object pod = pod_with_tokens();
   const auto ctx = token_context();
   kube::Object secret = secret_of(pod, both(at(1h)));
-  CHECK(plan_tokens(nullptr, &secret, {}, ctx, at()).delete_uid == "t1");
+  CHECK(plan_tokens(nullptr, &secret, {}, ctx, at(), false).delete_uid == "t1");
   secret.set_annotation("offloading.liqo.io/service-account-for-pod-uid", "u0");
-  CHECK(plan_tokens(&pod, &secret, {}, ctx, at()).delete_uid == "t1");
+  CHECK(plan_tokens(&pod, &secret, {}, ctx, at(), false).delete_uid == "t1");
   secret.mutable_metadata()["labels"].as_object().erase("offloading.liqo.io/origin");
-  const auto plan = plan_tokens(&pod, &secret, {}, ctx, at());
+  const auto plan = plan_tokens(&pod, &secret, {}, ctx, at(), false);
   CHECK(plan.refuse_foreign);
   CHECK(plan.to_request.empty());
-  CHECK(plan_tokens(nullptr, &secret, {}, ctx, at()).delete_uid == "");
+  CHECK(plan_tokens(nullptr, &secret, {}, ctx, at(), false).delete_uid == "");
 }
 
 TEST_CASE("nothing is asked for where the API server is not reached with tokens") {
   const kube::Object pod = pod_with_tokens();
-  CHECK(plan_tokens(&pod, nullptr, {}, context(), at()).to_request.empty());
+  CHECK(plan_tokens(&pod, nullptr, {}, context(), at(), false).to_request.empty());
   const kube::Object plain = local_pod();
-  CHECK(plan_tokens(&plain, nullptr, {}, token_context(), at()).to_request.empty());
+  CHECK(plan_tokens(&plain, nullptr, {}, token_context(), at(), false).to_request.empty());
+}
+
+TEST_CASE("what is mounted is renewed in every mode, until the pod goes or says that it shall not be") {
+  kube::Object pod = pod_with_tokens();
+  const kube::Object secret = secret_of(pod, both(at(1h)));
+  for (const ApiServerMode mode : {ApiServerMode::never, ApiServerMode::needed}) {
+    ForgingContext ctx = context();
+    ctx.api_server_mode = mode;
+    const auto plan = plan_tokens(&pod, &secret, both(at(-1min)), ctx, at(), true);
+    CHECK(plan.to_request.size() == 2);
+    CHECK(plan.delete_uid == "");
+    // A pod whose ShadowPod is gone may run still.
+    CHECK(plan_tokens(&pod, &secret, {}, ctx, at(), false).delete_uid == "");
+    CHECK(plan_tokens(nullptr, &secret, {}, ctx, at(), false).delete_uid == "t1");
+    kube::Object other = pod_with_tokens();
+    other.mutable_metadata()["uid"] = "u2";
+    CHECK(plan_tokens(&other, &secret, {}, ctx, at(), false).delete_uid == "t1");
+  }
+  pod.set_annotation("liqo.io/api-server-support", "disabled");
+  const auto refused = plan_tokens(&pod, &secret, {}, token_context(), at(), true);
+  CHECK(refused.to_request.empty());
+  CHECK(refused.delete_uid == "t1");
 }
 
 TEST_CASE("after a restart the tokens come back from the Secret") {

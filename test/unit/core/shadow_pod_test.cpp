@@ -267,17 +267,18 @@ TEST_CASE("tokens are for pods that need them, where the API server of home has 
     ctx.api_server_mode = ApiServerMode::needed;
     // Nobody can use a token there: none is given away.
     CHECK(api_server_support_of(pod, ctx) == (c.gets == token_api ? disabled : c.gets));
-    CHECK(api_server_trouble(pod, ctx).contains("this one has no token") == c.is_told);
+    CHECK(api_server_trouble(pod, ctx, false).contains("this one has no token") == c.is_told);
+    CHECK(api_server_trouble(pod, ctx, true).empty());
     ctx.api_server_mode = ApiServerMode::always;
-    CHECK(api_server_trouble(pod, ctx).contains("asks kubernetes.default") ==
+    CHECK(api_server_trouble(pod, ctx, false).contains("asks kubernetes.default") ==
           (api_server_support_of(pod, ctx) == token_api));
     ctx.api_server_host = "10.0.0.1";
-    CHECK(api_server_trouble(pod, ctx).empty());
+    CHECK(api_server_trouble(pod, ctx, false).empty());
     CHECK(mounts_tokens(forge_shadow_pod(pod, "shop-rome", ctx)->shadow) ==
           (api_server_support_of(pod, ctx) == token_api));
     ctx.api_server_mode = ApiServerMode::needed;
     CHECK(api_server_support_of(pod, ctx) == c.gets);
-    CHECK(api_server_trouble(pod, ctx).empty());
+    CHECK(api_server_trouble(pod, ctx, false).empty());
     ctx.api_server_mode = ApiServerMode::never;
     CHECK(api_server_support_of(pod, ctx) == (c.gets == remote ? remote : disabled));
   }

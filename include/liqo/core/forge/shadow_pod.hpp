@@ -28,7 +28,7 @@ ApiServerSupport api_server_support_of(const kube::Object& local_pod, const Forg
 bool mounts_tokens(const kube::Object& shadow);
 
 /// What the pod is told where it would get, or gets, tokens for an API server whose address nobody has said; "" = all
-/// is well.
-std::string api_server_trouble(const kube::Object& local_pod, const ForgingContext& ctx);
+/// is well. `has_tokens`: its ShadowPod mounts them already.
+std::string api_server_trouble(const kube::Object& local_pod, const ForgingContext& ctx, bool has_tokens);
 
 }  // namespace liqo::core
