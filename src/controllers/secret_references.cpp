@@ -9,13 +9,6 @@
 namespace liqo::controllers {
 namespace {
 
-/// Pods that have ephemeral containers, each by its own key.
-constexpr std::string_view with_ephemeral = "with-ephemeral-containers";
-
-void index_ephemeral(const kube::Object& pod, std::vector<std::string>& out) {
-  if (!kube::array_at(pod.spec(), {"ephemeralContainers"}).empty()) out.push_back(pod.key().text());
-}
-
 /// Of a ServiceAccount only what it pulls images by is needed here.
 void keep_pull_secrets(kube::json::object& tree) {
   kube::json::object kept, metadata;
@@ -51,7 +44,6 @@ void SecretReferences::set_nodes(const std::set<std::string>& nodes) {
     Node& node = nodes_[name];
     node.pods =
         home_.acquire({.resource = kube::resources::pods, .selection = {.field_selector = "spec.nodeName=" + name}});
-    node.pods->add_index(std::string(with_ephemeral), index_ephemeral);
     node.pods.subscribe([this, name](const kube::ObjectKey& key) { read(name, key); });
     for (const kube::ObjectKey& key : node.pods->store().keys()) read(name, key);
   }
@@ -61,8 +53,7 @@ void SecretReferences::read(const std::string& node, const kube::ObjectKey& key)
   Node& at = nodes_.at(node);
   const std::string_view uid = at.pods->store().uid(key);
   const auto known = at.read.find(key);
-  const bool is_as_known = known == at.read.end() ? uid.empty() : known->second.uid == uid;
-  if (is_as_known && at.pods->store().keys(with_ephemeral, key.text()).empty()) return;
+  if (known == at.read.end() ? uid.empty() : known->second.uid == uid) return;
   Pod before = known == at.read.end() ? Pod{} : std::move(known->second);
   if (known != at.read.end()) at.read.erase(known);
   Pod now{.uid = std::string(uid)};

@@ -12,9 +12,8 @@
 namespace liqo::controllers {
 
 /// Counts references by namespace: those of pods, those by which the ServiceAccounts of these pods pull images, and
-/// those that it is told of. A pod refers to what it refers to from its creation on, and is read once; only one with
-/// ephemeral containers, which may get more of them, is read whenever it changes. Of ServiceAccounts there is one watch
-/// at home, for all namespaces and providers. One thread.
+/// those that it is told of. A pod refers to what it refers to from its creation on, and is read once. Of
+/// ServiceAccounts there is one watch at home, for all namespaces and providers. One thread.
 class SecretReferences {
  public:
   using Handler = std::function<void(const std::string& ns)>;
