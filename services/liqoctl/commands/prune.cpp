@@ -3,6 +3,7 @@
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/namespace_offloading.hpp"
 #include "liqo/core/mapping/namespaces.hpp"
 #include "model/leftover_secrets.hpp"
 #include "session.hpp"
@@ -14,6 +15,17 @@ namespace {
 
 namespace kinds = liqo::api::kinds;
 using kube::Errc;
+
+/// What refers to Secrets: itself, or by the pods that it makes.
+constexpr kube::Resource referring[] = {kube::resources::pods,
+                                        kinds::ingresses,
+                                        kube::resources::service_accounts,
+                                        {"apps", "v1", "deployments", "Deployment"},
+                                        {"apps", "v1", "statefulsets", "StatefulSet"},
+                                        {"apps", "v1", "daemonsets", "DaemonSet"},
+                                        {"apps", "v1", "replicasets", "ReplicaSet"},
+                                        {"batch", "v1", "jobs", "Job"},
+                                        {"batch", "v1", "cronjobs", "CronJob"}};
 
 struct PruneFlags {
   std::string ns;  ///< at home; "" = all that are offloaded
@@ -41,12 +53,32 @@ asio::awaitable<Result<std::map<std::string, std::string>>> twins_of(Cluster& co
 /// Adds what objects of a namespace refer to. One kind that this user may not list is an error: what it refers to would
 /// look as if nobody needed it.
 asio::awaitable<Result<void>> read_references(Cluster& cluster, std::string ns, std::set<std::string>& into) {
-  for (const kube::Resource& kind : {kube::resources::pods, kinds::ingresses, kube::resources::service_accounts}) {
+  for (const kube::Resource& kind : referring) {
     auto found = co_await cluster.list(kind, ns);
-    if (!found) co_return std::unexpected(std::move(found.error()));
+    if (!found)
+      co_return kube::fail(std::move(found.error()), "nothing is deleted, because which Secrets the " +
+                                                         std::string(kind.plural) + " of namespace " + ns +
+                                                         " use is not known");
     for (const Object& object : *found) model::add_references(object, into);
   }
   co_return Result<void>();
+}
+
+/// Adds the Secrets at home that are to be copied whatever refers to them.
+asio::awaitable<Result<void>> read_allowed(Cluster& consumer, std::string ns, std::set<std::string>& into) {
+  auto found = co_await consumer.list(kube::resources::secrets, ns);
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  for (const Object& secret : *found)
+    if (secret.has_annotation(liqo::api::annotations::allow_reflection)) into.emplace(secret.name());
+  co_return Result<void>();
+}
+
+/// Whether the pods of a namespace stay at home, so that its Secrets are there for workloads of the provider.
+asio::awaitable<Result<bool>> keeps_pods(Cluster& consumer, std::string ns) {
+  auto found = co_await consumer.find(kinds::namespace_offloadings,
+                                      {std::move(ns), std::string(liqo::api::namespace_offloading_name)});
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  co_return *found&& liqo::api::NamespaceOffloading(**found).pod_strategy() == liqo::api::PodOffloadingStrategy::local;
 }
 
 asio::awaitable<Result<std::vector<Leftover>>> find_leftovers(const Session::Pair& pair, const PruneFlags& flags) {
@@ -57,7 +89,12 @@ asio::awaitable<Result<std::vector<Leftover>>> find_leftovers(const Session::Pai
   std::vector<Leftover> out;
   for (const auto& [local, twin] : *twins) {
     if (!flags.ns.empty() && flags.ns != local) continue;
+    auto stays = co_await keeps_pods(*pair.consumer, local);
+    if (!stays) co_return std::unexpected(std::move(stays.error()));
+    if (*stays) continue;
     std::set<std::string> referred;
+    if (auto read = co_await read_allowed(*pair.consumer, local, referred); !read)
+      co_return std::unexpected(std::move(read.error()));
     for (const auto& [cluster, ns] : {std::pair{pair.consumer, local}, std::pair{pair.provider, twin}})
       if (auto read = co_await read_references(*cluster, ns, referred); !read)
         co_return std::unexpected(std::move(read.error()));
@@ -91,13 +128,20 @@ Answer prune_secrets(Session& session, const PruneFlags& flags) {
                                           pair->provider_id + " will be deleted; those at home stay.");
       !yes)
     co_return yes;
+  std::size_t deleted = 0;
   for (const Leftover& one : *leftovers) {
     // One that has changed since may be in use by now.
     auto removed = co_await provider.remove(kube::resources::secrets, {one.twin, one.name},
                                             {.uid = one.uid, .resource_version = one.version});
+    if (!removed && removed.error().is_conflict()) {
+      session.output().warn(provider.scope(), "Secret " + one.twin + "/" + text::printable(one.name) +
+                                                  " has changed since it was looked at, and stays");
+      continue;
+    }
     if (!removed) co_return std::unexpected(std::move(removed.error()));
+    if (*removed) ++deleted;
   }
-  session.output().success(provider.scope(), count + " copies of Secrets deleted");
+  session.output().success(provider.scope(), std::to_string(deleted) + " copies of Secrets deleted");
   co_return Result<void>();
 }
 
@@ -111,10 +155,12 @@ void add_prune(CommandLine& line) {
        .two_clusters = true,
        .writes = true,
        .asks = true,
-       .examples = "  liqoctl prune secrets --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml --dry-run\n"
-                   "  liqoctl prune secrets --remote-kubeconfig=provider.yaml --offloaded-namespace=demo\n"
-                   "The Go version copies all Secrets of an offloaded namespace. liqod goes on with those that\n"
-                   "something refers to, and leaves the others where they are."},
+       .examples =
+           "  liqoctl prune secrets --kubeconfig=consumer.yaml --remote-kubeconfig=provider.yaml --dry-run\n"
+           "  liqoctl prune secrets --remote-kubeconfig=provider.yaml --offloaded-namespace=demo\n"
+           "The Go version copies all Secrets of an offloaded namespace. liqod goes on with those that\n"
+           "something refers to, and leaves the others where they are. In use is what pods, templates of pods,\n"
+           "ServiceAccounts and Ingresses of either side name, and all where pods stay at home."},
       [flags](Session& session) { return prune_secrets(session, *flags); });
   app.option("--offloaded-namespace", flags->ns, "Only of this namespace at home (default all that are offloaded)")
       .type_name("NAME");

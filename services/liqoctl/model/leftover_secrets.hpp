@@ -10,8 +10,8 @@
 
 namespace liqoctl::model {
 
-/// Adds the names of the Secrets that an object refers to: a Pod, an Ingress or a ServiceAccount. Of others there are
-/// none.
+/// Adds the names of the Secrets that an object refers to: a Pod, what makes pods of a template, an Ingress (with what
+/// its annotations may name) or a ServiceAccount. Of others there are none.
 void add_references(const kube::Object& object, std::set<std::string>& into);
 
 /// Of the Secrets of one twin those that the Go version has copied from this consumer, and that liqod at home has not

@@ -29,16 +29,20 @@ TEST_CASE("of the copies that Go made those are left over that nothing refers to
   CHECK(found.front().name() == "left");
 }
 
-TEST_CASE("pods, Ingresses and ServiceAccounts refer to Secrets, and nothing else does") {
+TEST_CASE("pods, what makes pods, Ingresses and ServiceAccounts refer to Secrets, and nothing else does") {
   std::set<std::string> names;
   for (
       const char* text :
       {R"({"kind":"Pod","metadata":{"name":"x"},"spec":{"volumes":[{"secret":{"secretName":"volume"}}],"imagePullSecrets":[{"name":"pull"}]}})",
-       R"({"kind":"Ingress","metadata":{"name":"x"},"spec":{"tls":[{"secretName":"certificate"}]}})",
+       R"({"kind":"Pod","metadata":{"name":"y"},"spec":{"ephemeralContainers":[{"envFrom":[{"secretRef":{"name":"debug"}}]}]}})",
+       R"({"kind":"Ingress","metadata":{"name":"x","annotations":{"a":"users","b":"shop/authority"}},"spec":{"tls":[{"secretName":"certificate"}]}})",
+       R"({"kind":"Deployment","metadata":{"name":"x"},"spec":{"template":{"spec":{"containers":[{"envFrom":[{"secretRef":{"name":"deployment"}}]}]}}}})",
+       R"({"kind":"CronJob","metadata":{"name":"x"},"spec":{"jobTemplate":{"spec":{"template":{"spec":{"imagePullSecrets":[{"name":"nightly"}]}}}}}})",
        R"({"kind":"ServiceAccount","metadata":{"name":"x"},"imagePullSecrets":[{"name":"registry"}]})",
        R"({"kind":"Other","metadata":{"name":"x"},"spec":{"tls":[{"secretName":"no"}]}})"})
     add_references(*kube::Object::parse(text), names);
-  CHECK(names == std::set<std::string>{"certificate", "pull", "registry", "volume"});
+  CHECK(names == std::set<std::string>{"authority", "certificate", "debug", "deployment", "nightly", "pull", "registry",
+                                       "users", "volume"});
 }
 
 }  // namespace
