@@ -65,6 +65,10 @@ Answer validate_namespace_offloading(const Request& request) {
   if (pods != value(before, "podOffloadingStrategy", "LocalAndRemote") && pods != "LocalAndRemote")
     answer.warnings.push_back("pods that run already stay where they are, also where the strategy " +
                               std::string(pods) + " would not have them");
+  if (pods == "Local" && value(before, "podOffloadingStrategy", "LocalAndRemote") != "Local")
+    answer.warnings.push_back("with the strategy Local all Secrets of namespace " + request.ns +
+                              " are copied to its providers, for workloads there, unless an AllowList or " +
+                              "liqo.io/skip-reflection says otherwise");
   return answer;
 }
 

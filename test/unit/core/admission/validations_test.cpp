@@ -328,7 +328,10 @@ TEST_CASE("a NamespaceOffloading is validated as a whole") {
   check(update("{}", R"({"namespaceMappingStrategy":"EnforceSameName"})"),
         "namespaceMappingStrategy cannot be changed");
   check(update(R"({"remoteNamespaceName":"a"})", R"({"remoteNamespaceName":"b"})"), "remoteNamespaceName cannot be");
-  CHECK(update("{}", R"({"podOffloadingStrategy":"Local"})").warnings.size() == 1);
+  const auto warned = update("{}", R"({"podOffloadingStrategy":"Local"})").warnings;
+  REQUIRE(warned.size() == 2);
+  CHECK(warned.back().contains("all Secrets of namespace"));
+  CHECK(update("{}", R"({"podOffloadingStrategy":"Remote"})").warnings.size() == 1);
   CHECK(update(R"({"podOffloadingStrategy":"Local"})", "{}").warnings.empty());
 }
 
