@@ -161,6 +161,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   std::string lease_duration = "40s", ping_interval = "10s", ping_timeout = "5s", webhook_lifetime = "2160h",
               certificate_validity = "2160h";
   std::optional<bool> all_tokens;
+  std::optional<liqo::core::ApiServerMode> tokens;
   std::vector<std::string> extra_labels, extra_annotations, twin_names;
   std::string peer_interval = "15s", peer_timeout = "5s", stop_delay = "5s", silence = "0", withdrawal_grace = "10m";
 
@@ -268,7 +269,7 @@ ParsedOptions parse_options(int argc, char** argv) {
       {{"never", int(ApiServerMode::never)},
        {"needed", int(ApiServerMode::needed)},
        {"always", int(ApiServerMode::always)}},
-      [&settings](int number) { settings.api_server_mode = ApiServerMode(number); },
+      [&tokens](int number) { tokens = ApiServerMode(number); },
       "Which offloaded pods get service-account tokens for the API server of this cluster: those that run as a service "
       "account of their own or are annotated liqo.io/api-server-support=home, where --home-api-server-host says its "
       "address (needed), all, or none",
@@ -276,7 +277,7 @@ ParsedOptions parse_options(int argc, char** argv) {
       ->default_str("needed");
   app.add_flag_function(
       "--enable-apiserver-support", [&all_tokens](std::int64_t times) { all_tokens = times > 0; },
-      "As --apiserver-support=always, or, with =false, never; wins over that");
+      "As --apiserver-support=always, or, with =false, never; must not say another thing than that");
   add_text(app, "--home-api-server-host", settings.api_server_host,
            "Host by which offloaded pods reach that API server; without it nobody knows, and with always they ask "
            "kubernetes.default");
@@ -473,7 +474,15 @@ ParsedOptions parse_options(int argc, char** argv) {
       return {.exit_code = 2};
     }
   }
-  if (all_tokens) settings.api_server_mode = *all_tokens ? ApiServerMode::always : ApiServerMode::never;
+  const auto all_or_none = all_tokens ? std::optional(*all_tokens ? ApiServerMode::always : ApiServerMode::never)
+                                      : std::optional<ApiServerMode>();
+  if (tokens && all_or_none && *tokens != *all_or_none) {
+    std::cerr << "liqod: --apiserver-support and --enable-apiserver-support say different things: give one of them "
+                 "(liqod --help tells the options)\n";
+    return {.exit_code = 2};
+  }
+  if (!tokens) tokens = all_or_none;
+  settings.api_server_mode = tokens.value_or(settings.api_server_mode);
   settings.lease_seconds = std::chrono::ceil<std::chrono::seconds>(lease).count();
   settings.lease_interval = lease / 4;
   if (options.identity.empty()) {

@@ -43,6 +43,7 @@ def usual(rome: Cluster, kubeconfig: object) -> list[object]:
         ["--cluster-id", "rome", "--listen-port", "99999999"],
         ["--cluster-id", "rome", "--node-ip", "not-an-ip"],
         ["--cluster-id", "rome", "--node-ip", "10.0.0.1", "--node-extra-labels", "tier=gold,zone"],
+        ["--cluster-id", "rome", "--node-ip", "10.0.0.1", "--apiserver-support=never", "--enable-apiserver-support"],
     ],
     ids=lambda flags: " ".join(flags),
 )

@@ -343,6 +343,9 @@ WRONG = {
     "clusterID=": "the cluster needs an ID",
     "discovery.config.clusterID=milan": "clusterID is rome and discovery.config.clusterID is milan",
     "extraArgs={--sharing-percentage=5}": "set that",
+    "enableAPIServerSupport=true,apiServer.support=never": "say both always and never of who gets tokens",
+    "apiServer.support=never,extraArgs={--enable-apiserver-support}": "say both never and always of who gets tokens",
+    "apiServer.support=never,extraArgs={--apiserver-support,always}": "extraArgs: --apiserver-support would be said twice",
 }
 
 
@@ -433,6 +436,10 @@ TOKENS = "liqo-liqod-tokens"
         ({"extraArgs": ["--apiserver-support=always"]}, True),
         ({"apiServer": {"hostForPods": "10.0.0.1"}}, True),
         ({"extraArgs": ["--home-api-server-host=10.0.0.1"]}, True),
+        ({"extraArgs": ["--apiserver-support", "always"]}, True),
+        ({"extraArgs": ["--home-api-server-host", "10.0.0.1"]}, True),
+        ({"apiServer": {"hostForPods": "10.0.0.1"}, "extraArgs": ["--apiserver-support", "never"]}, False),
+        ({"enableAPIServerSupport": True, "apiServer": {"support": "always"}}, True),
         ({"apiServer": {"hostForPods": "10.0.0.1", "support": "never"}}, False),
         ({"apiServer": {"hostForPods": "10.0.0.1"}, "extraArgs": ["--enable-apiserver-support=false"]}, False),
         ({"apiServer": {"hostForPods": "10.0.0.1"}, "extraArgs": ["--apiserver-support=never"]}, False),
