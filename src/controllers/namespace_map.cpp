@@ -203,6 +203,7 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
                         .origin = origin ? *origin : std::string(),
                         .pod_security = "baseline",
                         .liqo_namespace = context_.settings.liqo_namespace,
+                        .storage_namespace = context_.settings.storage_namespace,
                         .names = {}};
   if (tenant) {
     ctx.names = name_rules(*tenant, ctx.origin);

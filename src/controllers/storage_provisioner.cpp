@@ -280,11 +280,15 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
     co_await tell(claim, reasons::provisioning_failed, forged.error().text());
     co_return Outcome::stop(std::move(forged.error()));
   }
+  if (site.cluster.empty())
+    if (auto made = co_await ensure_storage_namespace(); !made) {
+      if (made.error().code() != kube::Errc::invalid_input) co_return Outcome::retry(std::move(made.error()));
+      co_await tell(claim, reasons::provisioning_failed, made.error().text());
+      co_return Outcome::again_after(later);
+    }
   // Before there is something to hold it for, so that nothing is left where this process ends in between.
   auto held = co_await set_finalizer(context_.home.api(), *claims_, claim, api::finalizers::storage_provisioning, true);
   if (!held) co_return Outcome::retry(std::move(held.error()));
-  if (site.cluster.empty())
-    if (auto made = co_await ensure_storage_namespace(); !made) co_return Outcome::retry(std::move(made.error()));
   auto created = co_await api_of(site).create(kinds::claims, *forged);
   if (!created && !created.error().is_already_exists()) {
     if (created.error().is_permanent())
@@ -391,12 +395,20 @@ asio::awaitable<kube::Result<void>> StorageProvisioner::ensure_storage_namespace
   kube::Api& home = context_.home.api();
   const kube::ObjectKey key{"", context_.settings.storage_namespace};
   auto found = co_await home.get(kube::resources::namespaces, key);
+  if (!found && !found.error().is_not_found()) co_return std::unexpected(std::move(found.error()));
+  // Whoever owns the namespace owns the data in it: a twin of a consumer is its own, and so is what somebody else made.
+  if (found && (found->label(api::labels::storage_provisioner) != "true" ||
+                found->has_annotation(api::annotations::managed_by_namespace_map)))
+    co_return kube::fail(kube::Errc::invalid_input,
+                         "namespace " + key.name + ", which is to hold the data, was not made for it: remove it, or " +
+                             "label it " + std::string(api::labels::storage_provisioner) +
+                             "=true where it is nobody else's");
   if (found) co_return kube::Result<void>();
-  if (!found.error().is_not_found()) co_return std::unexpected(std::move(found.error()));
   kube::Object made = kube::Object::make(kube::resources::namespaces, key);
   made.set_label(api::labels::storage_provisioner, "true");
   auto created = co_await home.create(kube::resources::namespaces, made);
-  if (!created && !created.error().is_already_exists()) co_return std::unexpected(std::move(created.error()));
+  // Also where somebody else was faster: whose it is the next look shows.
+  if (!created) co_return std::unexpected(std::move(created.error()));
   co_return kube::Result<void>();
 }
 

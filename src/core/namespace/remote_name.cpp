@@ -55,12 +55,16 @@ kube::Result<std::string> remote_namespace_name(const api::NamespaceOffloading& 
   return name;
 }
 
-std::string refuse_twin_name(std::string_view name, std::string_view liqo_namespace) {
+std::string refuse_twin_name(std::string_view name, std::string_view liqo_namespace,
+                             std::string_view storage_namespace) {
   if (!is_dns_label(name)) return "the wanted name cannot be the name of a namespace";
   if (std::ranges::find(system_namespaces, name) != std::end(system_namespaces))
     return std::string(name) + " is a system namespace of the provider; choose another name";
   if (name == liqo_namespace)
     return std::string(name) + " is Liqo's own namespace at the provider; choose another name";
+  // It would own all the data there.
+  if (name == storage_namespace)
+    return std::string(name) + " is the namespace in which the provider has its own volumes; choose another name";
   if (name.starts_with(tenant_prefix))
     return std::string(name) + " has the form of a tenant namespace, which begins with " + std::string(tenant_prefix) +
            "; choose another name";

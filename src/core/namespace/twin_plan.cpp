@@ -85,7 +85,7 @@ kube::Result<std::string> twin_pod_security(const kube::Object& tenant_namespace
 
 TwinPlan plan_twin(const api::WantedNamespace& wanted, const kube::Object* existing, const TwinContext& ctx) {
   TwinPlan plan;
-  plan.refusal = refuse_twin_name(wanted.remote, ctx.liqo_namespace);
+  plan.refusal = refuse_twin_name(wanted.remote, ctx.liqo_namespace, ctx.storage_namespace);
   if (plan.refusal.empty() && !is_dns_label(wanted.local))
     plan.refusal = "it is wanted for what cannot be the name of a namespace";
   // What exists stays, also where the policy has changed.

@@ -147,6 +147,28 @@ TEST_CASE_FIXTURE(Volumes, "a claim for a node of this cluster gets what a real 
   CHECK(reaches([&] { return !volume(made) && !has(kinds::claims, real); }));
 }
 
+TEST_CASE_FIXTURE(Volumes, "no data goes into a namespace of somebody else") {
+  kube::Object taken = kube::Object::make(resources::namespaces, {"", "real-claims"});
+  SUBCASE("that a user has made") {}
+  SUBCASE("that is a consumer's twin") {
+    taken.set_label(api::labels::storage_provisioner, "true");
+    taken.set_annotation(annotations::managed_by_namespace_map, "liqo-tenant-turin/rome");
+  }
+  apply(resources::namespaces, taken);
+  const kube::Object made = claim("data", "rome-1");
+  REQUIRE(reaches([&] { return !events(api::reasons::provisioning_failed).empty(); }));
+  CHECK(events(api::reasons::provisioning_failed).front().contains("was not made for it"));
+  CHECK_FALSE(has(kinds::claims, {"real-claims", std::string(made.uid())}));
+  CHECK_FALSE(is_held("data"));
+  // Given to it, it is used.
+  change(resources::namespaces, taken.key(), "", [](json::object& next) {
+    json::object& metadata = kube::ensure_object(next, "metadata");
+    metadata.erase("annotations");
+    kube::ensure_object(metadata, "labels")[api::labels::storage_provisioner] = "true";
+  });
+  CHECK(reaches([&] { return has(kinds::claims, {"real-claims", std::string(made.uid())}); }));
+}
+
 TEST_CASE_FIXTURE(Volumes, "the data goes with the claim, or stays where that is wanted") {
   const kube::Object made = offloaded("data");
   SUBCASE("Delete") {

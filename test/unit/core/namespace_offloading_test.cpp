@@ -128,12 +128,13 @@ TEST_CASE("the twin's name follows the strategy, and an impossible one is told w
 }
 
 TEST_CASE("names that no consumer gets") {
-  for (const char* name :
-       {"default", "kube-system", "kube-public", "kube-node-lease", "liqo", "liqo-tenant-turin", "A", ""})
-    CHECK_MESSAGE(refuse_twin_name(name, "liqo") != "", name);
+  for (const char* name : {"default", "kube-system", "kube-public", "kube-node-lease", "liqo", "liqo-storage",
+                           "liqo-tenant-turin", "A", ""})
+    CHECK_MESSAGE(refuse_twin_name(name, "liqo", "liqo-storage") != "", name);
   for (const char* name : {"shop", "liqo-demo", "kube-monitoring"})
-    CHECK_MESSAGE(refuse_twin_name(name, "liqo") == "", name);
-  CHECK(refuse_twin_name("liqo-system", "liqo-system") != "");
+    CHECK_MESSAGE(refuse_twin_name(name, "liqo", "liqo-storage") == "", name);
+  CHECK(refuse_twin_name("liqo-system", "liqo-system", "liqo-storage") != "");
+  CHECK(refuse_twin_name("storage-rome", "liqo", "storage-rome") != "");
 }
 
 TEST_CASE("a cluster is asked for a twin if any of its virtual nodes is selected") {

@@ -13,6 +13,7 @@ TwinContext ctx() {
           .origin = "rome",
           .pod_security = "baseline",
           .liqo_namespace = "liqo",
+          .storage_namespace = "liqo-storage",
           .names = {.consumer = "rome", .consumers = {"rome"}, .allowed = {}, .mistake = {}}};
 }
 

@@ -15,7 +15,9 @@ kube::Result<std::string> remote_namespace_name(const api::NamespaceOffloading& 
                                                 std::string_view local_cluster);
 
 /// Why a provider gives no consumer a namespace of this name, "" if it may have it: no name of a namespace, one of the
-/// namespaces that Kubernetes itself has, Liqo's own, or one that a tenant namespace may have.
-std::string refuse_twin_name(std::string_view name, std::string_view liqo_namespace);
+/// namespaces that Kubernetes itself has, Liqo's own, that of the real claims (whether or not there are any yet), or
+/// one that a tenant namespace may have.
+std::string refuse_twin_name(std::string_view name, std::string_view liqo_namespace,
+                             std::string_view storage_namespace);
 
 }  // namespace liqo::core

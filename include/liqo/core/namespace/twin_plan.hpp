@@ -22,7 +22,8 @@ struct TwinContext {
   std::string origin;        ///< the consumer's cluster ID, as the tenant namespace has it
   std::string pod_security;  ///< level of the twins
   std::string liqo_namespace;
-  TwinNameRules names;  ///< of twins that do not exist yet
+  std::string storage_namespace;  ///< of the real claims
+  TwinNameRules names;            ///< of twins that do not exist yet
   /// Value of the annotation that marks what was made for this map.
   std::string map_id() const { return map.text(); }
 };
