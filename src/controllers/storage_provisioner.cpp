@@ -8,6 +8,7 @@
 #include "liqo/api/virtual_node.hpp"
 #include "liqo/controllers/guarded_write.hpp"
 #include "liqo/core/quoted.hpp"
+#include "liqo/core/replication.hpp"
 #include "liqo/core/slice/policy.hpp"
 
 namespace liqo::controllers {
@@ -287,8 +288,9 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
       co_return Outcome::again_after(later);
     }
   // Before there is something to hold it for, so that nothing is left where this process ends in between.
-  auto held = co_await set_finalizer(context_.home.api(), *claims_, claim, api::finalizers::storage_provisioning, true);
+  auto held = co_await hold(claim);
   if (!held) co_return Outcome::retry(std::move(held.error()));
+  if (!*held) co_return Outcome::again_after(soon);
   auto created = co_await api_of(site).create(kinds::claims, *forged);
   if (!created && !created.error().is_already_exists()) {
     if (created.error().is_permanent())
@@ -298,6 +300,24 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
   }
   if (created) log_.info("claim made", {{"claim", claim.key()}, {"behind", site.key}, {"where", site.where}});
   co_return Outcome::again_after(soon);
+}
+
+asio::awaitable<kube::Result<bool>> StorageProvisioner::hold(kube::Object claim) {
+  kube::Api& home = context_.home.api();
+  kube::Result<kube::Object> live = kube::fail(kube::Errc::missing, "");
+  if (const auto patch = core::finalizer_patch(claim, api::finalizers::storage_provisioning, true))
+    live = co_await home.patch(kinds::claims, claim.key(), kube::PatchType::merge, json::serialize(*patch));
+  else
+    live = co_await home.get(kinds::claims, claim.key());
+  if (!live && live.error().is_not_found()) {
+    claims_->observe_gone(claim.key(), claim.uid());
+    co_return false;
+  }
+  if (!live) co_return kube::fail(std::move(live.error()), "holding the claim");
+  const bool is_held =
+      live->uid() == claim.uid() && !live->is_deleting() && live->has_finalizer(api::finalizers::storage_provisioning);
+  claims_->observe(std::move(*live));
+  co_return is_held;
 }
 
 asio::awaitable<Outcome> StorageProvisioner::create_volume(kube::Object claim, kube::Object backing, Site& site) {

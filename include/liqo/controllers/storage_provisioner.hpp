@@ -51,6 +51,8 @@ class StorageProvisioner final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile_claim(kube::ObjectKey key);
   asio::awaitable<kube::Outcome> reconcile_volume(kube::ObjectKey key);
   asio::awaitable<kube::Outcome> create_backing(kube::Object claim, Site& site);
+  /// Puts our finalizer on the claim; false where the claim has gone meanwhile, or goes.
+  asio::awaitable<kube::Result<bool>> hold(kube::Object claim);
   asio::awaitable<kube::Outcome> create_volume(kube::Object claim, kube::Object backing, Site& site);
   asio::awaitable<kube::Outcome> carry_out(kube::Object claim, kube::Object volume, core::storage::VolumePlan plan,
                                            Site& site);

@@ -169,6 +169,21 @@ TEST_CASE_FIXTURE(Volumes, "no data goes into a namespace of somebody else") {
   CHECK(reaches([&] { return has(kinds::claims, {"real-claims", std::string(made.uid())}); }));
 }
 
+TEST_CASE_FIXTURE(Volumes, "a claim that goes while its provider is looked at leaves nothing there") {
+  bool is_asked = false;
+  refuse = [&](const kube::HttpRequest& request) {
+    if (request.verb == "get" && request.resource == "persistentvolumeclaims") {
+      is_asked = true;
+      (void)server.remove(kinds::claims, {shop, "data"}, {}, "operator");
+    }
+    return std::string();
+  };
+  (void)claim("data", "milan");
+  REQUIRE(reaches([&] { return is_asked; }));
+  pass(30s);
+  CHECK_FALSE(remote("data").has_value());
+}
+
 TEST_CASE_FIXTURE(Volumes, "the data goes with the claim, or stays where that is wanted") {
   const kube::Object made = offloaded("data");
   SUBCASE("Delete") {
