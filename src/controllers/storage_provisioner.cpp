@@ -200,7 +200,13 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
       co_return Outcome::done();
     }
   }
-  if (!volume && !storage::is_due(*claim, context_.settings.storage_class)) co_return Outcome::done();
+  const bool is_lost = !volume && storage::had_volume(*claim);
+  if (!volume && !is_lost && !storage::is_due(*claim, context_.settings.storage_class)) co_return Outcome::done();
+  if (is_lost) {
+    auto seen = co_await see_live_volume(*claim);
+    if (!seen) co_return Outcome::retry(std::move(seen.error()));
+    if (*seen) co_return Outcome::again_after(soon);
+  }
 
   const auto recorded = volume ? storage::backing_of(*volume) : std::nullopt;
   if (volume && (!recorded || !storage::is_volume_of(*volume, *claim))) {
@@ -218,7 +224,7 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
 
   auto live = co_await api_of(*site).get(kinds::claims, site->key);
   if (!live && !is_gone(live.error(), *site, key.ns)) co_return Outcome::retry(std::move(live.error()));
-  const bool is_pending = live && !is_bound(*live);
+  const bool is_pending = live && !is_bound(*live) && !is_lost;
   storage::VolumeSight sight{
       .claim = *claim, .volume = volume ? &*volume : nullptr, .backing = live ? &*live : nullptr, .where = site->where};
   kube::Duration so_far{};
@@ -259,6 +265,7 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
       break;
   }
   if (!is_pending) waiting_since_.erase(uid);
+  if (!volume) co_return Outcome::again_after(rarely);
   const bool grows = !plan.backing.empty() || (live && !is_pending && !storage::has_grown(*claim, *live));
   auto done = co_await carry_out(*claim, *volume, std::move(plan), *site);
   if (done.failure() || done.delay()) co_return done;
@@ -377,9 +384,24 @@ asio::awaitable<Outcome> StorageProvisioner::carry_out(kube::Object claim, kube:
   co_return Outcome::done();
 }
 
+asio::awaitable<kube::Result<bool>> StorageProvisioner::see_live_volume(const kube::Object& claim) {
+  const kube::ObjectKey key{"", storage::volume_name(claim)};
+  auto live = co_await context_.home.api().get(kinds::volumes, key);
+  if (!live && live.error().is_not_found()) co_return false;
+  if (!live) co_return kube::fail(std::move(live.error()), "looking for the volume");
+  volumes_->observe(std::move(*live));
+  co_return true;
+}
+
 asio::awaitable<Outcome> StorageProvisioner::abandon(kube::Object claim) {
   waiting_since_.erase(std::string(claim.uid()));
   if (!claim.has_finalizer(api::finalizers::storage_provisioning)) co_return Outcome::done();
+  if (storage::had_volume(claim)) {
+    // The data goes with the volume, or stays with it: a cache that does not have it yet says nothing.
+    auto seen = co_await see_live_volume(claim);
+    if (!seen) co_return Outcome::retry(std::move(seen.error()));
+    if (*seen) co_return Outcome::again_after(soon);
+  }
   auto site = site_of(claim);
   // Without a twin nothing is left there. Without a session it is waited for.
   if (!site && virtual_node([&](const kube::Object& node) {

@@ -56,6 +56,8 @@ class StorageProvisioner final : public Runnable {
   asio::awaitable<kube::Outcome> create_volume(kube::Object claim, kube::Object backing, Site& site);
   asio::awaitable<kube::Outcome> carry_out(kube::Object claim, kube::Object volume, core::storage::VolumePlan plan,
                                            Site& site);
+  /// Whether the claim has its volume, of which the cache does not know yet.
+  asio::awaitable<kube::Result<bool>> see_live_volume(const kube::Object& claim);
   /// Removes what was made for a claim that goes before it has a volume.
   asio::awaitable<kube::Outcome> abandon(kube::Object claim);
   asio::awaitable<kube::Outcome> reschedule(kube::Object claim, std::string message);

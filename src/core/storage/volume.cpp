@@ -15,6 +15,8 @@ namespace json = kube::json;
 namespace annotations = api::annotations;
 using kube::string_at;
 
+/// Of Kubernetes, on a claim: it has had a volume.
+constexpr std::string_view bind_completed = "pv.kubernetes.io/bind-completed";
 constexpr std::string_view placeholder = "/tmp/liqo-placeholder";
 
 json::string text(std::string_view value) { return json::string(value); }
@@ -77,16 +79,14 @@ kube::Object forge_claim(const kube::Object& claim, const kube::ObjectKey& key, 
 
 }  // namespace
 
-bool may_have_volume(const kube::Object& claim) {
-  const std::string_view bound = string_at(claim.spec(), {"volumeName"});
-  return bound.empty() || bound == volume_name(claim);
-}
+bool had_volume(const kube::Object& claim) { return string_at(claim.spec(), {"volumeName"}) == volume_name(claim); }
 
 bool is_due(const kube::Object& claim, std::string_view storage_class) {
   return !storage_class.empty() && string_at(claim.spec(), {"storageClassName"}) == storage_class &&
          (claim.annotation(annotations::volume_provisioner) == api::storage_provisioner ||
           claim.annotation(annotations::volume_provisioner_beta) == api::storage_provisioner) &&
-         !claim.annotation(annotations::selected_node).empty() && may_have_volume(claim);
+         !claim.annotation(annotations::selected_node).empty() &&
+         string_at(claim.spec(), {"volumeName"}).empty() && !claim.has_annotation(bind_completed);
 }
 
 std::string volume_name(const kube::Object& claim) { return "pvc-" + std::string(claim.uid()); }

@@ -73,6 +73,18 @@ VolumePlan plan_volume(const VolumeSight& sight) {
   const std::string name = sight.backing ? sight.backing->key().text() : "";
   const std::string late = "the claim " + name + " in " + sight.where +
                            ", which is to hold the data, is not bound after " + "60 s: its Events there say why";
+  if (!sight.volume && had_volume(sight.claim)) {
+    // An empty volume in place of the lost one would look as if there had never been any data.
+    if (sight.backing && is_bound(*sight.backing) && !sight.backing->is_deleting() &&
+        is_backing_of(*sight.backing, sight.claim.uid()))
+      plan.next = Next::create_volume;
+    else
+      tell(plan, reasons::volume_lost,
+           "the PersistentVolume " + volume_name(sight.claim) + " is gone, and in " + sight.where +
+               " there is no claim that holds its data",
+           true);
+    return plan;
+  }
   if (!sight.volume) {
     if (!sight.backing) {
       plan.next = Next::create_backing;

@@ -184,6 +184,26 @@ TEST_CASE_FIXTURE(Volumes, "a claim that goes while its provider is looked at le
   CHECK_FALSE(remote("data").has_value());
 }
 
+TEST_CASE_FIXTURE(Volumes, "a claim whose volume is lost gets it back with its data, or no other one") {
+  const kube::Object made = offloaded("data");
+  change(kinds::claims, made.key(), "", [&](json::object& next) {
+    kube::ensure_object(next, "spec")["volumeName"] = core::storage::volume_name(made);
+  });
+  SUBCASE("the claim behind it is there") {
+    (void)server.remove(kinds::volumes, {"", core::storage::volume_name(made)}, {}, "operator");
+    CHECK(reaches([&] { return volume(made).has_value(); }, 10min));
+    CHECK(core::storage::backing_of(*volume(made))->uid == remote("data")->uid());
+  }
+  SUBCASE("the data is gone") {
+    (void)milan.remove(kinds::claims, {twin, "data"}, {}, "milan");
+    (void)server.remove(kinds::volumes, {"", core::storage::volume_name(made)}, {}, "operator");
+    CHECK(reaches([&] { return !events(api::reasons::volume_lost).empty(); }, 10min));
+    pass(10min);
+    CHECK_FALSE(volume(made).has_value());
+    CHECK_FALSE(remote("data").has_value());
+  }
+}
+
 TEST_CASE_FIXTURE(Volumes, "the data goes with the claim, or stays where that is wanted") {
   const kube::Object made = offloaded("data");
   SUBCASE("Delete") {

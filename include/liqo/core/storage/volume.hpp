@@ -15,8 +15,8 @@ namespace liqo::core::storage {
 bool is_due(const kube::Object& claim, std::string_view storage_class);
 /// The name of the volume of a claim.
 std::string volume_name(const kube::Object& claim);
-/// Whether the claim is bound to that volume, or may be.
-bool may_have_volume(const kube::Object& claim);
+/// Whether the claim has been bound to that volume, also where the volume is gone.
+bool had_volume(const kube::Object& claim);
 /// Whether the volume was made by us for that claim.
 bool is_volume_of(const kube::Object& volume, const kube::Object& claim);
 /// Whether `backing` was made by us for that claim, whose UID says who it is.

@@ -78,8 +78,14 @@ TEST_CASE("a claim is due once the scheduler has chosen a node for it") {
   other.set_annotation(annotations::volume_provisioner_beta, "liqo.io/storage");
   CHECK(is_due(other, "liqo"));
   other.mutable_spec()["volumeName"] = "pvc-c1";
-  CHECK(is_due(other, "liqo"));
+  CHECK_FALSE(is_due(other, "liqo"));
+  CHECK(had_volume(other));
   other.mutable_spec()["volumeName"] = "chosen-by-hand";
+  CHECK_FALSE(is_due(other, "liqo"));
+  CHECK_FALSE(had_volume(other));
+  other.mutable_spec()["volumeName"] = "";
+  CHECK(is_due(other, "liqo"));
+  other.set_annotation("pv.kubernetes.io/bind-completed", "yes");
   CHECK_FALSE(is_due(other, "liqo"));
 }
 
@@ -183,6 +189,24 @@ TEST_CASE("a volume is made when its remote claim is bound, or waits for a pod")
   CHECK(late.for_pods);
   bind(backing);
   CHECK(plan(claim(), nullptr, &backing).next == Next::create_volume);
+}
+
+TEST_CASE("a claim that has lost its volume gets no empty one") {
+  kube::Object lost = claim();
+  lost.mutable_spec()["volumeName"] = "pvc-c1";
+  kube::Object backing = remote(lost);
+  CHECK(plan(lost, nullptr, nullptr).next == Next::settled);
+  CHECK(plan(lost, nullptr, nullptr).reason == api::reasons::volume_lost);
+  // What is not bound holds nothing.
+  CHECK(plan(lost, nullptr, &backing, true).reason == api::reasons::volume_lost);
+  CHECK(plan(lost, nullptr, &backing, true).next == Next::settled);
+  bind(backing);
+  CHECK(plan(lost, nullptr, &backing).next == Next::create_volume);
+  kube::Object going = backing, foreign = backing;
+  going.mutable_metadata()["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  CHECK(plan(lost, nullptr, &going).reason == api::reasons::volume_lost);
+  foreign.set_annotation(annotations::virtual_claim_uid, "c2");
+  CHECK(plan(lost, nullptr, &foreign).reason == api::reasons::volume_lost);
 }
 
 TEST_CASE("what somebody else has made is not taken") {
