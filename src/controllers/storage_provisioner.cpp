@@ -165,6 +165,10 @@ kube::Result<StorageProvisioner::Site> StorageProvisioner::site_of(const storage
             .virtual_node = {},
             .reach = {},
             .provider = {}};
+  if (backing.cluster.empty() && backing.key.ns != context_.settings.storage_namespace)
+    return kube::fail(kube::Errc::invalid_input, "the data would be in namespace " + backing.key.ns +
+                                                     ", and it is in " + context_.settings.storage_namespace +
+                                                     " that liqod keeps it");
   if (backing.cluster.empty()) return site;
   site.virtual_node =
       virtual_node([&](const kube::Object& node) { return api::VirtualNode(node).cluster_id() == backing.cluster; });
@@ -267,7 +271,7 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
   if (!is_pending) waiting_since_.erase(uid);
   if (!volume) co_return Outcome::again_after(rarely);
   const bool grows = !plan.backing.empty() || (live && !is_pending && !storage::has_grown(*claim, *live));
-  auto done = co_await carry_out(*claim, *volume, std::move(plan), *site);
+  auto done = co_await carry_out(*claim, *volume, live ? &*live : nullptr, std::move(plan), *site);
   if (done.failure() || done.delay()) co_return done;
   co_return Outcome::again_after(is_pending || grows ? later : rarely);
 }
@@ -356,11 +360,12 @@ asio::awaitable<Outcome> StorageProvisioner::create_volume(kube::Object claim, k
 }
 
 asio::awaitable<Outcome> StorageProvisioner::carry_out(kube::Object claim, kube::Object volume,
-                                                       storage::VolumePlan plan, Site& site) {
+                                                       const kube::Object* backing, storage::VolumePlan plan,
+                                                       Site& site) {
   kube::Api& home = context_.home.api();
-  if (!plan.backing.empty()) {
-    auto patched =
-        co_await api_of(site).patch(kinds::claims, site.key, kube::PatchType::merge, json::serialize(plan.backing));
+  if (!plan.backing.empty() && backing) {
+    auto patched = co_await api_of(site).patch(kinds::claims, site.key, kube::PatchType::merge,
+                                               guarded_patch(*backing, std::move(plan.backing)));
     if (!patched && !patched.error().is_permanent()) co_return Outcome::retry(std::move(patched.error()));
     if (!patched) {
       context_.events.warning(
@@ -377,7 +382,8 @@ asio::awaitable<Outcome> StorageProvisioner::carry_out(kube::Object claim, kube:
   }
   if (!plan.claim_status.empty()) {
     auto patched = co_await home.patch(kinds::claims, claim.key(), kube::PatchType::merge,
-                                       json::serialize(plan.claim_status), {.subresource = "status"});
+                                       guarded_patch(latest_of(*claims_, claim), std::move(plan.claim_status)),
+                                       {.subresource = "status"});
     if (!patched) co_return Outcome::retry(std::move(patched.error()).in("telling the size of the volume"));
     claims_->observe(std::move(*patched));
   }
@@ -506,12 +512,25 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_volume(kube::ObjectKey ke
   }
   // Without a virtual node the peering has ended, and the twin namespace with it.
   if (site->cluster.empty() || site->provider) {
-    auto removed = co_await api_of(*site).remove(kinds::claims, site->key, {.uid = recorded->uid});
+    const std::string_view ns = kube::string_at(volume->spec(), {"claimRef", "namespace"});
+    auto live = co_await api_of(*site).get(kinds::claims, site->key);
+    if (!live && !is_gone(live.error(), *site, ns)) {
+      told(live.error());
+      co_return Outcome::retry(std::move(live.error()).in("looking at the claim that holds the data"));
+    }
     // One of another UID is not what held this data.
-    if (!removed && !removed.error().is_conflict() &&
-        !is_gone(removed.error(), *site, kube::string_at(volume->spec(), {"claimRef", "namespace"}))) {
-      told(removed.error());
-      co_return Outcome::retry(std::move(removed.error()).in("removing the claim that holds the data"));
+    if (live && live->uid() == recorded->uid) {
+      if (!storage::is_backing_of(*live, kube::string_at(volume->spec(), {"claimRef", "uid"}))) {
+        told(kube::Failure(kube::Errc::invalid_input, "the claim " + site->key.text() + " in " + site->where +
+                                                          " does not say that it holds the data of this volume: " +
+                                                          "remove the volume and, where it does, the claim"));
+        co_return Outcome::again_after(rarely);
+      }
+      auto removed = co_await api_of(*site).remove(kinds::claims, site->key, {.uid = recorded->uid});
+      if (!removed && !removed.error().is_conflict() && !is_gone(removed.error(), *site, ns)) {
+        told(removed.error());
+        co_return Outcome::retry(std::move(removed.error()).in("removing the claim that holds the data"));
+      }
     }
   }
   auto removed = co_await context_.home.api().remove(kinds::volumes, key, {.uid = std::string(volume->uid())});

@@ -54,8 +54,8 @@ class StorageProvisioner final : public Runnable {
   /// Puts our finalizer on the claim; false where the claim has gone meanwhile, or goes.
   asio::awaitable<kube::Result<bool>> hold(kube::Object claim);
   asio::awaitable<kube::Outcome> create_volume(kube::Object claim, kube::Object backing, Site& site);
-  asio::awaitable<kube::Outcome> carry_out(kube::Object claim, kube::Object volume, core::storage::VolumePlan plan,
-                                           Site& site);
+  asio::awaitable<kube::Outcome> carry_out(kube::Object claim, kube::Object volume, const kube::Object* backing,
+                                           core::storage::VolumePlan plan, Site& site);
   /// Whether the claim has its volume, of which the cache does not know yet.
   asio::awaitable<kube::Result<bool>> see_live_volume(const kube::Object& claim);
   /// Removes what was made for a claim that goes before it has a volume.

@@ -85,8 +85,8 @@ bool is_due(const kube::Object& claim, std::string_view storage_class) {
   return !storage_class.empty() && string_at(claim.spec(), {"storageClassName"}) == storage_class &&
          (claim.annotation(annotations::volume_provisioner) == api::storage_provisioner ||
           claim.annotation(annotations::volume_provisioner_beta) == api::storage_provisioner) &&
-         !claim.annotation(annotations::selected_node).empty() &&
-         string_at(claim.spec(), {"volumeName"}).empty() && !claim.has_annotation(bind_completed);
+         !claim.annotation(annotations::selected_node).empty() && string_at(claim.spec(), {"volumeName"}).empty() &&
+         !claim.has_annotation(bind_completed);
 }
 
 std::string volume_name(const kube::Object& claim) { return "pvc-" + std::string(claim.uid()); }
@@ -101,9 +101,14 @@ bool is_backing_of(const kube::Object& backing, std::string_view claim_uid) {
 
 std::optional<Backing> backing_of(const kube::Object& volume) {
   if (volume.annotation(annotations::provisioned_by) != api::storage_provisioner) return std::nullopt;
+  // What a volume says of itself must not lead to a claim that is not behind its own.
+  const std::string_view claim_uid = string_at(volume.spec(), {"claimRef", "uid"});
+  if (claim_uid.empty() || volume.name() != "pvc-" + std::string(claim_uid)) return std::nullopt;
   const std::string_view key = volume.annotation(annotations::backing_claim);
   const std::size_t slash = key.find('/');
   if (slash == std::string_view::npos || volume.annotation(annotations::backing_claim_uid).empty()) return std::nullopt;
+  if (volume.annotation(annotations::backing_cluster).empty() && key.substr(slash + 1) != claim_uid)
+    return std::nullopt;
   return Backing{.cluster = std::string(volume.annotation(annotations::backing_cluster)),
                  .key = {std::string(key.substr(0, slash)), std::string(key.substr(slash + 1))},
                  .uid = std::string(volume.annotation(annotations::backing_claim_uid))};

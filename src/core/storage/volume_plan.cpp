@@ -112,7 +112,7 @@ VolumePlan plan_volume(const VolumeSight& sight) {
          "there is a PersistentVolume " + std::string(sight.volume->name()) + " that was made by somebody else", false);
     return plan;
   }
-  if (!sight.backing || sight.backing->uid() != recorded->uid) {
+  if (!sight.backing || sight.backing->uid() != recorded->uid || !is_backing_of(*sight.backing, sight.claim.uid())) {
     tell(plan, reasons::volume_lost,
          "the claim " + recorded->key.text() + " in " + sight.where + ", which held the data, is gone" +
              (sight.backing ? ", and another one has its name" : ""),

@@ -218,6 +218,19 @@ TEST_CASE_FIXTURE(Volumes, "the data goes with the claim, or stays where that is
     CHECK(volume(made).has_value());
     CHECK(remote("data").has_value());
   }
+  SUBCASE("a claim that the volume only names stays") {
+    kube::Object other = kube::Object::make(kinds::claims, {twin, "other"});
+    REQUIRE(milan.create(kinds::claims, other.tree(), "milan").has_value());
+    change(kinds::volumes, {"", core::storage::volume_name(made)}, "", [&](json::object& next) {
+      json::object& notes = kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations");
+      notes[annotations::backing_claim] = twin + "/other";
+      notes[annotations::backing_claim_uid] = json::string(remote("other")->uid());
+    });
+    release(made);
+    CHECK(reaches([&] { return !events(api::reasons::volume_delete_failed).empty(); }));
+    CHECK(remote("other").has_value());
+    CHECK(volume(made).has_value());
+  }
   SUBCASE("what has taken the name meanwhile stays") {
     (void)milan.remove(kinds::claims, {twin, "data"}, {}, "milan");
     kube::Object other = kube::Object::make(kinds::claims, {twin, "data"});

@@ -225,6 +225,16 @@ TEST_CASE("what somebody else has made is not taken") {
   CHECK(other.volume.empty());
 
   const kube::Object ours = volume(claim(), backing);
+  CHECK(plan(claim(), &ours, &foreign).reason == api::reasons::volume_lost);
+  kube::Object renamed = ours;
+  renamed.mutable_metadata()["name"] = "pvc-c2";
+  CHECK_FALSE(backing_of(renamed).has_value());
+  // In this cluster the name of the claim behind it is known, too.
+  kube::Object local = ours;
+  local.set_annotation(annotations::backing_cluster, "");
+  CHECK_FALSE(backing_of(local).has_value());
+  local.set_annotation(annotations::backing_claim, "liqo-storage/c1");
+  CHECK(backing_of(local).has_value());
   backing.mutable_metadata()["uid"] = "r2";
   bind(backing, "9Gi");
   const VolumePlan replaced = plan(claim(), &ours, &backing);
