@@ -39,6 +39,9 @@ kube::Result<void> check(const kube::Object& claim) {
     if (const json::value* found = kube::find(claim.spec(), {field}); found && !found->is_null())
       return kube::fail(kube::Errc::invalid_input,
                         "a claim of this class cannot have spec." + std::string(field) + ": its volume begins empty");
+  if (!string_at(claim.spec(), {"volumeAttributesClassName"}).empty())
+    return kube::fail(kube::Errc::invalid_input,
+                      "a claim of this class cannot have spec.volumeAttributesClassName: such classes are not offered");
   return {};
 }
 
@@ -151,6 +154,14 @@ kube::Result<kube::Object> forge_real_claim(const kube::Object& claim, std::stri
   return made;
 }
 
+json::array volume_modes(const kube::Object& claim, const kube::Object& backing) {
+  json::array modes = kube::array_at(claim.spec(), {"accessModes"});
+  if (string_at(backing.status(), {"phase"}) == "Bound")
+    for (const json::value& mode : kube::array_at(backing.status(), {"accessModes"}))
+      if (std::ranges::find(modes, mode) == modes.end()) modes.push_back(mode);
+  return modes;
+}
+
 kube::Object forge_volume(const kube::Object& claim, const kube::Object& storage_class, const Backing& backing,
                           const kube::Object& backing_claim, const kube::Object* real_volume) {
   kube::Object volume = kube::Object::make(api::kinds::volumes, {"", volume_name(claim)});
@@ -162,8 +173,7 @@ kube::Object forge_volume(const kube::Object& claim, const kube::Object& storage
   json::object& spec = volume.mutable_spec();
   spec["storageClassName"] = text(string_at(claim.spec(), {"storageClassName"}));
   const bool is_bound = string_at(backing_claim.status(), {"phase"}) == "Bound";
-  const json::array& modes = kube::array_at(backing_claim.status(), {"accessModes"});
-  spec["accessModes"] = is_bound && !modes.empty() ? modes : kube::array_at(claim.spec(), {"accessModes"});
+  spec["accessModes"] = volume_modes(claim, backing_claim);
   std::string_view size = string_at(backing_claim.status(), {"capacity", "storage"});
   if (!is_bound || size.empty()) size = string_at(claim.spec(), {"resources", "requests", "storage"});
   spec["capacity"] = json::object{{"storage", size}};

@@ -43,26 +43,32 @@ void tell(VolumePlan& plan, std::string_view reason, std::string message, bool f
 void follow(VolumePlan& plan, const VolumeSight& sight) {
   const kube::Object &volume = *sight.volume, &backing = *sight.backing;
   const std::string_view size = string_at(backing.status(), {"capacity", "storage"});
-  const json::array& modes = kube::array_at(backing.status(), {"accessModes"});
+  const json::array modes = volume_modes(sight.claim, backing);
   const std::string_view shown = string_at(volume.spec(), {"capacity", "storage"});
+  // In this cluster both volumes are the same one, which external-resizer and kubelets may grow through either.
+  const bool is_local = volume.annotation(api::annotations::backing_cluster).empty();
+  const bool is_ours_to_tell = !size.empty() && !(is_local && kube::find(volume.spec(), {"csi"}));
+  const auto differs = [&](std::string_view told) {
+    return is_ours_to_tell && (is_local ? amount(size) > amount(told) : amount(size) != amount(told));
+  };
   json::object spec;
-  if (!size.empty() && amount(size) != amount(shown)) {
+  if (differs(shown)) {
     spec["capacity"] = storage(size);
     tell(plan, reasons::volume_resized,
          "the volume in " + sight.where + " has " + std::string(size) + ", not " + std::string(shown), false);
   }
-  if (!modes.empty() && modes != kube::array_at(volume.spec(), {"accessModes"})) {
-    spec["accessModes"] = modes;
-    if (const std::string missing = lacking(kube::array_at(sight.claim.spec(), {"accessModes"}), modes);
+  if (modes != kube::array_at(volume.spec(), {"accessModes"})) spec["accessModes"] = modes;
+  const json::array& given = kube::array_at(backing.status(), {"accessModes"});
+  // Where others were asked for, they were meant.
+  if (!given.empty() && sight.claim.annotation(api::annotations::remote_access_modes).empty())
+    if (const std::string missing = lacking(kube::array_at(sight.claim.spec(), {"accessModes"}), given);
         !missing.empty())
       tell(plan, reasons::volume_differs, "the volume in " + sight.where + " cannot be used as " + missing, true);
-  }
   if (!spec.empty()) plan.volume["spec"] = std::move(spec);
   if (!is_bound(sight.claim)) return;
   json::object status;
-  if (!size.empty() && amount(size) != amount(string_at(sight.claim.status(), {"capacity", "storage"})))
-    status["capacity"] = storage(size);
-  if (!modes.empty() && modes != kube::array_at(sight.claim.status(), {"accessModes"})) status["accessModes"] = modes;
+  if (differs(string_at(sight.claim.status(), {"capacity", "storage"}))) status["capacity"] = storage(size);
+  if (modes != kube::array_at(sight.claim.status(), {"accessModes"})) status["accessModes"] = modes;
   if (!status.empty()) plan.claim_status["status"] = std::move(status);
 }
 

@@ -40,8 +40,12 @@ kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::st
 kube::Result<kube::Object> forge_real_claim(const kube::Object& claim, std::string_view storage_namespace,
                                             std::string_view real_class);
 
-/// The volume of the claim. `backing_claim` is as it is now: where it is bound, its capacity and access modes are those
-/// of the volume. `real_volume` is what it is bound to, where the data is in this cluster.
+/// The access modes of the claim's volume: those of the claim, without which Kubernetes would not bind it, and what
+/// else the claim behind it is bound with.
+kube::json::array volume_modes(const kube::Object& claim, const kube::Object& backing);
+
+/// The volume of the claim. `backing_claim` is as it is now: where it is bound, its capacity is that of the volume.
+/// `real_volume` is what it is bound to, where the data is in this cluster.
 kube::Object forge_volume(const kube::Object& claim, const kube::Object& storage_class, const Backing& backing,
                           const kube::Object& backing_claim, const kube::Object* real_volume);
 

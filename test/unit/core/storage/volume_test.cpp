@@ -127,6 +127,9 @@ TEST_CASE("annotations say of which class and with which access modes the remote
   asking = claim();
   asking.mutable_spec()["dataSource"] = json::object{{"kind", "VolumeSnapshot"}};
   CHECK(refused(asking).contains("spec.dataSource"));
+  asking = claim();
+  asking.mutable_spec()["volumeAttributesClassName"] = "gold";
+  CHECK(refused(asking).contains("spec.volumeAttributesClassName"));
 }
 
 TEST_CASE("a real claim is of the class of this cluster and for the node that was chosen") {
@@ -153,7 +156,7 @@ TEST_CASE("a remote volume draws its pods to the virtual nodes of its provider")
   bind(backing, "2Gi", "ReadWriteMany");
   const kube::Object real = volume(claim(), backing);
   CHECK(text(real.spec().at("capacity")) == R"({"storage":"2Gi"})");
-  CHECK(text(real.spec().at("accessModes")) == R"(["ReadWriteMany"])");
+  CHECK(text(real.spec().at("accessModes")) == R"(["ReadWriteOnce","ReadWriteMany"])");
 }
 
 TEST_CASE("a volume in this cluster is where the real one is, and never on a virtual node") {
@@ -260,10 +263,30 @@ TEST_CASE("the volume and the claim follow what the remote claim is bound to") {
 
   bind(backing, "1Gi", "ReadOnlyMany");
   const VolumePlan other = plan(bound, &made, &backing);
-  CHECK(text(other.volume) == R"({"spec":{"accessModes":["ReadOnlyMany"]}})");
-  CHECK(text(other.claim_status) == R"({"status":{"accessModes":["ReadOnlyMany"]}})");
+  CHECK(text(other.volume) == R"({"spec":{"accessModes":["ReadWriteOnce","ReadOnlyMany"]}})");
+  CHECK(text(other.claim_status) == R"({"status":{"accessModes":["ReadWriteOnce","ReadOnlyMany"]}})");
   CHECK(other.reason == api::reasons::volume_differs);
   CHECK(other.for_pods);
+  bound.set_annotation(annotations::remote_access_modes, "ReadOnlyMany");
+  CHECK(plan(bound, &made, &backing).reason.empty());
+}
+
+TEST_CASE("a volume in this cluster never shrinks, and a CSI driver's is left to its resizer") {
+  kube::Object bound = claim(), backing = *forge_real_claim(claim(), "liqo-storage", "local");
+  backing.mutable_metadata()["uid"] = "b1";
+  bind(backing, "2Gi");
+  bind(bound, "2Gi");
+  kube::Object real = parse(R"({"metadata": {"name": "real"}, "spec": {"hostPath": {"path": "/data"}}})");
+  const Backing recorded{.cluster = "", .key = backing.key(), .uid = "b1"};
+  const kube::Object made = forge_volume(bound, storage_class(), recorded, backing, &real);
+  bind(backing, "1Gi");
+  CHECK(plan(bound, &made, &backing) == VolumePlan{});
+  bind(backing, "3Gi");
+  CHECK(text(plan(bound, &made, &backing).volume) == R"({"spec":{"capacity":{"storage":"3Gi"}}})");
+  CHECK(text(plan(bound, &made, &backing).claim_status) == R"({"status":{"capacity":{"storage":"3Gi"}}})");
+  kube::Object of_driver = made;
+  of_driver.mutable_spec()["csi"] = json::object{{"driver", "csi.example.org"}};
+  CHECK(plan(bound, &of_driver, &backing) == VolumePlan{});
 }
 
 TEST_CASE("a claim that asks for more has its remote claim ask for more") {
