@@ -1,6 +1,7 @@
 #include "liqo/controllers/storage_provisioner.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -139,23 +140,48 @@ kube::Result<void> StorageProvisioner::connect(Site& site) const {
   return {};
 }
 
-kube::Result<StorageProvisioner::Site> StorageProvisioner::site_of(const kube::Object& claim) const {
+std::optional<kube::Object> StorageProvisioner::selected_virtual_node(const kube::Object& claim) const {
   const std::string_view selected = claim.annotation(api::annotations::selected_node);
+  return virtual_node([&](const kube::Object& node) { return node.name() == selected; });
+}
+
+kube::Result<StorageProvisioner::Site> StorageProvisioner::site_in(const kube::Object& claim,
+                                                                   std::string_view cluster) const {
   Site site;
-  site.virtual_node = virtual_node([&](const kube::Object& node) { return node.name() == selected; });
-  if (!site.virtual_node) {
+  if (cluster.empty()) {
     site.where = storage::this_cluster;
     site.key = {context_.settings.storage_namespace, std::string(claim.uid())};
     return site;
   }
-  site.cluster = api::VirtualNode(*site.virtual_node).cluster_id();
-  site.where = provider_words(site.cluster);
+  site.cluster = cluster;
+  site.where = provider_words(cluster);
+  site.virtual_node = selected_virtual_node(claim);
+  const auto is_there = [&](const kube::Object& node) { return api::VirtualNode(node).cluster_id() == cluster; };
+  if (!site.virtual_node || !is_there(*site.virtual_node)) site.virtual_node = virtual_node(is_there);
+  if (!site.virtual_node)
+    return kube::fail(kube::Errc::missing, "the volume was begun in " + site.where +
+                                               ", of which there is no virtual node any more: delete the claim, or " +
+                                               "make one");
   site.key = {twin_of(*site.virtual_node, claim.ns()), std::string(claim.name())};
   if (site.key.ns.empty())
     return kube::fail(kube::Errc::missing,
                       "namespace " + std::string(claim.ns()) + " has no twin in " + site.where + ", or not yet");
   if (auto connected = connect(site); !connected) return std::unexpected(std::move(connected.error()));
   return site;
+}
+
+asio::awaitable<kube::Result<StorageProvisioner::Site>> StorageProvisioner::site_of(kube::Object claim) const {
+  const auto node = selected_virtual_node(claim);
+  const std::string selected(node ? api::VirtualNode(*node).cluster_id() : std::string_view());
+  const std::string begun(claim.annotation(api::annotations::backing_cluster));
+  if (!claim.has_annotation(api::annotations::backing_claim) || begun == selected) co_return site_in(claim, selected);
+  // Users may write either annotation. What was begun stays where it is; where nothing is there the scheduler's word
+  // counts.
+  auto site = site_in(claim, begun);
+  if (!site || storage::had_volume(claim)) co_return site;
+  auto live = co_await api_of(*site).get(kinds::claims, site->key);
+  if (live ? storage::is_backing_of(*live, claim.uid()) : !is_gone(live.error(), *site, claim.ns())) co_return site;
+  co_return site_in(claim, selected);
 }
 
 kube::Result<StorageProvisioner::Site> StorageProvisioner::site_of(const storage::Backing& backing) const {
@@ -218,7 +244,7 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
                             "there is a PersistentVolume " + std::string(volume->name()) + " of somebody else");
     co_return Outcome::done();
   }
-  auto site = recorded ? site_of(*recorded) : site_of(*claim);
+  auto site = recorded ? site_of(*recorded) : co_await site_of(*claim);
   if (!site) {
     if (!volume) context_.events.warning(*claim, kinds::claims, reasons::provisioning_failed, site.error().text());
     co_return Outcome::again_after(later);
@@ -292,6 +318,16 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
     co_await tell(claim, reasons::provisioning_failed, forged.error().text());
     co_return Outcome::stop(std::move(forged.error()));
   }
+  if (site.cluster.empty()) {
+    const kube::ObjectKey node{"", std::string(claim.annotation(api::annotations::selected_node))};
+    auto found = co_await context_.home.api().get(kube::resources::nodes, node);
+    if (!found && !found.error().is_not_found()) co_return Outcome::retry(std::move(found.error()));
+    // One that was virtual a moment ago, or is to be, is no place for data of this cluster.
+    if (!found || found->label(api::labels::type) == api::labels::type_virtual_node) {
+      co_await tell(claim, reasons::provisioning_failed, "there is no node " + node.name + " to make the volume for");
+      co_return Outcome::again_after(later);
+    }
+  }
   if (site.cluster.empty())
     if (auto made = co_await ensure_storage_namespace(); !made) {
       if (made.error().code() != kube::Errc::invalid_input) co_return Outcome::retry(std::move(made.error()));
@@ -299,7 +335,7 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
       co_return Outcome::again_after(later);
     }
   // Before there is something to hold it for, so that nothing is left where this process ends in between.
-  auto held = co_await hold(claim);
+  auto held = co_await hold(claim, site);
   if (!held) co_return Outcome::retry(std::move(held.error()));
   if (!*held) co_return Outcome::again_after(soon);
   auto created = co_await api_of(site).create(kinds::claims, *forged);
@@ -313,13 +349,22 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
   co_return Outcome::again_after(soon);
 }
 
-asio::awaitable<kube::Result<bool>> StorageProvisioner::hold(kube::Object claim) {
+asio::awaitable<kube::Result<bool>> StorageProvisioner::hold(kube::Object claim, const Site& site) {
   kube::Api& home = context_.home.api();
   kube::Result<kube::Object> live = kube::fail(kube::Errc::missing, "");
-  if (const auto patch = core::finalizer_patch(claim, api::finalizers::storage_provisioning, true))
-    live = co_await home.patch(kinds::claims, claim.key(), kube::PatchType::merge, json::serialize(*patch));
-  else
+  auto patch = core::finalizer_patch(claim, api::finalizers::storage_provisioning, true);
+  if (!patch && (claim.annotation(api::annotations::backing_claim) != site.key.text() ||
+                 claim.annotation(api::annotations::backing_cluster) != site.cluster))
+    patch.emplace();
+  if (patch) {
+    json::object& notes = kube::ensure_object(kube::ensure_object(*patch, "metadata"), "annotations");
+    notes[api::annotations::backing_claim] = json::string(site.key.text());
+    notes[api::annotations::backing_cluster] = site.cluster.empty() ? json::value() : json::string(site.cluster);
+    live = co_await home.patch(kinds::claims, claim.key(), kube::PatchType::merge,
+                               guarded_patch(claim, std::move(*patch)));
+  } else {
     live = co_await home.get(kinds::claims, claim.key());
+  }
   if (!live && live.error().is_not_found()) {
     claims_->observe_gone(claim.key(), claim.uid());
     co_return false;
@@ -408,13 +453,17 @@ asio::awaitable<Outcome> StorageProvisioner::abandon(kube::Object claim) {
     if (!seen) co_return Outcome::retry(std::move(seen.error()));
     if (*seen) co_return Outcome::again_after(soon);
   }
-  auto site = site_of(claim);
-  // Without a twin nothing is left there. Without a session it is waited for.
-  if (!site && virtual_node([&](const kube::Object& node) {
-        return node.name() == claim.annotation(api::annotations::selected_node) && !twin_of(node, claim.ns()).empty();
-      }))
-    co_return Outcome::again_after(later);
-  if (site) {
+  // Wherever it may have been begun: users may write both annotations.
+  std::set<std::string> clusters{"", std::string(claim.annotation(api::annotations::backing_cluster))};
+  if (const auto selected = selected_virtual_node(claim)) clusters.emplace(api::VirtualNode(*selected).cluster_id());
+  for (const std::string& cluster : clusters) {
+    // Without a twin nothing is left there. Without a session it is waited for.
+    if (!cluster.empty() && !virtual_node([&](const kube::Object& node) {
+          return api::VirtualNode(node).cluster_id() == cluster && !twin_of(node, claim.ns()).empty();
+        }))
+      continue;
+    auto site = site_in(claim, cluster);
+    if (!site) co_return Outcome::again_after(later);
     auto live = co_await api_of(*site).get(kinds::claims, site->key);
     if (!live && !live.error().is_not_found()) co_return Outcome::retry(std::move(live.error()));
     if (live && storage::is_backing_of(*live, claim.uid())) {
@@ -431,7 +480,9 @@ asio::awaitable<Outcome> StorageProvisioner::abandon(kube::Object claim) {
 asio::awaitable<Outcome> StorageProvisioner::reschedule(kube::Object claim, std::string message) {
   co_await tell(claim, reasons::rescheduling_required, std::move(message));
   json::object changes{
-      {"metadata", json::object{{"annotations", json::object{{api::annotations::selected_node, nullptr}}}}}};
+      {"metadata", json::object{{"annotations", json::object{{api::annotations::selected_node, nullptr},
+                                                             {api::annotations::backing_claim, nullptr},
+                                                             {api::annotations::backing_cluster, nullptr}}}}}};
   auto patched = co_await context_.home.api().patch(kinds::claims, claim.key(), kube::PatchType::merge,
                                                     guarded_patch(latest_of(*claims_, claim), std::move(changes)));
   if (!patched && !patched.error().is_not_found()) co_return Outcome::retry(std::move(patched.error()));

@@ -106,7 +106,8 @@ inline constexpr std::string_view provisioned_by = "pv.kubernetes.io/provisioned
 /// On a claim that stands behind one of class liqo: UID of that one, and its namespace and name.
 inline constexpr std::string_view virtual_claim_uid = "storage.liqo.io/virtual-claim-uid";
 inline constexpr std::string_view virtual_claim = "storage.liqo.io/virtual-claim";
-/// On a volume of class liqo: the claim that holds its data, "namespace/name", its UID, and the cluster that has it.
+/// On a volume of class liqo: the claim that holds its data, "namespace/name", its UID, and the cluster that has it. On
+/// its claim: where it was begun, which users can write over.
 inline constexpr std::string_view backing_claim = "storage.liqo.io/backing-claim";
 inline constexpr std::string_view backing_claim_uid = "storage.liqo.io/backing-claim-uid";
 inline constexpr std::string_view backing_cluster = "storage.liqo.io/backing-cluster";

@@ -51,8 +51,8 @@ class StorageProvisioner final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile_claim(kube::ObjectKey key);
   asio::awaitable<kube::Outcome> reconcile_volume(kube::ObjectKey key);
   asio::awaitable<kube::Outcome> create_backing(kube::Object claim, Site& site);
-  /// Puts our finalizer on the claim; false where the claim has gone meanwhile, or goes.
-  asio::awaitable<kube::Result<bool>> hold(kube::Object claim);
+  /// Puts our finalizer on the claim, and where it is begun; false where the claim has gone meanwhile, or goes.
+  asio::awaitable<kube::Result<bool>> hold(kube::Object claim, const Site& site);
   asio::awaitable<kube::Outcome> create_volume(kube::Object claim, kube::Object backing, Site& site);
   asio::awaitable<kube::Outcome> carry_out(kube::Object claim, kube::Object volume, const kube::Object* backing,
                                            core::storage::VolumePlan plan, Site& site);
@@ -71,7 +71,10 @@ class StorageProvisioner final : public Runnable {
   asio::awaitable<std::vector<kube::Object>> pods_of(const kube::Object& claim);
 
   /// The site of a claim whose volume is not there yet. Failure: why there is none, a sentence.
-  kube::Result<Site> site_of(const kube::Object& claim) const;
+  asio::awaitable<kube::Result<Site>> site_of(kube::Object claim) const;
+  /// Where the claim behind this one would be in that cluster, "" = this one.
+  kube::Result<Site> site_in(const kube::Object& claim, std::string_view cluster) const;
+  std::optional<kube::Object> selected_virtual_node(const kube::Object& claim) const;
   kube::Result<Site> site_of(const core::storage::Backing& backing) const;
   kube::Result<void> connect(Site& site) const;
   kube::Api& api_of(const Site& site) const { return site.provider ? *site.provider : context_.home.api(); }

@@ -24,6 +24,7 @@ struct Volumes : Offloading {
           kube::Object storage_class = kube::Object::make(kinds::storage_classes, {"", "liqo"});
           storage_class.tree()["provisioner"] = "liqo.io/storage";
           self.apply(kinds::storage_classes, storage_class);
+          self.apply(resources::nodes, kube::Object::make(resources::nodes, {"", "rome-1"}));
         }) {
     offer(json::array{json::object{{"storageClassName", "fast"}}});
   }
@@ -261,6 +262,46 @@ TEST_CASE_FIXTURE(Volumes, "a claim that goes before it has a volume leaves noth
   REQUIRE(reaches([&] { return remote("data").has_value(); }));
   (void)server.remove(kinds::claims, made.key(), {}, "operator");
   CHECK(reaches([&] { return !remote("data") && !at_home("data"); }));
+}
+
+TEST_CASE_FIXTURE(Volumes, "a volume stays where it was begun, and goes there, whatever node is written on its claim") {
+  const kube::Object made = claim("data", "milan");
+  REQUIRE(reaches([&] { return remote("data").has_value(); }));
+  const kube::ObjectKey real{"real-claims", std::string(made.uid())};
+  SUBCASE("another node") {
+    change(kinds::claims, made.key(), "", [](json::object& next) {
+      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::selected_node] = "rome-1";
+    });
+    pass(10s);
+    CHECK_FALSE(has(kinds::claims, real));
+    (void)server.remove(kinds::claims, made.key(), {}, "operator");
+    CHECK(reaches([&] { return !remote("data") && !at_home("data"); }));
+  }
+  SUBCASE("the record is written over, too") {
+    change(kinds::claims, made.key(), "", [](json::object& next) {
+      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::backing_cluster] = "";
+    });
+    pass(10s);
+    CHECK_FALSE(has(kinds::claims, real));
+    (void)server.remove(kinds::claims, made.key(), {}, "operator");
+    CHECK(reaches([&] { return !remote("data") && !at_home("data"); }));
+  }
+  SUBCASE("the virtual node has gone") {
+    (void)server.remove(kinds::virtual_nodes, {tenant, "milan"}, {}, "operator");
+    REQUIRE(reaches([&] { return !has(kinds::virtual_nodes, {tenant, "milan"}); }, 5min));
+    pass(1min);
+    CHECK_FALSE(has(kinds::claims, real));
+    CHECK_FALSE(events(api::reasons::provisioning_failed).empty());
+  }
+}
+
+TEST_CASE_FIXTURE(Volumes, "no volume is made for a node that there is not") {
+  const kube::Object made = claim("data", "rome-2");
+  const kube::ObjectKey real{"real-claims", std::string(made.uid())};
+  REQUIRE(reaches([&] { return !events(api::reasons::provisioning_failed).empty(); }));
+  CHECK_FALSE(has(kinds::claims, real));
+  apply(resources::nodes, kube::Object::make(resources::nodes, {"", "rome-2"}));
+  CHECK(reaches([&] { return has(kinds::claims, real); }));
 }
 
 TEST_CASE_FIXTURE(Volumes, "a volume grows with its claim") {
