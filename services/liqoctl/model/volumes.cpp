@@ -13,7 +13,8 @@ constexpr std::size_t most_named = 8;
 }  // namespace
 
 std::optional<RemoteVolume> remote_volume(const kube::Object& volume) {
-  const auto backing = liqo::core::storage::backing_of(volume);
+  // Also of a retained one whose claim somebody has taken from it: its data would be lost.
+  const auto backing = liqo::core::storage::recorded_backing(volume);
   if (!backing || backing->cluster.empty()) return std::nullopt;
   const auto claim = [&](std::string_view key) {
     return std::string(kube::string_at(volume.spec(), {"claimRef", key}));

@@ -102,19 +102,23 @@ bool is_backing_of(const kube::Object& backing, std::string_view claim_uid) {
   return !claim_uid.empty() && backing.annotation(annotations::virtual_claim_uid) == claim_uid;
 }
 
-std::optional<Backing> backing_of(const kube::Object& volume) {
+std::optional<Backing> recorded_backing(const kube::Object& volume) {
   if (volume.annotation(annotations::provisioned_by) != api::storage_provisioner) return std::nullopt;
-  // What a volume says of itself must not lead to a claim that is not behind its own.
-  const std::string_view claim_uid = string_at(volume.spec(), {"claimRef", "uid"});
-  if (claim_uid.empty() || volume.name() != "pvc-" + std::string(claim_uid)) return std::nullopt;
   const std::string_view key = volume.annotation(annotations::backing_claim);
   const std::size_t slash = key.find('/');
   if (slash == std::string_view::npos || volume.annotation(annotations::backing_claim_uid).empty()) return std::nullopt;
-  if (volume.annotation(annotations::backing_cluster).empty() && key.substr(slash + 1) != claim_uid)
-    return std::nullopt;
   return Backing{.cluster = std::string(volume.annotation(annotations::backing_cluster)),
                  .key = {std::string(key.substr(0, slash)), std::string(key.substr(slash + 1))},
                  .uid = std::string(volume.annotation(annotations::backing_claim_uid))};
+}
+
+std::optional<Backing> backing_of(const kube::Object& volume) {
+  auto backing = recorded_backing(volume);
+  // What a volume says of itself must not lead to a claim that is not behind its own.
+  const std::string_view claim_uid = string_at(volume.spec(), {"claimRef", "uid"});
+  if (claim_uid.empty() || volume.name() != "pvc-" + std::string(claim_uid)) return std::nullopt;
+  if (backing && backing->cluster.empty() && backing->key.name != claim_uid) return std::nullopt;
+  return backing;
 }
 
 kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::string_view remote_namespace,

@@ -29,7 +29,10 @@ struct Backing {
   std::string uid;
   bool operator==(const Backing&) const = default;
 };
-/// What the volume says; nothing where it is not one of ours, as its name and that of the claim behind it show, too.
+/// What the volume says.
+std::optional<Backing> recorded_backing(const kube::Object& volume);
+/// What may be acted on of it; nothing where it is not one of ours, as its name and that of the claim behind it show,
+/// too.
 std::optional<Backing> backing_of(const kube::Object& volume);
 
 /// The claim in a provider's cluster that holds the data of `claim`. `offers` has the provider's classes. Errors
