@@ -25,9 +25,7 @@ class ProviderSession {
   /// What probes of the provider's API server say.
   const core::ProviderHealth& health() const { return health_; }
   /// Whether the provider knows these credentials and can be reached over this connection, as far as is known.
-  bool is_usable() const {
-    return !refused_ && (!health_.probed || health_.failed_probes < health_.failure_threshold);
-  }
+  bool is_usable() const { return !refused_ && (!health_.probed || health_.failed_probes < health_.failure_threshold); }
   /// Called when the health changes in a way that the Node shows, and with is_usable().
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
   /// By what a worker of it has ended, so that the session has to be made anew. "" = all run.
