@@ -191,7 +191,8 @@ def test_a_watch_that_is_answered_with_410_misses_nothing(fake_story: Story, sid
     if side == "consumer":
         wait_for(lambda: story.provider.pod(story.twin, "deleted") is None, 60, "the deleted pod to be gone in turin")
     else:
-        wait_for(lambda: story.times_run("deleted") == 2, 60, "the deleted pod to be run again")
+        # kwok, which sees the deletion late, deletes by name, and may so delete the second one, too.
+        wait_for(lambda: story.times_run("deleted") >= 2, 60, "the deleted pod to be run again")
         wait_for(lambda: story.remote("deleted")["status"]["phase"] == "Running", 30, "the deleted pod to run")
         story.wait_ready("deleted")
     assert story.times_run("kept") == 1 and story.times_run("new") == 1
