@@ -4,6 +4,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "liqo/controllers/storage_provisioner.hpp"
+#include "vital.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -53,22 +54,6 @@ Process::Process(const asio::any_io_executor& executor, ProcessContext context)
       },
       shared_));
 }
-
-namespace {
-
-/// Runs a part without which this process would go on as if nothing were to do: its caches, its lease. Where that ends
-/// by an exception, the controllers end, too. The caller keeps both until this has ended.
-asio::awaitable<void> vital(asio::awaitable<void> part, kube::async::TaskGroup& controllers, std::exception_ptr& lost) {
-  try {
-    co_await std::move(part);
-  } catch (...) {
-    if (kube::async::is_cancellation(std::current_exception())) throw;
-    lost = std::current_exception();
-    controllers.cancel();
-  }
-}
-
-}  // namespace
 
 asio::awaitable<void> Process::run() {
   // Two groups, because caches and Events must outlive the reconciles that use them.

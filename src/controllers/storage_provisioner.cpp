@@ -327,13 +327,12 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
       co_await tell(claim, reasons::provisioning_failed, "there is no node " + node.name + " to make the volume for");
       co_return Outcome::again_after(later);
     }
-  }
-  if (site.cluster.empty())
     if (auto made = co_await ensure_storage_namespace(); !made) {
       if (made.error().code() != kube::Errc::invalid_input) co_return Outcome::retry(std::move(made.error()));
       co_await tell(claim, reasons::provisioning_failed, made.error().text());
       co_return Outcome::again_after(later);
     }
+  }
   // Before there is something to hold it for, so that nothing is left where this process ends in between.
   auto held = co_await hold(claim, site);
   if (!held) co_return Outcome::retry(std::move(held.error()));

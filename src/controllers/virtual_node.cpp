@@ -10,8 +10,7 @@
 #include "liqo/controllers/node_context.hpp"
 #include "liqo/core/foreign_cluster.hpp"
 #include "liqo/core/forge/room.hpp"
-#include "liqo/core/mapping/names.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "vital.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -69,7 +68,7 @@ asio::awaitable<void> VirtualNodeController::run() {
   kube::async::TaskGroup sessions(co_await asio::this_coro::executor), nodes(co_await asio::this_coro::executor);
   std::exception_ptr ended, lost;
   try {
-    sessions.spawn(run_sessions(nodes, lost));
+    sessions.spawn(vital(sessions_.run(), nodes, lost));
     nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return controller_.run(); }));
     nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return heartbeat(); }));
     co_await nodes.join();
@@ -81,16 +80,6 @@ asio::awaitable<void> VirtualNodeController::run() {
   co_await nodes.stop();
   co_await sessions.stop();
   if (ended) std::rethrow_exception(ended);
-}
-
-asio::awaitable<void> VirtualNodeController::run_sessions(kube::async::TaskGroup& nodes, std::exception_ptr& lost) {
-  try {
-    co_await sessions_.run();
-  } catch (...) {
-    if (kube::async::is_cancellation(std::current_exception())) throw;
-    lost = std::current_exception();
-    nodes.cancel();
-  }
 }
 
 bool VirtualNodeController::has_synced() const {

@@ -32,8 +32,6 @@ class VirtualNodeController {
   std::vector<std::string> node_names() const;
 
  private:
-  /// Runs the sessions; where they end by an exception, so do the Nodes.
-  asio::awaitable<void> run_sessions(kube::async::TaskGroup& nodes, std::exception_ptr& lost);
   void tell_withdrawal(const std::string& cluster);
   void see_foreign_cluster(const kube::ObjectKey& foreign);
   /// Logs that a Node has become Ready (`why` is ""), or is so no longer.
