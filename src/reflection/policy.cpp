@@ -107,28 +107,31 @@ KindPolicy Policies::of(const ReflectedKind& kind) const {
   return policy;
 }
 
-TemplatePolicies policies_under(const Policies& usual, const kube::Object& options_template) {
+TemplatePolicies policies_under(const Policies& usual, const kube::Object& options_template,
+                                std::span<const std::string> custom) {
   TemplatePolicies out{.policies = usual, .mistakes = {}};
   const api::VkOptionsTemplate view(options_template);
   const std::vector<std::string> arguments = view.extra_args();
-  for (const ReflectedKind* kind : reflected_kinds()) {
-    const std::string name = option_name(*kind);
-    KindPolicy policy = usual.of(*kind);
+  const auto read = [&](const ReflectedKind& kind) {
+    const std::string name = option_name(kind);
+    KindPolicy policy = usual.of(kind);
     bool is_wrong = false;
     for (const bool is_type : {true, false}) {
-      if (is_type && !kind->typed_as.empty()) continue;
+      if (is_type && !kind.typed_as.empty()) continue;
       const std::string field = is_type ? "type" : "workers";
       const json::value* config = kube::find(view.reflectors_config(), {name, field});
       // A type that is left out may be stored as an empty one.
       if (config && !config->is_null() && !text_of(*config).empty())
-        apply(*kind, {"reflectorsConfig." + name + "." + field, text_of(*config)}, is_type, policy, out.mistakes,
+        apply(kind, {"reflectorsConfig." + name + "." + field, text_of(*config)}, is_type, policy, out.mistakes,
               is_wrong);
       const std::string option = "--" + name + "-reflection-" + field;
       if (const auto argument = value_of(arguments, option))
-        apply(*kind, {option, *argument}, is_type, policy, out.mistakes, is_wrong);
+        apply(kind, {option, *argument}, is_type, policy, out.mistakes, is_wrong);
     }
-    out.policies.set(*kind, is_wrong ? switched_off : policy);
-  }
+    out.policies.set(kind, is_wrong ? switched_off : policy);
+  };
+  for (const ReflectedKind* kind : reflected_kinds()) read(*kind);
+  for (const std::string& name : custom) read({.name = name, .resource = {}, .forge = nullptr});
   return out;
 }
 

@@ -66,6 +66,9 @@ struct ReflectedKind {
   /// How a copy stands to what is wanted, beside labels and annotations. `wanted` is what `forge` made, with the
   /// digest.
   Comparison (*compare)(const kube::Object& live, const kube::Object& wanted) = compare_contained;
+  /// What comes home of a copy that is as its object wants it: the status that the object is to have, null = none. Not
+  /// set: nothing comes home.
+  kube::json::value (*gather)(const kube::Object& local, const kube::Object& remote) = nullptr;
 
   const kube::Resource& copies() const { return target ? *target : resource; }
 };

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,8 @@ struct TemplatePolicies {
   std::vector<std::string> mistakes;
   bool operator==(const TemplatePolicies&) const = default;
 };
-TemplatePolicies policies_under(const Policies& usual, const kube::Object& options_template);
+/// `custom`: the names of custom resources, of which it may say as much as of the kinds of the table.
+TemplatePolicies policies_under(const Policies& usual, const kube::Object& options_template,
+                                std::span<const std::string> custom = {});
 
 }  // namespace liqo::reflection
