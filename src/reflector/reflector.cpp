@@ -190,6 +190,11 @@ void Reflector::enqueue(const Namespace& ns, std::string name) {
     controller_.enqueue(std::move(key));
 }
 
+void Reflector::look_soon(Namespace& ns) {
+  ns.soon = first_look;
+  controller_.enqueue_after({ns.local, {ns.local, {}}}, first_look);
+}
+
 kube::Duration Reflector::rests_for(const Namespace& ns, const std::string& name) const {
   const auto looked_at = ns.looked_at.find(name);
   if (looked_at == ns.looked_at.end()) return kube::Duration::zero();
@@ -279,8 +284,14 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
     if (is_late) ns->late_at.reset();
   }
   if (!is_current(*ns)) co_return Outcome::done();
-  if (!ns->copies.empty() || !ns->referred.empty() || takes_all(*ns))
-    co_return Outcome::again_after(std::chrono::milliseconds(context_.random.between(check_after_ms, check_before_ms)));
+  if (!ns->copies.empty() || !ns->referred.empty() || takes_all(*ns)) {
+    kube::Duration pause = std::chrono::milliseconds(context_.random.between(check_after_ms, check_before_ms));
+    if (ns->soon > 0s && ns->soon < pause)
+      pause = std::exchange(ns->soon, 2 * ns->soon);
+    else
+      ns->soon = {};
+    co_return Outcome::again_after(pause);
+  }
   if (ns->late_at) co_return Outcome::again_after(*ns->late_at - context_.clock.now());
   // Each copy that is written asks for this again.
   if (!kind_.referred_only) co_return Outcome::done();
@@ -391,8 +402,16 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   tell_left_out(*ns, name, wanted ? &*local : nullptr);
   known = ns->copies.find(remote_name);
   if (known && known->settled_for == wish_of()) {
-    ns->copies.settle_source(remote_name, source);
-    co_return Outcome::done();
+    // What has come home may have been changed there.
+    const auto gathered = ns->gathered.find(name);
+    if (!kind_.gather || !wanted || gathered == ns->gathered.end() ||
+        gathered->second.digest == gathered_digest(*local)) {
+      ns->copies.settle_source(remote_name, source);
+      co_return Outcome::done();
+    }
+    if (gathered->second.at)
+      if (const auto rest = *gathered->second.at + gathering_rest - context_.clock.now(); rest > 0s)
+        co_return Outcome::again_after(rest);
   }
 
   std::optional<kube::Object> remote;
@@ -451,6 +470,11 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     context_.events.normal(*local, kind_.resource, api::reasons::reflection_disabled, keep->message);
   if (const auto* refuse = std::get_if<action::Refuse>(&plan); refuse && local)
     context_.events.warning(*local, kind_.resource, api::reasons::failed_reflection, refuse->message);
+  if (kind_.gather && local && remote && is_wanted && std::holds_alternative<action::Keep>(plan)) {
+    auto gathered = co_await gather(ns, std::move(*local), *remote);
+    if (!gathered) co_return not_gathered(*ns, remote_name, std::move(gathered.error()));
+    source = *gathered;
+  }
   if (remote) ns->copies.settle(*remote, wish, source);
   co_return Outcome::done();
 }
@@ -488,11 +512,17 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   ns->replaced.erase(key.name);
   ns->unsure.erase(key.name);
   if (kind_.pace.interval > 0s) ns->looked_at[std::string(local.name())] = context_.clock.now();
-  ns->copies.settle(*applied, std::string(wanted.desired.annotation(api::annotations::reflected_digest)),
-                    version_of(local));
+  ns->counters.reflected.add();
+  const std::string wish(wanted.desired.annotation(api::annotations::reflected_digest));
+  ns->copies.settle(*applied, wish, version_of(local));
+  if (kind_.gather) {
+    look_soon(*ns);
+    auto gathered = co_await gather(ns, std::move(local), *applied);
+    if (!gathered) co_return not_gathered(*ns, key.name, std::move(gathered.error()));
+    ns->copies.settle_source(key.name, *gathered);
+  }
   // What was sent may not be what is wanted any more.
   if (wishes != ns->wishes) ns->copies.doubt_source(key.name);
-  ns->counters.reflected.add();
   co_return Outcome::done();
 }
 

@@ -16,6 +16,14 @@ namespace liqo::reflector {
 /// A copy stays for so long when nothing refers to its object any more.
 inline constexpr kube::Duration reference_grace = std::chrono::minutes(5);
 
+/// Copies are compared so soon where more is to come home of one that has changed.
+inline constexpr kube::Duration first_look = std::chrono::seconds(2);
+/// Between two writes at home of what has come of one copy, where only home has changed it.
+inline constexpr kube::Duration gathering_rest = std::chrono::seconds(10);
+
+/// What of an object may come from its copy, by its digest.
+std::string gathered_digest(const kube::Object& local);
+
 inline std::uint64_t version_of(const kube::Object& object) {
   return kube::Store::version_number(object.resource_version());
 }
@@ -60,11 +68,19 @@ struct Reflector::Namespace {
   kube::TimePoint reconsidered_at{};
   std::map<std::string, std::string> replaced;  ///< UID of what was removed to be made again, by name of the copy
   std::set<std::string> unsure;                 ///< copies that were to be made, and it is not known whether they were
+  /// What has come home of a copy last: the digest of it as home has it, and when that was written.
+  struct Gathered {
+    std::string digest;
+    std::optional<kube::TimePoint> at;
+  };
+  std::map<std::string, Gathered> gathered;
+  kube::Duration soon{};  ///< until the copies are compared again, where that is to be soon; 0 = it is not
   ReflectionCounters counters;
 
   /// Nothing of an object is left on either side.
   void forget(const std::string& name) {
     told.erase(name);
+    gathered.erase(name);
     looked_at.erase(name);
   }
 };

@@ -29,6 +29,8 @@ struct ReflectorContext {
   kube::async::Clock& clock;
   kube::Random& random;
   kube::Metrics& metrics;
+  /// Awaited before each write at home that the provider's word is the cause of; null = nothing bounds these.
+  std::function<asio::awaitable<void>()> home_write = nullptr;
 };
 
 /// One kind, one provider, any number of namespaces. Level-triggered; one thread.
@@ -39,6 +41,8 @@ struct ReflectorContext {
 /// somebody changes or deletes is thereby put right within 30 s. Kinds that are reflected only where something refers
 /// to them are listed so at home, too, and not watched; so are they where all of a namespace are wanted. A copy that
 /// nothing refers to any more stays for five minutes, because pods come and go; one that the Go version made stays.
+/// Where something of the copies comes home, those of a twin in which something happens are compared after two seconds
+/// already, then less and less often.
 ///
 /// Guarantees: nothing is written in a twin before both sides of it have been read; an object of somebody else is
 /// neither changed nor kept, also where it appears between the reading and the writing; a copy that an earlier process
@@ -94,6 +98,10 @@ class Reflector {
   asio::awaitable<kube::Result<std::optional<kube::Object>>> read_copy(Shared ns, std::string name);
   asio::awaitable<kube::Outcome> apply(Shared ns, kube::Object local, reflection::reflection_action::Apply wanted);
   asio::awaitable<kube::Outcome> give_back(Shared ns, std::string name);
+  /// Brings home what comes home of a copy, and answers the version of the object then.
+  asio::awaitable<kube::Result<std::uint64_t>> gather(Shared ns, kube::Object local, kube::Object remote);
+  /// When that is tried again which could not be brought home.
+  kube::Outcome not_gathered(Namespace& ns, const std::string& remote_name, kube::Failure failure);
 
   /// What is known of an object at home that may be reflected: its version, 0 where that is not known; nothing where
   /// there is none.
@@ -111,6 +119,8 @@ class Reflector {
   std::optional<kube::Duration> stays_for(const Namespace& ns, const std::string& name) const;
   void start_reading();
   void enqueue(const Namespace& ns, std::string name);
+  /// Something has happened to copies, of which more is to come home.
+  void look_soon(Namespace& ns);
   /// Nothing of the kind is reflected: what copies there are go.
   bool is_off() const { return kind_.needs_endpoints && !forging_.endpoints; }
   /// How long an object is not to be looked at yet, because it was a moment ago; 0 or less: it may be.

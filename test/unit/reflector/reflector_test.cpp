@@ -1,108 +1,11 @@
 // One kind reflected from rome to milan, over API servers in memory and in virtual time.
 #include "liqo/reflector/reflector.hpp"
 
-#include <doctest/doctest.h>
-
-#include <functional>
-
-#include "kube/async/task_group.hpp"
-#include "kube/testing/fake_api_server.hpp"
-#include "kube/testing/sim_link.hpp"
-#include "kube/testing/simulator.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/core/endpoints/home_endpoints.hpp"
+#include "reflector_fixture.hpp"
 
 namespace liqo::reflector {
-namespace {
-
-namespace json = kube::json;
-using namespace std::chrono_literals;
-
-const kube::Resource& kind = kube::resources::config_maps;
-constexpr const char* actor = "user";
-
-core::ForgingContext forging() {
-  core::ForgingContext out;
-  out.clusters = {.local = "rome", .remote = "milan"};
-  out.node_name = "milan";
-  return out;
-}
-
-struct World {
-  explicit World(std::string_view reflected = "ConfigMap", core::ForgingContext forging = reflector::forging())
-      : simulator(1),
-        random(2),
-        reflector(simulator.executor(), *reflection::find_reflected_kind(reflected),
-                  reflection::SelectionPolicy::deny_list, std::move(forging),
-                  {home, milan_api, stores, recorder, simulator.clock(), random, metrics}) {
-    group.spawn(home.run());
-    group.spawn(recorder.run());
-    reflector.start_namespace("shop", "shop-rome");
-    start();
-  }
-  ~World() {
-    stop();
-    simulator.run(group.stop());
-  }
-  void start() {
-    term =
-        std::make_unique<kube::async::TaskGroup>(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others);
-    term->spawn(reflector.run());
-  }
-  void stop() {
-    if (term) simulator.run(term->stop());
-    term.reset();
-  }
-  bool reaches(const std::function<bool()>& holds, kube::Duration limit = 30s) {
-    return simulator.run_until(holds, limit) == kube::testing::Simulator::End::reached;
-  }
-  void pass(kube::Duration time) { REQUIRE(simulator.run_for(time) == kube::testing::Simulator::End::reached); }
-
-  static json::object config_map(std::string_view ns, std::string_view name, std::string_view value,
-                                 json::object labels = {}) {
-    return {{"metadata", json::object{{"name", name}, {"namespace", ns}, {"labels", std::move(labels)}}},
-            {"data", json::object{{"key", value}}}};
-  }
-  void create(std::string_view name, std::string_view value, std::string_view ns = "shop") {
-    REQUIRE(rome.create(kind, config_map(ns, name, value), actor));
-  }
-  void set(std::string_view name, std::string_view value) {
-    REQUIRE(rome.update(
-        kind, {"shop", std::string(name)}, "", [&](json::object& tree) { tree["data"] = json::object{{"key", value}}; },
-        actor));
-  }
-  std::string at_milan(const std::string& name) {
-    const auto tree = milan.get(kind, {"shop-rome", name});
-    return tree ? std::string(kube::string_at(*tree, {"data", "key"})) : "(none)";
-  }
-  std::size_t writes() const { return milan.writes().size(); }
-  std::size_t events(std::string_view reason) {
-    std::size_t count = 0;
-    for (const auto& tree : rome.list(kube::resources::events)) count += kube::string_at(*tree, {"reason"}) == reason;
-    return count;
-  }
-
-  kube::testing::Simulator simulator;
-  kube::Random random;
-  kube::Metrics metrics;
-  kube::testing::FakeApiServer rome{simulator.clock()}, milan{simulator.clock()};
-  kube::testing::SimLink to_rome{simulator, rome, "liqo"}, to_milan{simulator, milan, "rome"};
-  kube::testing::SimTransport rome_transport{to_rome}, milan_transport{to_milan};
-  kube::Api rome_api{rome_transport, simulator.clock(), random, metrics, {.cluster = "rome"}};
-  kube::Api milan_api{milan_transport, simulator.clock(), random, metrics, {.cluster = "milan"}};
-  kube::InformerSet home{simulator.executor(), rome_api, metrics};
-  kube::EventRecorder recorder{simulator.executor(), rome_api, metrics, "liqo"};
-  std::shared_ptr<kube::StoreUse> use =
-      std::make_shared<kube::StoreUse>(kube::StoreUse::Limits{64 << 20, 10'000}, metrics, "milan");
-  int exceeded = 0;
-  kube::StoreBudget stores{use, [this] { ++exceeded; }};
-  kube::async::TaskGroup group{simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others};
-  Reflector reflector;
-  std::unique_ptr<kube::async::TaskGroup> term;
-};
-
-}  // namespace
 
 TEST_CASE("a copy follows its object, by one write for each change") {
   World w;
