@@ -112,6 +112,30 @@ void add_keys(CLI::App& app, const char* name, std::vector<std::string>& into, c
   app.add_option(name, take, what)->type_name("TEXT")->expected(0, 1)->take_all();
 }
 
+/// Kinds that no table has.
+void add_custom_resources(CLI::App& app, liqo::controllers::Settings& settings) {
+  app.add_option(
+         "--reflect-custom",
+         [&settings](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             auto read = liqo::reflection::read_custom_resource(text);
+             if (!read) throw CLI::ValidationError("--reflect-custom", read.error().text());
+             const std::string name = read->resource.name();
+             for (const auto& known : settings.custom_resources)
+               if (known.name() == name) throw CLI::ValidationError("--reflect-custom", "names " + name + " twice");
+             settings.reflection.set({.name = name, .resource = {}, .forge = nullptr}, read->policy);
+             settings.custom_resources.push_back(std::move(read->resource));
+           }
+           return true;
+         },
+         "A custom resource to reflect, by the name of its definition, such as "
+         "widgets.example.org,status,type=AllowList,workers=8: with its status coming home, and as is said of other "
+         "kinds (DenyList, 32). May be given again")
+      ->type_name("TEXT")
+      ->expected(1)
+      ->take_all();
+}
+
 /// What is reflected of each kind.
 void add_policies(CLI::App& app, liqo::reflection::Policies& policies) {
   namespace reflection = liqo::reflection;
@@ -225,6 +249,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   add_preset(app, "--foreign-cluster-ping-timeout", peer_timeout, "Time that a peer has to answer such a probe");
   add_count(app, "--pod-reflection-workers", settings.pod_workers, 1024, "Pods worked on at a time, per provider");
   add_policies(app, settings.reflection);
+  add_custom_resources(app, settings);
   add_keys(app, "--labels-not-reflected", settings.not_reflected.labels,
            "Keys of labels that no reflected object and no ShadowPod has, key,...");
   add_keys(app, "--annotations-not-reflected", settings.not_reflected.annotations,

@@ -10,7 +10,9 @@ namespace liqo::controllers {
 
 ClusterReflection::ClusterReflection(const asio::any_io_executor& executor, kube::ObjectKey home, Provider provider,
                                      Context context)
-    : home_(std::move(home)),
+    : executor_(executor),
+      home_(std::move(home)),
+      provider_(provider),
       context_(context),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       templates_(context),
@@ -21,23 +23,13 @@ ClusterReflection::ClusterReflection(const asio::any_io_executor& executor, kube
             for (const Reflecting& each : reflectors_)
               if (each.reflector->kind().needs_endpoints) each.reflector->reconsider(ns);
           }),
+      custom_kinds_(
+          provider.api, context, [this] { return reflected_.empty() ? std::string() : reflected_.begin()->second; },
+          [this] { take_custom_kinds(); }),
       log_(kube::Log("reflection").with("cluster", home_.name)) {
-  const reflector::ReflectorContext reflecting{.home = context.home,
-                                               .provider = provider.api,
-                                               .stores = provider.stores,
-                                               .events = context.events,
-                                               .clock = context.clock,
-                                               .random = context.random,
-                                               .metrics = context.metrics};
-  for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) {
-    auto reflector = std::make_unique<reflector::Reflector>(executor, *kind, reflection::SelectionPolicy::allow_list,
-                                                            forging_of(nullptr), reflecting);
-    reflector->set_references_known([this] { return references_.has_synced(); });
-    reflector->on_references([this, kind](const std::string& ns, const std::string& name, auto secrets) {
-      references_.set(ns, std::string(kind->name) + "/" + name, std::move(secrets));
-    });
-    reflectors_.push_back({.reflector = std::move(reflector)});
-  }
+  for (const reflection::CustomResource& resource : context.settings.custom_resources)
+    custom_names_.push_back(resource.name());
+  for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) add_kind(*kind);
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
     if (take_virtual_node(key)) read_rules();
   });
@@ -46,10 +38,56 @@ ClusterReflection::ClusterReflection(const asio::any_io_executor& executor, kube
   read_rules();
 }
 
+ClusterReflection::Reflecting& ClusterReflection::add_kind(const reflection::ReflectedKind& kind) {
+  auto reflector = std::make_unique<reflector::Reflector>(
+      executor_, kind, reflection::SelectionPolicy::allow_list, forging_of(nullptr),
+      reflector::ReflectorContext{.home = context_.home,
+                                  .provider = provider_.api,
+                                  .stores = provider_.stores,
+                                  .events = context_.events,
+                                  .clock = context_.clock,
+                                  .random = context_.random,
+                                  .metrics = context_.metrics,
+                                  .home_write = [this] { return provider_.home_writes.take(); }});
+  reflector->set_references_known([this] { return references_.has_synced(); });
+  reflector->on_references([this, &kind](const std::string& ns, const std::string& name, auto secrets) {
+    references_.set(ns, std::string(kind.name) + "/" + name, std::move(secrets));
+  });
+  return reflectors_.emplace_back(std::move(reflector));
+}
+
 void ClusterReflection::start(SessionWorkers& workers) {
-  for (const Reflecting& each : reflectors_)
-    workers.spawn(kube::run_while_leading(context_.leadership, [kind = each.reflector.get()] { return kind->run(); }));
+  workers_ = &workers;
+  for (const Reflecting& each : reflectors_) run(*each.reflector);
   workers.spawn(read_rules_first());
+  workers.spawn(kube::run_while_leading(context_.leadership, [this] { return custom_kinds_.run(); }));
+}
+
+void ClusterReflection::run(reflector::Reflector& reflector) {
+  workers_->spawn(kube::run_while_leading(context_.leadership, [&reflector] { return reflector.run(); }));
+}
+
+void ClusterReflection::take_custom_kinds() {
+  for (const auto& [name, found] : custom_kinds_.findings()) {
+    bool is_known = !found.kind;
+    for (Reflecting& each : reflectors_) {
+      if (each.reflector->kind().name != name) continue;
+      each.is_served = &each.reflector->kind() == found.kind;
+      is_known = is_known || each.is_served;
+    }
+    // One for each version that both clusters have ever had in common.
+    if (!is_known) run(*add_kind(*found.kind).reflector);
+  }
+  read_rules();
+  if (custom_changed_) custom_changed_();
+}
+
+std::optional<std::string> ClusterReflection::custom_trouble() const {
+  if (custom_names_.empty()) return std::nullopt;
+  std::string text;
+  for (const auto& [name, found] : custom_kinds_.findings())
+    if (!found.trouble.empty()) text += (text.empty() ? "" : "; ") + name + ": " + found.trouble;
+  return text.empty() ? text : "Not all custom resources are reflected as they were meant to be. " + text + ".";
 }
 
 bool ClusterReflection::is_busy() const {
@@ -105,7 +143,7 @@ kube::Result<ClusterReflection::Rules> ClusterReflection::rules_of(const kube::O
   const Settings& settings = context_.settings;
   Rules rules{.filters = core::filters_of(virtual_node, found, settings.not_reflected),
               .policies = {.policies = settings.reflection, .mistakes = {}}};
-  if (found) rules.policies = reflection::policies_under(settings.reflection, *found);
+  if (found) rules.policies = reflection::policies_under(settings.reflection, *found, custom_names_);
   return rules;
 }
 
@@ -133,14 +171,15 @@ void ClusterReflection::take_rules(const kube::Object& decides) {
   for (const Reflecting& each : reflectors_) each.reflector->set_forging(forging_of(&decides));
   switch_kinds();
   tell_differences(decides);
+  tell_custom_trouble(decides);
 }
 
 void ClusterReflection::switch_kinds() {
   for (Reflecting& each : reflectors_) {
     const reflection::KindPolicy policy = rules_->policies.policies.of(each.reflector->kind());
     each.reflector->set_policy(policy);
-    if (each.is_on == (policy.workers > 0)) continue;
-    each.is_on = policy.workers > 0;
+    const bool is_on = each.is_served && policy.workers > 0;
+    if (std::exchange(each.is_on, is_on) == is_on) continue;
     // That all kinds are when it begins is as it should be.
     if (!each.is_on || !reflected_.empty())
       log_.info(each.is_on ? "kind is reflected" : "kind is not reflected", {{"kind", each.reflector->kind().name}});
@@ -172,6 +211,14 @@ void ClusterReflection::tell_differences(const kube::Object& decides) {
                             "objects are shared by all virtual nodes of cluster " +
                                 home_.name + ": for them holds what the oldest says, " + std::string(decides.name()));
   }
+}
+
+void ClusterReflection::tell_custom_trouble(const kube::Object& decides) {
+  std::string trouble = custom_trouble().value_or("");
+  if (trouble == warned_of_custom_) return;
+  if (!trouble.empty())
+    context_.events.warning(decides, api::kinds::virtual_nodes, api::reasons::custom_not_reflected, trouble);
+  warned_of_custom_ = std::move(trouble);
 }
 
 void ClusterReflection::warn(const kube::Object& virtual_node, std::string_view reason, std::string message) {

@@ -214,6 +214,10 @@ std::shared_ptr<ProviderCluster> ProviderSessions::cluster_of(const kube::Object
     for (const kube::ObjectKey& key : virtual_nodes_->store().keys())
       if (const auto node = virtual_nodes_->find(key); node && home_of(*node) == home) enqueue(key);
   });
+  shared.cluster->on_custom_trouble([this, home] {
+    for (const auto& [key, entry] : entries_)
+      if (entry.session && entry.session->cluster()->home() == home) changed_(key);
+  });
   shared.restarts.begin(context_.clock.now());
   shared.cluster->start();
   return shared.cluster;

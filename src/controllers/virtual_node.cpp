@@ -97,6 +97,7 @@ core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtua
   core::ProviderHealth health;
   if (session) {
     health = session->health();
+    health.custom_trouble = session->cluster()->custom_trouble();
   } else {
     health.failure_threshold = context_.settings.probe_failures;
     if (std::string trouble = sessions_.trouble(virtual_node.key()); !trouble.empty()) {

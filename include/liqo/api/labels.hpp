@@ -206,6 +206,9 @@ inline constexpr std::string_view filters_differ = "ReflectionFiltersDiffer";
 // On a VirtualNode: the VkOptionsTemplate that it names is not there, or says what cannot be followed.
 inline constexpr std::string_view options_template_missing = "VkOptionsTemplateMissing";
 inline constexpr std::string_view reflection_policy_invalid = "ReflectionPolicyInvalid";
+/// On a VirtualNode and, with another word for good news, its Node: of configured custom resources some are not.
+inline constexpr std::string_view custom_not_reflected = "CustomResourcesNotReflected";
+inline constexpr std::string_view custom_reflected = "CustomResourcesReflected";
 inline constexpr std::string_view twin_refused = "TwinNamespaceRefused";
 inline constexpr std::string_view address_left_out = "AddressLeftOut";  ///< the event on a pod or a ShadowEndpointSlice
 // Of the condition NetworkConfigurationStatus of a ForeignCluster, and the last one of an event on it, too.
@@ -219,6 +222,9 @@ inline constexpr std::string_view pod_addresses_unchecked = "PodAddressesUncheck
 /// Condition of a consumer's pod: False with the provider's words while the provider refuses to run it, or has it and
 /// does not get it ready.
 inline constexpr std::string_view offloaded_condition = "offloading.liqo.io/Offloaded";
+
+/// Condition of a virtual Node, where custom resources are configured: False with the reason that some are not reflected.
+inline constexpr std::string_view custom_resources_condition = "offloading.liqo.io/CustomResources";
 
 /// Condition of a consumer's pod: False where it needs the API server of its home and nobody has said its address.
 inline constexpr std::string_view home_api_server_condition = "offloading.liqo.io/HomeAPIServer";

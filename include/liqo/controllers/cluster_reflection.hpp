@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "liqo/controllers/custom_kinds.hpp"
 #include "liqo/controllers/home_endpoint_watch.hpp"
 #include "liqo/controllers/options_templates.hpp"
+#include "liqo/controllers/provider_budget.hpp"
 #include "liqo/controllers/secret_references.hpp"
 #include "liqo/controllers/session_workers.hpp"
 #include "liqo/core/mapping/namespaces.hpp"
@@ -17,14 +19,15 @@
 
 namespace liqo::controllers {
 
-/// Owns one Reflector for each kind of the table, and tells them what holds. Copies are shared by all virtual nodes of
-/// a provider, so the oldest says what is reflected and what copies leave out. One thread.
+/// Owns one Reflector for each kind of the table and for each custom one, and tells them what holds. Copies are shared
+/// by all virtual nodes of a provider, so the oldest says what is reflected and what copies leave out. One thread.
 class ClusterReflection {
  public:
   /// What it writes to, and counts in; both outlive it.
   struct Provider {
     kube::Api& api;
     kube::StoreBudget& stores;
+    WriteBudget& home_writes;  ///< what its word may cause at home
   };
   /// `home`: the tenant namespace here, and the cluster that it is of.
   ClusterReflection(const asio::any_io_executor& executor, kube::ObjectKey home, Provider provider, Context context);
@@ -35,6 +38,11 @@ class ClusterReflection {
   /// The Configurations of the provider in its tenant namespace.
   void set_network(std::span<const kube::Object> configurations) { endpoints_.set_network(configurations); }
   bool is_busy() const;
+  /// Why some of the custom resources that are configured are not reflected, a sentence; "" = all are. Nothing: there
+  /// are none.
+  std::optional<std::string> custom_trouble() const;
+  /// Called when that is another one. Must not suspend.
+  void on_custom_trouble(std::function<void()> handler) { custom_changed_ = std::move(handler); }
 
  private:
   /// What holds for one VirtualNode, itself and its VkOptionsTemplate considered.
@@ -43,11 +51,16 @@ class ClusterReflection {
     reflection::TemplatePolicies policies;
     bool operator==(const Rules&) const = default;
   };
-  /// One for each kind of the table. One that is off has no namespaces.
+  /// One for each kind. One that is off has no namespaces.
   struct Reflecting {
     std::unique_ptr<reflector::Reflector> reflector;
     bool is_on = false;
+    bool is_served = true;  ///< by both clusters, in this version
   };
+
+  Reflecting& add_kind(const reflection::ReflectedKind& kind);
+  void run(reflector::Reflector& reflector);
+  void take_custom_kinds();
 
   /// Notes a VirtualNode of this provider; false where it is of another one.
   bool take_virtual_node(const kube::ObjectKey& key);
@@ -58,6 +71,7 @@ class ClusterReflection {
   void switch_kinds();
   /// Tells those virtual nodes that follow other rules than hold for copies.
   void tell_differences(const kube::Object& decides);
+  void tell_custom_trouble(const kube::Object& decides);
   void warn(const kube::Object& virtual_node, std::string_view reason, std::string message);
   asio::awaitable<void> read_rules_first();
   /// Has the namespaces reflected that are mapped, where their rules are known.
@@ -65,20 +79,26 @@ class ClusterReflection {
   void tell_references(const std::string& ns);
   core::ForgingContext forging_of(const kube::Object* decides) const;
 
+  asio::any_io_executor executor_;
   kube::ObjectKey home_;  ///< the tenant namespace here, and the cluster that it is of
+  Provider provider_;
   Context context_;
   kube::InformerHandle virtual_nodes_;
   OptionsTemplates templates_;
   SecretReferences references_;
   HomeEndpointWatch endpoints_;
+  CustomKinds custom_kinds_;
+  std::vector<std::string> custom_names_;
+  std::function<void()> custom_changed_;
   std::vector<Reflecting> reflectors_;
+  SessionWorkers* workers_ = nullptr;  ///< that reflect
   core::NamespaceMapping mapping_;
   std::map<std::string, std::string> reflected_;               ///< given to the reflectors, local to remote
   std::map<kube::ObjectKey, kube::Object> nodes_of_provider_;  ///< all VirtualNodes of this provider
   bool reflects_ = false;       ///< the oldest VirtualNode of the provider is in this tenant namespace
   std::optional<Rules> rules_;  ///< that hold for copies; none: they are not known, and nothing is reflected
   std::map<kube::ObjectKey, Rules> differing_;  ///< what those say that were told that it does not hold
-  std::string warned_;                          ///< what was last told of the rules
+  std::string warned_, warned_of_custom_;       ///< what was last told of the rules, and of custom resources
   kube::Log log_;
 };
 

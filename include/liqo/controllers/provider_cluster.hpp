@@ -49,6 +49,9 @@ class ProviderCluster {
   /// Called when overflow() or loss() has something to say. Must not suspend.
   void on_end(std::function<void()> handler);
   bool is_busy() const { return reflection_.is_busy(); }
+  /// What is wrong with custom resources (ClusterReflection::custom_trouble), and who is told when that changes.
+  std::optional<std::string> custom_trouble() const { return reflection_.custom_trouble(); }
+  void on_custom_trouble(std::function<void()> handler) { reflection_.on_custom_trouble(std::move(handler)); }
 
  private:
   void read_mapping();

@@ -11,6 +11,7 @@
 #include "liqo/core/forge/context.hpp"
 #include "liqo/core/reflection_filters.hpp"
 #include "liqo/core/slice/policy.hpp"
+#include "liqo/reflection/custom_resource.hpp"
 #include "liqo/reflection/policy.hpp"
 
 namespace liqo::controllers {
@@ -71,6 +72,7 @@ struct Settings {
   int provider_write_burst = 5'000, provider_writes_per_second = 100;
   /// Which objects of each kind are reflected, where no VkOptionsTemplate says otherwise.
   reflection::Policies reflection;
+  std::vector<reflection::CustomResource> custom_resources;  ///< that are reflected beside the kinds of the table
   /// What no copy has, and no ShadowPod.
   core::ReflectionFilters not_reflected{.labels = {}, .annotations = core::default_annotations_not_reflected()};
   bool reflect_ips = true;  ///< false: pods at home show no addresses

@@ -2,6 +2,7 @@
 
 #include "kube/base/quantity.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/quoted.hpp"
 #include "node_parts.hpp"
 
 namespace liqo::core {
@@ -148,6 +149,12 @@ json::array node_conditions(const json::object& resources, const ProviderHealth&
         {"NetworkUnavailable", health.network == Network::down, "LiqoNetworkingDown", "LiqoNetworkingUp",
          "The network between the clusters is not established.", "The network between the clusters is established."},
         time));
+  if (health.custom_trouble)
+    conditions.push_back(
+        condition_of({api::custom_resources_condition, health.custom_trouble->empty(), api::reasons::custom_reflected,
+                      api::reasons::custom_not_reflected, "All custom resources that are configured are reflected.",
+                      std::string(cut_text(*health.custom_trouble, 1000))},
+                     time));
   return conditions;
 }
 

@@ -133,7 +133,9 @@ std::string_view gist(std::string_view message) { return message.substr(0, messa
 bool says_the_same(const json::object& have, const json::object& wanted) {
   for (std::string_view key : {"status", "reason"})
     if (kube::string_at(have, {key}) != kube::string_at(wanted, {key})) return false;
-  return gist(kube::string_at(have, {"message"})) == gist(kube::string_at(wanted, {"message"}));
+  const std::string_view said = kube::string_at(have, {"message"}), now = kube::string_at(wanted, {"message"});
+  const bool has_details = kube::string_at(wanted, {"type"}) == "Ready";
+  return has_details ? gist(said) == gist(now) : said == now;
 }
 
 bool is_due(const json::object& condition, kube::WallTime now, std::chrono::seconds heartbeat) {
@@ -160,12 +162,14 @@ json::array conditions_patch(const json::object& live, const json::array& wanted
     patch.push_back(json::object{{"type", kube::string_at(entry, {"type"})},
                                  {"lastHeartbeatTime", kube::string_at(entry, {"lastHeartbeatTime"})}});
   }
-  // The one that comes and goes; it is ours only if its reason says so.
-  const json::object* network = find_condition(live, "NetworkUnavailable");
-  if (network && !find_condition(wanted, "NetworkUnavailable") &&
-      kube::string_at(*network, {"reason"}).starts_with("LiqoNetworking")) {
+  // Those that come and go; they are ours only if the reason says so.
+  for (const auto& [type, reason] :
+       {std::pair<std::string_view, std::string_view>{"NetworkUnavailable", "LiqoNetworking"},
+        {api::custom_resources_condition, "CustomResources"}}) {
+    const json::object* had = find_condition(live, type);
+    if (!had || find_condition(wanted, type) || !kube::string_at(*had, {"reason"}).starts_with(reason)) continue;
     worth_writing = true;
-    patch.push_back(json::object{{"$patch", "delete"}, {"type", "NetworkUnavailable"}});
+    patch.push_back(json::object{{"$patch", "delete"}, {"type", type}});
   }
   return patch;
 }

@@ -35,6 +35,7 @@ GROUPS = {
     "apiextensions.k8s.io/v1": "customresourcedefinitions",
     "offloading.liqo.io/v1beta1": "namespacemaps namespaceoffloadings quotas shadowendpointslices "
     "shadowpods virtualnodes vkoptionstemplates",
+    "example.org/v1": "gears widgets",  # of the stories about custom resources
     "core.liqo.io/v1beta1": "foreignclusters",
     "ipam.liqo.io/v1alpha1": "ips networks",
     "networking.liqo.io/v1beta1": "configurations",

@@ -19,6 +19,7 @@ USER = f"system:serviceaccount:{NAMESPACE}:{SERVICE_ACCOUNT}"
 OWN_ROLE = "liqo-liqod"
 TOKENS_ROLE = "liqo-liqod-tokens"
 STORAGE_ROLE = "liqo-liqod-storage"
+CUSTOM_ROLE = "liqo-liqod-custom"
 TENANT_ROLE = "liqo-liqod-tenant"
 REMOTE_ROLE = "liqo-virtual-kubelet-remote"
 
@@ -53,6 +54,17 @@ def allow_tokens(cluster: Cluster) -> None:
 def allow_storage(cluster: Cluster) -> None:
     """What the chart binds besides with storage.enabled."""
     rights.bind(cluster, None, STORAGE_ROLE, _SUBJECT, STORAGE_ROLE)
+
+
+def allow_custom(cluster: Cluster, group: str, *resources: str) -> None:
+    """What the chart makes of offloading.reflection.custom, each with its status."""
+    rules = [
+        {"apiGroups": [group], "resources": list(resources), "verbs": ["get", "list", "watch"]},
+        {"apiGroups": [group], "resources": [f"{name}/status" for name in resources], "verbs": ["update"]},
+    ]
+    role = {"kind": "ClusterRole", "metadata": {"name": CUSTOM_ROLE}, "rules": rules}
+    cluster.api.apply("clusterroles", None, role)
+    rights.bind(cluster, None, CUSTOM_ROLE, _SUBJECT, CUSTOM_ROLE)
 
 
 def bind(cluster: Cluster, namespace: str, kind: str, role: str) -> None:

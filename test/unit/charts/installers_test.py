@@ -85,6 +85,16 @@ VALUES = {
             }
         }
     },
+    "custom resources": {
+        "offloading": {
+            "reflection": {
+                "custom": [
+                    {"group": "example.org", "resource": "widgets", "status": True, "type": "AllowList", "workers": 0},
+                    {"group": "gateway.networking.k8s.io", "resource": "httproutes"},
+                ]
+            }
+        }
+    },
     "keys left out": {
         "offloading": {"reflection": {"skip": {"labels": ["team", "example.org/tier"], "annotations": ["note"]}}}
     },

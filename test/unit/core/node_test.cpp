@@ -148,6 +148,31 @@ TEST_CASE("the conditions follow resources, network and probes") {
   }
 }
 
+TEST_CASE("what keeps custom resources from being reflected is a condition that comes and goes") {
+  const auto condition = [](const kube::Object& node, std::string_view field) {
+    for (const json::value& entry : kube::array_at(node.status(), {"conditions"}))
+      if (kube::string_at(entry, {"type"}) == "offloading.liqo.io/CustomResources")
+        return std::string(kube::string_at(entry, {field}));
+    return std::string("(none)");
+  };
+  const auto wish = virtual_node(usual);
+  ProviderHealth health = healthy();
+  CHECK(condition(node_of(wish, health), "status") == "(none)");
+  health.custom_trouble = "";
+  CHECK(condition(node_of(wish, health), "status") == "True");
+  health.custom_trouble = "widgets.example.org: no definition";
+  kube::Object node = node_of(wish, health);
+  CHECK(condition(node, "status") == "False");
+  CHECK(condition(node, "reason") == "CustomResourcesNotReflected");
+  CHECK(condition(node, "message") == "widgets.example.org: no definition");
+  CHECK_FALSE(update(node, wish, health).status.has_value());
+  // Each word of it counts, and it goes when nothing is configured any more.
+  health.custom_trouble = "widgets.example.org: no right";
+  node = after(node, update(node, wish, health));
+  CHECK(condition(node, "message") == "widgets.example.org: no right");
+  CHECK(condition(after(node, update(node, wish)), "status") == "(none)");
+}
+
 TEST_CASE("the ForeignCluster tells the network's state") {
   const auto cluster = [](std::string_view status) {
     return parse(R"({"metadata": {"name": "milan"}, "status": )" + std::string(status) + "}");

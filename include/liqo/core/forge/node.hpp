@@ -30,6 +30,8 @@ struct ProviderHealth {
   std::string last_error;  ///< of the last failed probe
   std::string refusal;     ///< why there is no session with it, a sentence; "" = there is one
   std::string closed;      ///< why it takes no new pods through the node (`why_closed`); "" = it does
+  /// Why custom resources are not reflected, a sentence; "" = they are. Nothing: there are none.
+  std::optional<std::string> custom_trouble = std::nullopt;
   /// The network module: not looked at (no module, or disableNetworkCheck), or its state.
   enum class Network { unchecked, up, down } network = Network::unchecked;
 };
