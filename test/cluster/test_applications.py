@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import ingress, manual, python_image, settings
-from harness.cluster import Cluster
+from harness import chart, ingress, manual, python_image, settings
+from harness.cluster import PORT, Cluster
 from harness.components import Options
 from harness.console import Console
 from harness.customers import Customers
@@ -80,9 +80,16 @@ def three(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -
     clusters = run.start(rome=real, milan=real, turin=real)
     with ThreadPoolExecutor(3) as pool:
         given = [pool.submit(give_images, cluster, python) for cluster in clusters.values()]
-        rome, milan, turin = pool.map(Peer, clusters.values())
+        flags = (
+            ("--home-api-server-host", clusters["rome"].address, "--home-api-server-port", str(PORT),
+             "--reflect-custom=deliveries.shop.example,status"), (), (),
+        )  # fmt: skip
+        rome, milan, turin = pool.map(Peer, clusters.values(), flags)
         for done in given:
             done.result()
+    chart.allow_tokens(rome.cluster)
+    chart.allow_custom(rome.cluster, "shop.example", "deliveries")
+    chart.allow_tenant_roles(milan.cluster, "deliveries")
     for provider in (milan, turin):
         rome.peer_with(provider, "--cpu=2", "--memory=4Gi", "--pods=60")
     with closing(ingress.Controller(rome.cluster)):
@@ -156,6 +163,10 @@ def test_only_the_share_of_a_provider_that_is_cut_off_fails(three: Three) -> Non
 
 def test_a_hundred_jobs_have_their_secrets(three: Three) -> None:
     three.type("A hundred Jobs")
+
+
+def test_an_operator_in_another_cluster_works_on_a_kind_of_the_shop(three: Three) -> None:
+    three.type("A kind of your own")
 
 
 def test_pods_of_the_provider_use_a_service_of_home(three: Three) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+
 from harness import chart, rights
 from harness.api import Api
 from harness.liqod import Liqod

@@ -20,6 +20,7 @@ OWN_ROLE = "liqo-liqod"
 TOKENS_ROLE = "liqo-liqod-tokens"
 STORAGE_ROLE = "liqo-liqod-storage"
 CUSTOM_ROLE = "liqo-liqod-custom"
+TENANT_ROLES_ROLE = "liqo-liqod-tenant-roles"
 TENANT_ROLE = "liqo-liqod-tenant"
 REMOTE_ROLE = "liqo-virtual-kubelet-remote"
 
@@ -65,6 +66,16 @@ def allow_custom(cluster: Cluster, group: str, *resources: str) -> None:
     role = {"kind": "ClusterRole", "metadata": {"name": CUSTOM_ROLE}, "rules": rules}
     cluster.api.apply("clusterroles", None, role)
     rights.bind(cluster, None, CUSTOM_ROLE, _SUBJECT, CUSTOM_ROLE)
+
+
+def allow_tenant_roles(cluster: Cluster, *names: str) -> None:
+    """What the chart makes of offloading.tenantClusterRoles."""
+    about = {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"], "resourceNames": list(names)}
+    rules = [{**about, "verbs": ["get", "bind"]}]
+    cluster.api.apply(
+        "clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": TENANT_ROLES_ROLE}, "rules": rules}
+    )
+    rights.bind(cluster, None, TENANT_ROLES_ROLE, _SUBJECT, TENANT_ROLES_ROLE)
 
 
 def bind(cluster: Cluster, namespace: str, kind: str, role: str) -> None:
