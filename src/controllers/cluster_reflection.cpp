@@ -26,6 +26,17 @@ ClusterReflection::ClusterReflection(const asio::any_io_executor& executor, kube
       custom_kinds_(
           provider.api, context, [this] { return reflected_.empty() ? std::string() : reflected_.begin()->second; },
           [this] { take_custom_kinds(); }),
+      copy_events_(executor,
+                   {.provider = provider.api,
+                    .cluster = home_.name,
+                    .has_copies =
+                        [this](const std::string& local) {
+                          return std::ranges::any_of(
+                              reflectors_, [&](const Reflecting& each) { return each.reflector->has_copies(local); });
+                        },
+                    .find = [this](const std::string& local,
+                                   const core::CopyWarning& warning) { return find_copy(local, warning); }},
+                   context),
       log_(kube::Log("reflection").with("cluster", home_.name)) {
   for (const reflection::CustomResource& resource : context.settings.custom_resources)
     custom_names_.push_back(resource.name());
@@ -59,6 +70,7 @@ ClusterReflection::Reflecting& ClusterReflection::add_kind(const reflection::Ref
 void ClusterReflection::start(SessionWorkers& workers) {
   workers_ = &workers;
   for (const Reflecting& each : reflectors_) run(*each.reflector);
+  workers.spawn(kube::run_while_leading(context_.leadership, [this] { return copy_events_.run(); }));
   workers.spawn(read_rules_first());
   workers.spawn(kube::run_while_leading(context_.leadership, [this] { return custom_kinds_.run(); }));
 }
@@ -92,6 +104,18 @@ std::optional<std::string> ClusterReflection::custom_trouble() const {
 
 bool ClusterReflection::is_busy() const {
   return std::ranges::any_of(reflectors_, [](const auto& kind) { return kind.reflector->is_busy(); });
+}
+
+CopyEvents::Answer ClusterReflection::find_copy(const std::string& local, const core::CopyWarning& warning) const {
+  CopyEvents::Answer answer;
+  for (const Reflecting& each : reflectors_) {
+    const reflection::ReflectedKind& kind = each.reflector->kind();
+    if (kind.copies().kind != warning.kind) continue;
+    const reflector::FoundCopy found = each.reflector->find_copy(local, warning.name, warning.uid);
+    if (!found.name.empty()) answer.original = {.resource = kind.resource, .name = found.name};
+    answer.is_known = answer.is_known && found.is_known;
+  }
+  return answer;
 }
 
 core::ForgingContext ClusterReflection::forging_of(const kube::Object* decides) const {
@@ -248,6 +272,7 @@ void ClusterReflection::reflect_mapped() {
     }
     log_.info("namespace is reflected no longer", {{"namespace", known->first}, {"twin", known->second}});
     for (const Reflecting& each : reflectors_) each.reflector->stop_namespace(known->first);
+    copy_events_.stop_namespace(known->first);
     known = reflected_.erase(known);
   }
   if (!reflects) return;
@@ -259,6 +284,7 @@ void ClusterReflection::reflect_mapped() {
     log_.info("namespace is reflected", {{"namespace", local}, {"twin", remote}});
     for (const Reflecting& each : reflectors_)
       if (each.is_on) each.reflector->start_namespace(local, remote);
+    copy_events_.start_namespace(local, remote);
     reflected_[local] = remote;
     tell_references(local);
   }

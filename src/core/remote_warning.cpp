@@ -26,8 +26,16 @@ constexpr std::size_t most_told = 16;
 
 const json::object* ready_condition(const kube::Object& pod) { return find_condition(pod.status(), "Ready"); }
 
-/// When it happened last. Which of the times an Event has depends on who wrote it.
-kube::WallTime time_of(const json::value& event) {
+/// A kubelet's "Error: ImagePullBackOff" is the reason for which the container waits, and no more.
+bool is_echo(std::string_view message) {
+  constexpr std::string_view begin = "Error: ";
+  return message.starts_with(begin) && !message.substr(begin.size()).contains(' ');
+}
+
+}  // namespace
+
+// Which of the times an Event has depends on who wrote it.
+kube::WallTime time_of_event(const json::value& event) {
   const std::array times{kube::string_at(event, {"series", "lastObservedTime"}),
                          kube::string_at(event, {"lastTimestamp"}), kube::string_at(event, {"eventTime"}),
                          kube::string_at(event, {"firstTimestamp"}),
@@ -38,20 +46,12 @@ kube::WallTime time_of(const json::value& event) {
   return latest;
 }
 
-/// A kubelet's "Error: ImagePullBackOff" is the reason for which the container waits, and no more.
-bool is_echo(std::string_view message) {
-  constexpr std::string_view begin = "Error: ";
-  return message.starts_with(begin) && !message.substr(begin.size()).contains(' ');
-}
-
-std::string words_of(const json::value& event) {
+std::string words_of_event(const json::value& event) {
   const std::string reason = one_line(kube::string_at(event, {"reason"}), longest_reason);
   const std::string message = one_line(kube::string_at(event, {"message"}), longest_message);
   if (reason.empty() || message.empty()) return message.empty() ? reason : message;
   return message + " (" + reason + ")";
 }
-
-}  // namespace
 
 bool is_settled(const kube::Object& remote) {
   if (remote.is_deleting() || api::is_final_phase(api::phase_of(remote))) return true;
@@ -73,12 +73,12 @@ std::string newest_warning(const json::array& events, const kube::Object& remote
         kube::string_at(event, {"involvedObject", "uid"}) != remote.uid())
       continue;
     if (is_placed && kube::string_at(event, {"reason"}) == "FailedScheduling") continue;
-    const kube::WallTime time = time_of(event);
+    const kube::WallTime time = time_of_event(event);
     if (time < earliest) continue;
     const std::tuple rank{!is_echo(kube::string_at(event, {"message"})), time,
                           kube::string_at(event, {"metadata", "name"})};
     if (!words.empty() && rank < best) continue;
-    std::string said = words_of(event);
+    std::string said = words_of_event(event);
     if (said.empty()) continue;
     best = rank;
     words = std::move(said);

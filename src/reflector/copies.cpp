@@ -48,11 +48,12 @@ void Copies::find_there(const kube::Object& object) {
   });
 }
 
-void Copies::settle(const kube::Object& object, std::string wish, std::uint64_t source) {
+void Copies::settle(const kube::Object& object, std::string wish, std::uint64_t source, bool is_ours) {
   change(std::string(object.name()), [&](Copy& copy) {
     copy = {.uid = std::string(object.uid()),
             .version = kube::Store::version_number(object.resource_version()),
             .settled_for = std::move(wish),
+            .is_ours = is_ours,
             .source = source};
   });
 }

@@ -4,6 +4,7 @@
 
 #include "liqo/api/labels.hpp"
 #include "liqo/core/endpoints/home_endpoints.hpp"
+#include "liqo/core/forge/meta.hpp"
 #include "liqo/reflector/header.hpp"
 #include "reflector_parts.hpp"
 
@@ -70,6 +71,19 @@ Reflector::Reflector(const asio::any_io_executor& executor, const reflection::Re
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {}
 
 Reflector::~Reflector() = default;
+
+bool Reflector::has_copies(const std::string& local) const {
+  const auto found = namespaces_.find(local);
+  return found != namespaces_.end() && !found->second->copies.empty();
+}
+
+FoundCopy Reflector::find_copy(const std::string& local, const std::string& remote_name, std::string_view uid) const {
+  const auto found = namespaces_.find(local);
+  const Copy* copy = found == namespaces_.end() ? nullptr : found->second->copies.find(remote_name);
+  if (!copy || copy->uid != uid) return {};
+  if (!copy->settled_for) return {.name = {}, .is_known = false};
+  return {.name = copy->is_ours ? kind_.local_name(remote_name, forging_) : std::string()};
+}
 
 bool Reflector::is_known_at_home() const {
   if (is_off()) return true;
@@ -475,7 +489,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     if (!gathered) co_return not_gathered(*ns, remote_name, std::move(gathered.error()));
     source = *gathered;
   }
-  if (remote) ns->copies.settle(*remote, wish, source);
+  if (remote) ns->copies.settle(*remote, wish, source, core::is_reflected(*remote, forging_.clusters));
   co_return Outcome::done();
 }
 

@@ -169,6 +169,7 @@ inline constexpr std::string_view remote_stuck = "RemotePodStuck";            //
 inline constexpr std::string_view remote_missing = "RemotePodMissing";        ///< gone, will be re-created
 inline constexpr std::string_view address_unknown = "AddressUnknown";         ///< of the home API server
 inline constexpr std::string_view remote_not_ready = "RemotePodNotReady";     ///< with what the provider warns of
+inline constexpr std::string_view remote_warning = "RemoteWarning";  ///< what the provider warns of about a copy
 inline constexpr std::string_view remote_unavailable = "RemoteClusterUnavailable";
 inline constexpr std::string_view offloading_refused = "OffloadingRefused";  ///< the provider refused the ShadowPod
 inline constexpr std::string_view successful_reflection = "SuccessfulReflection";

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "liqo/controllers/copy_events.hpp"
 #include "liqo/controllers/custom_kinds.hpp"
 #include "liqo/controllers/home_endpoint_watch.hpp"
 #include "liqo/controllers/options_templates.hpp"
@@ -78,6 +79,7 @@ class ClusterReflection {
   void reflect_mapped();
   void tell_references(const std::string& ns);
   core::ForgingContext forging_of(const kube::Object* decides) const;
+  CopyEvents::Answer find_copy(const std::string& local, const core::CopyWarning& warning) const;
 
   asio::any_io_executor executor_;
   kube::ObjectKey home_;  ///< the tenant namespace here, and the cluster that it is of
@@ -91,6 +93,7 @@ class ClusterReflection {
   std::vector<std::string> custom_names_;
   std::function<void()> custom_changed_;
   std::vector<Reflecting> reflectors_;
+  CopyEvents copy_events_;
   SessionWorkers* workers_ = nullptr;  ///< that reflect
   core::NamespaceMapping mapping_;
   std::map<std::string, std::string> reflected_;               ///< given to the reflectors, local to remote

@@ -11,6 +11,11 @@
 
 namespace liqo::core {
 
+/// When an Event happened last; the epoch where it does not say.
+kube::WallTime time_of_event(const kube::json::value& event);
+/// What an Event says, on one line and of bounded length: "<message> (<reason>)"; "" = nothing.
+std::string words_of_event(const kube::json::value& event);
+
 /// Whether there is nothing to ask: the remote pod runs and is Ready, has ended, or is being deleted.
 bool is_settled(const kube::Object& remote);
 

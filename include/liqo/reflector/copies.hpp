@@ -21,6 +21,7 @@ struct Copy {
   /// The wish, by its digest ("" = that there be none), for which this version was found to need nothing. Unset: it has
   /// to be looked at.
   std::optional<std::string> settled_for;
+  bool is_ours = false;      ///< it is a copy, and no object of somebody else; known once it is settled
   std::uint64_t source = 0;  ///< version of the object at home from which that wish came; 0 = there was none
 };
 
@@ -46,7 +47,7 @@ class Copies {
   /// Takes an object that has to be looked at.
   void find_there(const kube::Object& object);
   /// Takes a state of an object that needs nothing, for this wish and this version of its source.
-  void settle(const kube::Object& object, std::string wish, std::uint64_t source);
+  void settle(const kube::Object& object, std::string wish, std::uint64_t source, bool is_ours = true);
   /// The object at home has changed in nothing that is reflected.
   void settle_source(const std::string& name, std::uint64_t source);
   /// It has to be looked at again; it may be one that was not known.

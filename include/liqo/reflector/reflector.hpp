@@ -33,6 +33,12 @@ struct ReflectorContext {
   std::function<asio::awaitable<void>()> home_write = nullptr;
 };
 
+/// What is known of an object of a twin namespace.
+struct FoundCopy {
+  std::string name;      ///< of the object at home of which it is the copy; "" = it is none, or it is not known
+  bool is_known = true;  ///< false: it has not been looked at since it was seen to have changed
+};
+
 /// One kind, one provider, any number of namespaces. Level-triggered; one thread.
 ///
 /// Streams: one watch of metadata at home, for all namespaces, and none at the provider, however many twins there are.
@@ -75,6 +81,9 @@ class Reflector {
   void reconsider(const std::string& local = {});
   /// Reconciles until cancelled. What was known of copies before is read anew: another process may have led meanwhile.
   asio::awaitable<void> run();
+  bool has_copies(const std::string& local) const;
+  /// What an object in the twin of a namespace is, by its name there and UID.
+  FoundCopy find_copy(const std::string& local, const std::string& remote_name, std::string_view uid) const;
   bool is_busy() const { return controller_.is_busy(); }
   const reflection::ReflectedKind& kind() const { return kind_; }
 

@@ -6,10 +6,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Whether the Events of one object are asked for, and not those of a twin.
+bool is_question(const kube::HttpRequest& request) {
+  return request.resource == "events" && request.target.contains("involvedObject.uid");
+}
+
 struct Waiting : Offloading {
   Waiting() {
     outage = [this](kube::HttpRequest& request) {
-      if (request.resource != "events") return false;
+      if (!is_question(request)) return false;
       if (request.verb != "list") FAIL("the Events of a provider are listed, and nothing else");
       asked.push_back(simulator.clock().now());
       return is_down;
@@ -202,7 +207,7 @@ TEST_CASE("a provider that refuses its Events is asked by one for all, and rarel
   bool refuses = true;
   world.outage = [](kube::HttpRequest&) { return false; };
   world.refuse = [&](const kube::HttpRequest& request) {
-    if (request.resource != "events") return std::string();
+    if (!is_question(request)) return std::string();
     ++asked;
     return refuses ? std::string("events is forbidden") : std::string();
   };
