@@ -50,4 +50,14 @@ Comparison compare_data(const kube::Object& live, const kube::Object& wanted, st
   return is_exact || (has_all && is_applied(live, wanted)) ? Comparison::same : Comparison::replace;
 }
 
+json::object surplus_data(const kube::Object& live, const kube::Object& wanted,
+                          std::span<const std::string_view> maps) {
+  json::object patch;
+  if (kube::bool_at(live.tree(), {"immutable"})) return patch;
+  for (std::string_view map : maps)
+    for (const auto& [key, value] : kube::object_at(live.tree(), {map}))
+      if (!kube::object_at(wanted.tree(), {map}).contains(key)) kube::ensure_object(patch, map)[key] = nullptr;
+  return patch;
+}
+
 }  // namespace liqo::reflection

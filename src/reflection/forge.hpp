@@ -20,8 +20,13 @@ void copy_fields(const kube::json::object& from, kube::json::object& to, std::sp
 bool covers(const kube::json::object& have, const kube::json::object& wanted);
 
 /// How a ConfigMap or a Secret stands to what is wanted of the maps of these names and of `immutable`. Where the copy
-/// is immutable it is replaced. Keys that others add stay, because an apply does not take them away.
+/// is immutable it is replaced. Keys that others add are no difference: an apply does not take them away.
 Comparison compare_data(const kube::Object& live, const kube::Object& wanted, std::span<const std::string_view> maps);
+
+/// A merge patch without the keys that others have added to these maps; empty = there are none, or the copy is
+/// immutable.
+kube::json::object surplus_data(const kube::Object& live, const kube::Object& wanted,
+                                std::span<const std::string_view> maps);
 
 /// Whether the copy is what was applied for this very wish, but for what others changed of it since.
 bool is_applied(const kube::Object& live, const kube::Object& wanted);

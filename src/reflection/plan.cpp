@@ -110,7 +110,12 @@ ReflectionPlan plan_reflection(const ReflectedKind& kind, SelectionPolicy policy
   const Comparison compared = kind.compare(*remote, desired);
   if (compared == Comparison::replace)
     return Remove{.name = std::string(remote->name()), .uid = std::string(remote->uid()), .message = {}};
-  if (compared == Comparison::same && has_metadata(*remote, desired)) return Keep{};
+  if (compared == Comparison::same && has_metadata(*remote, desired)) {
+    auto patch = kind.surplus ? kind.surplus(*remote, desired) : kube::json::object();
+    if (patch.empty()) return Keep{};
+    patch["metadata"] = {{"uid", remote->uid()}, {"resourceVersion", remote->resource_version()}};
+    return Trim{std::move(patch)};
+  }
   desired.mutable_metadata()["uid"] = remote->uid();
   return Apply{std::move(desired), true};
 }

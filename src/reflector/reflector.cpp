@@ -479,6 +479,8 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     ns->copies.doubt(remote_name);
     co_return Outcome::again_after(0s);
   }
+  if (const auto* trim = std::get_if<action::Trim>(&plan))
+    co_return co_await this->trim(ns, std::move(*local), std::move(*remote), kube::json::serialize(trim->patch));
   if (remote && remote->is_deleting() && is_wanted) co_return Outcome::again_after(deletion_pause);
   if (const auto* keep = std::get_if<action::Keep>(&plan); keep && local && !keep->message.empty())
     context_.events.normal(*local, kind_.resource, api::reasons::reflection_disabled, keep->message);
@@ -537,6 +539,25 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   }
   // What was sent may not be what is wanted any more.
   if (wishes != ns->wishes) ns->copies.doubt_source(key.name);
+  if (!kind_.surplus || kind_.surplus(*applied, wanted.desired).empty()) co_return Outcome::done();
+  ns->copies.doubt(key.name);
+  co_return Outcome::again_after(0s);
+}
+
+asio::awaitable<Outcome> Reflector::trim(Shared ns, kube::Object local, kube::Object remote, std::string patch) {
+  const kube::ObjectKey key = remote.key();
+  auto trimmed = co_await context_.provider.patch(kind_.copies(), key, kube::PatchType::merge, std::move(patch),
+                                                  {.field_manager = api::reflection_manager});
+  if (!trimmed && trimmed.error().is_not_found()) co_return Outcome::again_after(0s);
+  if (!trimmed) {
+    kube::Failure failure = std::move(trimmed.error()).in("taking away what was added to a copy in " + ns->remote);
+    if (failure.is_permanent())
+      context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());
+    co_return Outcome::retry(std::move(failure));
+  }
+  // What is added to each version that is written, as by a webhook, stays until somebody changes the copy again.
+  ns->copies.settle(*trimmed, std::string(trimmed->annotation(api::annotations::reflected_digest)), version_of(local));
+  ns->counters.reflected.add();
   co_return Outcome::done();
 }
 

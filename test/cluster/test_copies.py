@@ -83,13 +83,17 @@ NAMES = ("changed", "deleted", "warned", "taken")
 TEMPLATE = {"addressType": "IPv4", "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}]}
 KINDS = {
     "configmap": Copied(
-        "ConfigMap", "configmaps", {"data": {"word": "ciao"}}, {"data": {"word": "no"}}, lambda it: it.get("data")
+        "ConfigMap",
+        "configmaps",
+        {"data": {"word": "ciao"}},
+        {"data": {"word": "no", "theirs": "more"}},
+        lambda it: it.get("data"),
     ),
     "secret": Copied(
         "Secret",
         "secrets",
         {"type": "Opaque", "data": {"word": "Y2lhbw=="}},
-        {"data": {"word": None}},
+        {"data": {"word": None, "theirs": "eA=="}},
         lambda it: it.get("data"),
     ),
     "service": Copied(

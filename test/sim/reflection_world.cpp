@@ -169,7 +169,8 @@ std::string ReflectionWorld::compare_copies(Cluster& provider, const reflection:
         return value && *value == entry.value();
       });
     };
-    if (kind.compare(copy, *wanted) != reflection::Comparison::same)
+    if (kind.compare(copy, *wanted) != reflection::Comparison::same ||
+        (kind.surplus && !kind.surplus(copy, *wanted).empty()))
       return title + " differs" + where + ": " + copy.text() + ", wanted " + wanted->text();
     if (!agrees(copy.labels(), wanted->labels()) || !agrees(copy.annotations(), wanted->annotations()))
       return title + " has other labels or annotations" + where + ": " + copy.text() + ", wanted " + wanted->text();

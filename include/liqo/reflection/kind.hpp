@@ -70,6 +70,10 @@ struct ReflectedKind {
   /// set: nothing comes home.
   kube::json::value (*gather)(const kube::Object& local, const kube::Object& remote) = nullptr;
 
+  /// What others have added to a copy where nothing is theirs to add: a merge patch that takes it away, empty =
+  /// nothing; an apply takes away only what it has made. Null: what others add is theirs.
+  kube::json::object (*surplus)(const kube::Object& live, const kube::Object& wanted) = nullptr;
+
   const kube::Resource& copies() const { return target ? *target : resource; }
 };
 
@@ -96,10 +100,14 @@ struct Apply {
   /// 409. True for a copy of ours, whose UID is in `desired`.
   bool force = false;
 };
+/// Take away what others have added to a copy that is right otherwise.
+struct Trim {
+  kube::json::object patch;  ///< a merge patch, with UID and version as preconditions
+};
 }  // namespace reflection_action
 
 using ReflectionPlan = std::variant<reflection_action::Keep, reflection_action::Refuse, reflection_action::Remove,
-                                    reflection_action::Apply>;
+                                    reflection_action::Apply, reflection_action::Trim>;
 
 /// The copy that an object is to have, its digest among the annotations; nothing where it is not to be reflected.
 std::optional<kube::Object> wanted_copy(const ReflectedKind& kind, SelectionPolicy policy, const kube::Object& local,

@@ -106,6 +106,8 @@ class Reflector {
   asio::awaitable<kube::Result<std::optional<kube::Object>>> read_source(Shared ns, std::string name);
   asio::awaitable<kube::Result<std::optional<kube::Object>>> read_copy(Shared ns, std::string name);
   asio::awaitable<kube::Outcome> apply(Shared ns, kube::Object local, reflection::reflection_action::Apply wanted);
+  /// Takes away what others have added to a copy.
+  asio::awaitable<kube::Outcome> trim(Shared ns, kube::Object local, kube::Object remote, std::string patch);
   asio::awaitable<kube::Outcome> give_back(Shared ns, std::string name);
   /// Brings home what comes home of a copy, and answers the version of the object then.
   asio::awaitable<kube::Result<std::uint64_t>> gather(Shared ns, kube::Object local, kube::Object remote);

@@ -41,6 +41,7 @@ extern const ReflectedKind configmap{
     .is_always_reflected = [](std::string_view name) { return name == api::root_ca_name; },
     .forge = forge,
     .compare = [](const kube::Object& live, const kube::Object& wanted) { return compare_data(live, wanted, maps); },
+    .surplus = [](const kube::Object& live, const kube::Object& wanted) { return surplus_data(live, wanted, maps); },
 };
 
 }  // namespace liqo::reflection

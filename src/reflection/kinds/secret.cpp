@@ -55,6 +55,7 @@ extern const ReflectedKind secret{
     .no_copy = no_copy,
     .forge = forge,
     .compare = compare,
+    .surplus = [](const kube::Object& live, const kube::Object& wanted) { return surplus_data(live, wanted, maps); },
 };
 
 }  // namespace liqo::reflection

@@ -33,10 +33,21 @@ TEST_CASE("a key that disappears from the data is taken away remotely") {
   copy.mutable_metadata()["uid"] = "r1";
   const auto shorter = parse(R"({"metadata": {"name": "settings"}, "data": {"a": "1"}})");
   CHECK(std::holds_alternative<reflection_action::Apply>(plan(shorter, &copy)));
+}
 
-  // What somebody else adds is theirs: an apply would not take it away, and be repeated for ever.
+TEST_CASE("what somebody else adds is taken away once all else is right, by a patch of that very state") {
+  const auto local = parse(R"({"metadata": {"name": "settings"}, "data": {"a": "1", "b": "2"}})");
+  kube::Object copy = std::get<reflection_action::Apply>(plan(local, nullptr)).desired;
+  copy.mutable_metadata()["uid"] = "r1";
+  copy.mutable_metadata()["resourceVersion"] = "7";
   copy.tree()["data"].as_object()["added"] = "there";
-  CHECK(std::holds_alternative<reflection_action::Keep>(plan(local, &copy)));
+  copy.tree()["binaryData"] = parse_value(R"({"blob": "AA=="})");
+  const auto made = plan(local, &copy);
+  REQUIRE(std::holds_alternative<reflection_action::Trim>(made));
+  CHECK(std::get<reflection_action::Trim>(made).patch == parse_value(R"({"data": {"added": null},
+    "binaryData": {"blob": null}, "metadata": {"uid": "r1", "resourceVersion": "7"}})")
+                                                             .as_object());
+  // Of what is immutable nothing can be taken away: it is as it is, or replaced.
   copy.tree()["data"].as_object()["b"] = "3";
   CHECK(std::holds_alternative<reflection_action::Apply>(plan(local, &copy)));
 }

@@ -117,7 +117,7 @@ kube::Object as_stored(kube::Object applied) {
 }
 
 std::string name_of(const ReflectionPlan& plan) {
-  constexpr std::array names = {"Keep", "Refuse", "Remove", "Apply"};
+  constexpr std::array names = {"Keep", "Refuse", "Remove", "Apply", "Trim"};
   return names.at(plan.index());
 }
 

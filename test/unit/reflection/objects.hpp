@@ -31,7 +31,7 @@ kube::json::value parse_value(std::string_view text);
 /// allocates, and with what its admission adds.
 kube::Object as_stored(kube::Object applied);
 
-/// "Keep", "Refuse", "Remove" or "Apply".
+/// "Keep", "Refuse", "Remove", "Apply" or "Trim".
 std::string name_of(const ReflectionPlan& plan);
 
 /// One kind, reflected from namespace shop to its twin shop-r.

@@ -29,6 +29,20 @@ inline core::ForgingContext forging() {
   return out;
 }
 
+/// Changes requests on their way, as webhooks of the server would.
+class Rewriting final : public kube::net::Transport {
+ public:
+  explicit Rewriting(kube::testing::SimLink& link) : transport_(link) {}
+  asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
+    if (rewrite) rewrite(request);
+    co_return co_await transport_.send(std::move(request), deadline);
+  }
+  std::function<void(kube::HttpRequest&)> rewrite;
+
+ private:
+  kube::testing::SimTransport transport_;
+};
+
 struct World {
   explicit World(std::string_view reflected = "ConfigMap", core::ForgingContext forging = reflector::forging())
       : World(*reflection::find_reflected_kind(reflected), std::move(forging)) {}
@@ -92,7 +106,8 @@ struct World {
   kube::Metrics metrics;
   kube::testing::FakeApiServer rome{simulator.clock()}, milan{simulator.clock()};
   kube::testing::SimLink to_rome{simulator, rome, "liqo"}, to_milan{simulator, milan, "rome"};
-  kube::testing::SimTransport rome_transport{to_rome}, milan_transport{to_milan};
+  kube::testing::SimTransport rome_transport{to_rome};
+  Rewriting milan_transport{to_milan};
   kube::Api rome_api{rome_transport, simulator.clock(), random, metrics, {.cluster = "rome"}};
   kube::Api milan_api{milan_transport, simulator.clock(), random, metrics, {.cluster = "milan"}};
   kube::InformerSet home{simulator.executor(), rome_api, metrics};

@@ -45,7 +45,22 @@ TEST_CASE("a copy that somebody changes or deletes is right again within 30 s") 
     REQUIRE(w.milan.remove(kind, {"shop-rome", "words"}, {}, actor));
     CHECK(w.reaches([&] { return w.at_milan("words") == "ciao"; }, 30s));
   }
-  // What somebody adds stays, and is looked at once.
+  // What somebody adds to the data goes.
+  REQUIRE(w.milan.update(
+      kind, {"shop-rome", "words"}, "", [](json::object& tree) { kube::ensure_object(tree, "data")["theirs"] = "1"; },
+      actor));
+  const auto has_more = [&] {
+    const auto copy = w.milan.get(kind, {"shop-rome", "words"});
+    return copy && kube::object_at(*copy, {"data"}).size() != 1;
+  };
+  REQUIRE(has_more());
+  CHECK(w.reaches([&] { return !has_more(); }, 30s));
+  // So it does where something of ours was changed at the same time.
+  REQUIRE(w.milan.update(
+      kind, {"shop-rome", "words"}, "",
+      [](json::object& tree) { tree["data"] = json::object{{"key", "no"}, {"theirs", "1"}}; }, actor));
+  CHECK(w.reaches([&] { return !has_more() && w.at_milan("words") == "ciao"; }, 30s));
+  // Another label stays, and is looked at once.
   REQUIRE(w.milan.update(
       kind, {"shop-rome", "words"}, "",
       [](json::object& tree) { kube::ensure_object(kube::ensure_object(tree, "metadata"), "labels")["theirs"] = "1"; },
@@ -53,6 +68,20 @@ TEST_CASE("a copy that somebody changes or deletes is right again within 30 s") 
   const std::size_t writes = w.writes();
   w.pass(2min);
   CHECK(w.writes() == writes);
+}
+
+TEST_CASE("what is added to each version of a copy has it written once more, and not for ever") {
+  World w;
+  w.milan_transport.rewrite = [](kube::HttpRequest& request) {
+    if (request.method != "PATCH") return;
+    json::value body = json::parse(request.body);
+    kube::ensure_object(body.as_object(), "data")["injected"] = "1";
+    request.body = json::serialize(body);
+  };
+  w.create("words", "ciao");
+  REQUIRE(w.reaches([&] { return w.at_milan("words") == "ciao"; }));
+  w.pass(10min);
+  CHECK(w.writes() == 2);
 }
 
 TEST_CASE("nothing is watched at the provider, and at rest little is asked") {
