@@ -7,6 +7,12 @@
 #include "liqo/api/virtual_node.hpp"
 
 namespace liqo::controllers {
+namespace {
+
+/// What is wrong with custom resources is told again, where the words of it are others.
+constexpr kube::Duration tell_again_after = std::chrono::minutes(10);
+
+}  // namespace
 
 ClusterReflection::ClusterReflection(const asio::any_io_executor& executor, kube::ObjectKey home, Provider provider,
                                      Context context)
@@ -24,7 +30,12 @@ ClusterReflection::ClusterReflection(const asio::any_io_executor& executor, kube
               if (each.reflector->kind().needs_endpoints) each.reflector->reconsider(ns);
           }),
       custom_kinds_(
-          provider.api, context, [this] { return reflected_.empty() ? std::string() : reflected_.begin()->second; },
+          provider.api, context,
+          [this] {
+            std::vector<std::string> twins;
+            for (const auto& [local, remote] : reflected_) twins.push_back(remote);
+            return twins;
+          },
           [this] { take_custom_kinds(); }),
       copy_events_(executor,
                    {.provider = provider.api,
@@ -40,6 +51,9 @@ ClusterReflection::ClusterReflection(const asio::any_io_executor& executor, kube
       log_(kube::Log("reflection").with("cluster", home_.name)) {
   for (const reflection::CustomResource& resource : context.settings.custom_resources)
     custom_names_.push_back(resource.name());
+  provider_.statuses.join(home_.name, [this](const std::string& ns) {
+    for (const Reflecting& each : reflectors_) each.reflector->gather_anew(ns);
+  });
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) add_kind(*kind);
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
     if (take_virtual_node(key)) read_rules();
@@ -49,17 +63,21 @@ ClusterReflection::ClusterReflection(const asio::any_io_executor& executor, kube
   read_rules();
 }
 
+ClusterReflection::~ClusterReflection() { provider_.statuses.leave(home_.name); }
+
 ClusterReflection::Reflecting& ClusterReflection::add_kind(const reflection::ReflectedKind& kind) {
   auto reflector = std::make_unique<reflector::Reflector>(
       executor_, kind, reflection::SelectionPolicy::allow_list, forging_of(nullptr),
-      reflector::ReflectorContext{.home = context_.home,
-                                  .provider = provider_.api,
-                                  .stores = provider_.stores,
-                                  .events = context_.events,
-                                  .clock = context_.clock,
-                                  .random = context_.random,
-                                  .metrics = context_.metrics,
-                                  .home_write = [this] { return provider_.home_writes.take(); }});
+      reflector::ReflectorContext{
+          .home = context_.home,
+          .provider = provider_.api,
+          .stores = provider_.stores,
+          .events = context_.events,
+          .clock = context_.clock,
+          .random = context_.random,
+          .metrics = context_.metrics,
+          .brings_home = [this](const std::string& ns) { return provider_.statuses.is_source(ns, home_.name); },
+          .home_write = [this] { return provider_.home_writes.take(); }});
   reflector->set_references_known([this] { return references_.has_synced(); });
   reflector->on_references([this, &kind](const std::string& ns, const std::string& name, auto secrets) {
     references_.set(ns, std::string(kind.name) + "/" + name, std::move(secrets));
@@ -92,14 +110,6 @@ void ClusterReflection::take_custom_kinds() {
   }
   read_rules();
   if (custom_changed_) custom_changed_();
-}
-
-std::optional<std::string> ClusterReflection::custom_trouble() const {
-  if (custom_names_.empty()) return std::nullopt;
-  std::string text;
-  for (const auto& [name, found] : custom_kinds_.findings())
-    if (!found.trouble.empty()) text += (text.empty() ? "" : "; ") + name + ": " + found.trouble;
-  return text.empty() ? text : "Not all custom resources are reflected as they were meant to be. " + text + ".";
 }
 
 bool ClusterReflection::is_busy() const {
@@ -195,7 +205,7 @@ void ClusterReflection::take_rules(const kube::Object& decides) {
   for (const Reflecting& each : reflectors_) each.reflector->set_forging(forging_of(&decides));
   switch_kinds();
   tell_differences(decides);
-  tell_custom_trouble(decides);
+  tell_custom_state(decides);
 }
 
 void ClusterReflection::switch_kinds() {
@@ -237,12 +247,19 @@ void ClusterReflection::tell_differences(const kube::Object& decides) {
   }
 }
 
-void ClusterReflection::tell_custom_trouble(const kube::Object& decides) {
-  std::string trouble = custom_trouble().value_or("");
-  if (trouble == warned_of_custom_) return;
-  if (!trouble.empty())
-    context_.events.warning(decides, api::kinds::virtual_nodes, api::reasons::custom_not_reflected, trouble);
-  warned_of_custom_ = std::move(trouble);
+void ClusterReflection::tell_custom_state(const kube::Object& decides) {
+  if (custom_names_.empty()) return;
+  core::CustomState state = custom_state();
+  const bool is_bad = state.reflected == core::CustomState::Reflected::no;
+  const bool is_news = told_custom_.reflected != state.reflected || !told_custom_at_ ||
+                       context_.clock.now() - *told_custom_at_ >= tell_again_after;
+  // The words are the provider's in part, and may be others at each look: the condition of the Node has them.
+  if (state == told_custom_ || (is_bad && !is_news)) return;
+  if (is_bad) {
+    context_.events.warning(decides, api::kinds::virtual_nodes, api::reasons::custom_not_reflected, state.message);
+    told_custom_at_ = context_.clock.now();
+  }
+  told_custom_ = std::move(state);
 }
 
 void ClusterReflection::warn(const kube::Object& virtual_node, std::string_view reason, std::string message) {
@@ -273,6 +290,7 @@ void ClusterReflection::reflect_mapped() {
     log_.info("namespace is reflected no longer", {{"namespace", known->first}, {"twin", known->second}});
     for (const Reflecting& each : reflectors_) each.reflector->stop_namespace(known->first);
     copy_events_.stop_namespace(known->first);
+    provider_.statuses.remove(known->first, home_.name);
     known = reflected_.erase(known);
   }
   if (!reflects) return;
@@ -285,6 +303,7 @@ void ClusterReflection::reflect_mapped() {
     for (const Reflecting& each : reflectors_)
       if (each.is_on) each.reflector->start_namespace(local, remote);
     copy_events_.start_namespace(local, remote);
+    provider_.statuses.add(local, home_.name);
     reflected_[local] = remote;
     tell_references(local);
   }

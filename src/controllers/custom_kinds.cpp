@@ -1,6 +1,7 @@
 #include "liqo/controllers/custom_kinds.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "liqo/core/quoted.hpp"
 
@@ -11,15 +12,17 @@ namespace json = kube::json;
 using namespace std::chrono_literals;
 
 constexpr kube::Duration patience = 10s;
-/// Of a group no more are looked at.
-constexpr std::size_t max_versions = 16;
+/// A document of discovery that is larger is none: each version of a group has some hundred bytes for each kind.
+constexpr std::size_t max_document = 1 << 20;
+/// So many versions are named, and in so many twins rights are asked for.
+constexpr std::size_t most_named = 4, most_asked = 10;
 /// Between two looks: while something is missing, and while nothing is.
 constexpr kube::Duration missing_pause = 10s, found_pause = 5min;
 
 std::string joined(const std::vector<std::string>& versions) {
   std::string out;
-  for (const std::string& version : versions)
-    out += (out.empty() ? "" : ", ") + std::string(core::cut_text(version, 63));
+  for (const std::string& version : std::span(versions).first(std::min(versions.size(), most_named)))
+    out += (out.empty() ? "" : ", ") + core::one_line(version, 63);
   return out;
 }
 
@@ -30,40 +33,64 @@ const reflection::ServedResource* CustomKinds::Served::find(std::string_view ver
   return found == versions.end() ? nullptr : &by_version[std::size_t(found - versions.begin())];
 }
 
-CustomKinds::CustomKinds(kube::Api& provider, Context context, std::function<std::string()> twin,
+CustomKinds::CustomKinds(kube::Api& provider, Context context, std::function<std::vector<std::string>()> twins,
                          std::function<void()> changed)
     : provider_(provider),
       context_(context),
-      twin_(std::move(twin)),
+      twins_(std::move(twins)),
       changed_(std::move(changed)),
       log_(kube::Log("custom-resources").with("cluster", provider.cluster())) {}
 
 asio::awaitable<void> CustomKinds::run() {
   while (!context_.settings.custom_resources.empty()) {
-    bool is_complete = true;
+    bool has_changed = false;
     for (const reflection::CustomResource& resource : context_.settings.custom_resources) {
+      kube::TimePoint& next = next_[resource.name()];
+      if (context_.clock.now() < next) continue;
       auto found = co_await look(resource);
-      is_complete = is_complete && found && found->trouble.empty();
+      const bool is_well = found && found->trouble.empty() && found->is_sure;
+      next = context_.clock.now() + (is_well ? found_pause : missing_pause);
       if (!found) continue;
       const auto [known, is_new] = findings_.try_emplace(resource.name());
       if (!is_new && known->second == *found) continue;
-      if (found->trouble.empty())
-        log_.info("custom resource is served by both clusters",
-                  {{"resource", resource.name()}, {"version", std::string(found->kind->resource.version)}});
-      else
+      has_changed = true;
+      if (!found->trouble.empty())
         log_.warn("custom resource is not reflected as it was meant",
                   {{"resource", resource.name()}, {"reason", found->trouble}});
+      else
+        log_.info("custom resource is served by both clusters",
+                  {{"resource", resource.name()}, {"version", std::string(found->kind->resource.version)}});
       known->second = std::move(*found);
-      changed_();
     }
-    co_await context_.clock.sleep(is_complete ? found_pause : missing_pause);
+    if (has_changed) changed_();
+    co_await context_.clock.sleep(missing_pause);
   }
+}
+
+core::CustomState CustomKinds::state() const {
+  std::string troubles, unknown;
+  for (const reflection::CustomResource& resource : context_.settings.custom_resources) {
+    const std::string name = resource.name();
+    const auto found = findings_.find(name);
+    if (found == findings_.end() || (found->second.trouble.empty() && !found->second.is_sure))
+      unknown += (unknown.empty() ? "" : ", ") + name;
+    else if (!found->second.trouble.empty())
+      troubles += (troubles.empty() ? "" : "; ") + name + ": " + found->second.trouble;
+  }
+  using Reflected = core::CustomState::Reflected;
+  if (!troubles.empty())
+    return {Reflected::no, "Not all custom resources are reflected as they were meant to be. " + troubles + "."};
+  if (!unknown.empty())
+    return {Reflected::unknown, "Cluster " + provider_.cluster() + " has not said yet whether it takes " + unknown +
+                                    ": it does not answer, or has no twin of a namespace."};
+  return {Reflected::yes, "All custom resources that are configured are reflected."};
 }
 
 asio::awaitable<std::optional<json::value>> CustomKinds::read(kube::Api& api, std::string path) {
   const auto text = co_await api.raw(std::move(path), patience);
   if (!text && text.error().is_not_found()) co_return json::value(json::object());
   if (!text) co_return std::nullopt;
+  if (text->size() > max_document) co_return std::nullopt;
   auto document = kube::parse_json(*text);
   if (!document) co_return std::nullopt;
   co_return std::move(*document);
@@ -76,9 +103,7 @@ asio::awaitable<std::optional<CustomKinds::Served>> CustomKinds::served(kube::Ap
   if (!group) co_return std::nullopt;
   Served served;
   // The versions of a group are those of all of its kinds.
-  std::vector<std::string> versions = reflection::served_versions(*group);
-  if (versions.size() > max_versions) versions.resize(max_versions);
-  for (const std::string& version : versions) {
+  for (const std::string& version : reflection::served_versions(*group)) {
     const auto resources = co_await read(api, path + "/" + kube::percent_encode(version));
     if (!resources) co_return std::nullopt;
     if (auto found = reflection::find_served(*resources, resource.plural)) {
@@ -113,11 +138,18 @@ asio::awaitable<std::optional<CustomKinds::Finding>> CustomKinds::look(reflectio
     co_return Finding{.trouble =
                           "liqod has no right to it in this cluster: name it in offloading.reflection.custom "
                           "of the chart's values"};
-  if (const std::string twin = twin_(); !twin.empty())
-    if (const auto listed = co_await provider_.list(probed, twin, one); !listed && listed.error().is_forbidden())
-      co_return Finding{.trouble = peer + " gives no right to it: its administrator names a ClusterRole in " +
-                                   "clusterRoles of this cluster's policy there"};
-  Finding found{.kind = &reflection::custom_kind(resource, version, local->kind), .trouble = {}};
+  reflection::CustomResource served = resource;
+  served.brings_status = resource.brings_status && local->has_status;
+  Finding found{.kind = &reflection::custom_kind(served, version, local->kind), .trouble = {}};
+  const std::vector<std::string> twins = twins_();
+  found.is_sure = !twins.empty();
+  for (const std::string& twin : std::span(twins).first(std::min(twins.size(), most_asked))) {
+    const auto listed = co_await provider_.list(probed, twin, one);
+    if (listed || !listed.error().is_forbidden()) continue;
+    found.trouble = peer + " gives no right to it in namespace " + twin +
+                    ": its administrator names a ClusterRole in clusterRoles of this cluster's policy there";
+    co_return found;
+  }
   if (resource.brings_status && !local->has_status)
     found.trouble = "its definition here has no status subresource, so that no status comes home";
   co_return found;

@@ -10,7 +10,7 @@
 namespace liqo::controllers {
 
 ProviderCluster::ProviderCluster(const asio::any_io_executor& executor, kube::ObjectKey home,
-                                 std::shared_ptr<ProviderBudget> budget, Context context)
+                                 std::shared_ptr<ProviderBudget> budget, StatusSources& statuses, Context context)
     : home_(std::move(home)),
       context_(context),
       api_(link_, context.clock, context.random, context.metrics,
@@ -28,7 +28,8 @@ ProviderCluster::ProviderCluster(const asio::any_io_executor& executor, kube::Ob
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
       configurations_(context.home.acquire({.resource = api::kinds::configurations})),
       ips_(context.home.acquire({.resource = api::kinds::ips, .ns = home_.ns})),
-      reflection_(executor, home_, {.api = api_, .stores = stores_, .home_writes = budget_->home_writes}, context),
+      reflection_(executor, home_,
+                  {.api = api_, .stores = stores_, .home_writes = budget_->home_writes, .statuses = statuses}, context),
       workers_(executor),
       log_(kube::Log("provider").with("cluster", home_.name)) {
   namespace_maps_.subscribe([this](const kube::ObjectKey&) { read_mapping(); });

@@ -208,13 +208,13 @@ asio::awaitable<void> ProviderSessions::end_broken_cluster(kube::ObjectKey home)
 std::shared_ptr<ProviderCluster> ProviderSessions::cluster_of(const kube::ObjectKey& home) {
   Shared& shared = clusters_[home];
   if (shared.cluster) return shared.cluster;
-  shared.cluster = std::make_shared<ProviderCluster>(executor_, home, budget_of(home.name), context_);
+  shared.cluster = std::make_shared<ProviderCluster>(executor_, home, budget_of(home.name), statuses_, context_);
   // Also those whose sessions are just being made or stopped: it says so once.
   shared.cluster->on_end([this, home] {
     for (const kube::ObjectKey& key : virtual_nodes_->store().keys())
       if (const auto node = virtual_nodes_->find(key); node && home_of(*node) == home) enqueue(key);
   });
-  shared.cluster->on_custom_trouble([this, home] {
+  shared.cluster->on_custom_change([this, home] {
     for (const auto& [key, entry] : entries_)
       if (entry.session && entry.session->cluster()->home() == home) changed_(key);
   });

@@ -97,7 +97,6 @@ core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtua
   core::ProviderHealth health;
   if (session) {
     health = session->health();
-    health.custom_trouble = session->cluster()->custom_trouble();
   } else {
     health.failure_threshold = context_.settings.probe_failures;
     if (std::string trouble = sessions_.trouble(virtual_node.key()); !trouble.empty()) {
@@ -105,6 +104,10 @@ core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtua
       health.failed_probes = health.failure_threshold;
       health.refusal = std::move(trouble);
     }
+  }
+  if (!context_.settings.custom_resources.empty()) {
+    health.custom = session ? session->cluster()->custom_state() : core::CustomState();
+    if (!session) health.custom->message = "There is no session with the provider.";
   }
   if (const auto told = withdrawals_.find(std::string(VirtualNode(virtual_node).cluster_id()));
       told != withdrawals_.end() && health.refusal.empty())

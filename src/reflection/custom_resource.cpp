@@ -142,10 +142,12 @@ std::vector<std::string> served_versions(const json::value& group) {
   if (!document) return versions;
   if (const std::string_view first = kube::string_at(group, {"preferredVersion", "version"}); !first.empty())
     versions.emplace_back(first);
-  for (const json::value& entry : kube::array_at(*document, {"versions"}))
+  for (const json::value& entry : kube::array_at(*document, {"versions"})) {
+    if (versions.size() == max_versions) break;
     if (const std::string_view version = kube::string_at(entry, {"version"});
         !version.empty() && std::ranges::find(versions, version) == versions.end())
       versions.emplace_back(version);
+  }
   return versions;
 }
 

@@ -49,6 +49,8 @@ bool has_metadata(const kube::Object& remote, const kube::Object& desired) {
 /// Why an object at the provider is none of the copies of this kind, "" if it is one.
 std::string why_foreign(const ReflectedKind& kind, const kube::Object& remote, const core::ForgingContext& ctx) {
   if (!core::is_reflected(remote, ctx.clusters)) return "does not come from here";
+  // Operators give what they make the labels of what they make it for.
+  if (remote.controller()) return "belongs to another object there";
   return std::string(kind.no_copy(remote, ctx));
 }
 

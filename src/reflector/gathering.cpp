@@ -18,48 +18,72 @@ constexpr kube::Duration refused_pause = 5min;
 
 std::string gathered_digest(const kube::Object& local) {
   const json::value* status = local.tree().if_contains("status");
-  return status ? core::digest_hex(json::serialize(*status)) : std::string();
+  std::string seen = std::to_string(kube::int_at(local.tree(), {"metadata", "generation"}));
+  if (status) seen += json::serialize(*status);
+  return core::digest_hex(seen);
 }
 
 asio::awaitable<kube::Result<std::uint64_t>> Reflector::gather(Shared ns, kube::Object local, kube::Object remote) {
   const std::string name(local.name());
   json::value status = kind_.gather(local, remote);
   const json::value* have = local.tree().if_contains("status");
-  if (status.is_null() || (have && *have == status)) {
-    ns->gathered[name] = {.digest = gathered_digest(local), .at = {}};
+  const bool is_there = status.is_null() ? !have : have && *have == status;
+  if (is_there || (context_.brings_home && !context_.brings_home(ns->local))) {
+    ns->gathered[name].digest = gathered_digest(local);
+    ns->gathered[name].at.reset();
     co_return version_of(local);
   }
-  if (const std::size_t size = json::serialize(status).size(); size > max_status) {
-    const kube::Failure failure(kube::Errc::invalid_input,
-                                "The status of the copy in cluster " + forging_.clusters.remote +
-                                    " does not come home: it has " + std::to_string(size >> 10) + " KiB, and " +
-                                    std::to_string(max_status >> 10) + " are let in");
-    context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());
-    co_return std::unexpected(failure);
+  if (json::serialize(status).size() > max_status) {
+    kube::Failure failure(kube::Errc::invalid_input, "the status of the copy in cluster " + forging_.clusters.remote +
+                                                         " does not come home: it is larger than " +
+                                                         std::to_string(max_status >> 10) + " KiB");
+    tell_not_gathered(*ns, local, failure);
+    co_return std::unexpected(std::move(failure));
   }
   if (context_.home_write) co_await context_.home_write();
   if (!is_current(*ns)) co_return version_of(local);
   kube::Object wanted = local;
-  wanted.tree()["status"] = std::move(status);
+  if (status.is_null())
+    wanted.tree().erase("status");
+  else
+    wanted.tree()["status"] = std::move(status);
   const kube::WriteOptions options{.field_manager = api::reflection_manager, .subresource = "status"};
   auto written = co_await context_.home.api().replace(kind_.resource, wanted, options);
-  // It has gone meanwhile, of which its watch tells.
-  if (!written && written.error().is_not_found()) co_return version_of(local);
   if (!written) {
     kube::Failure failure = std::move(written.error()).in("bringing home the status of the copy in " + ns->remote);
-    if (failure.is_permanent())
-      context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());
+    // Where it has gone meanwhile its watch tells.
+    if (failure.is_permanent() && !failure.is_not_found()) tell_not_gathered(*ns, local, failure);
     co_return std::unexpected(std::move(failure));
   }
   look_soon(*ns);
-  ns->gathered[name] = {.digest = gathered_digest(*written), .at = context_.clock.now()};
+  Namespace::Gathered& gathered = ns->gathered[name];
+  gathered.digest = gathered_digest(*written);
+  gathered.at = context_.clock.now();
   co_return version_of(*written);
+}
+
+void Reflector::tell_not_gathered(Namespace& ns, const kube::Object& local, const kube::Failure& failure) {
+  Namespace::Gathered& gathered = ns.gathered[std::string(local.name())];
+  const kube::TimePoint now = context_.clock.now();
+  // It may be another one each time, at the provider's word.
+  if (gathered.told && now - *gathered.told < tell_again_after) return;
+  gathered.told = now;
+  context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());
 }
 
 kube::Outcome Reflector::not_gathered(Namespace& ns, const std::string& remote_name, kube::Failure failure) {
   ns.copies.doubt(remote_name);
   const bool is_refused = failure.is_permanent() || failure.code() == kube::Errc::invalid_input;
   return is_refused ? kube::Outcome::again_after(refused_pause) : kube::Outcome::retry(std::move(failure));
+}
+
+void Reflector::gather_anew(const std::string& local) {
+  const auto found = namespaces_.find(local);
+  if (found == namespaces_.end() || !kind_.gather) return;
+  for (const std::string& name : found->second->copies.names()) {
+    found->second->copies.doubt(name);
+    enqueue_copy(*found->second, name);
+  }
 }
 
 }  // namespace liqo::reflector

@@ -31,8 +31,6 @@ constexpr kube::Duration deletion_pause = 5s;
 constexpr kube::Duration known_pause = 1s;
 /// Between two times that all objects of a namespace are considered anew.
 constexpr kube::Duration reconsider_interval = 5s;
-/// That a copy lacks something is told again, where it did not for a while.
-constexpr kube::Duration tell_again_after = 10min;
 /// Stands for all objects of a namespace; none can have the name.
 constexpr std::string_view all_objects = "*";
 /// Asks whether all is known: one key for all that wait for it.
@@ -41,6 +39,13 @@ kube::WorkKey key_of_waiting() { return {}; }
 constexpr std::string_view by_namespace = "namespace";
 
 void index_by_namespace(const kube::Object& object, std::vector<std::string>& out) { out.emplace_back(object.ns()); }
+
+/// Whether a provider that has answered an apply so has not carried it out, and never will. A field that its schema of
+/// a custom resource does not have is answered as an error of the server's own (kubernetes/kubernetes#139253).
+bool is_refusal(const kube::Failure& failure) {
+  return failure.is_permanent() ||
+         (failure.http_code() == 500 && failure.text().contains("failed to create typed patch object"));
+}
 
 /// Whether an object that bears what was applied to make a copy was there before. Who made it is one of its managers,
 /// and wrote it no later than we did. Those who write to a copy do so after it was made; what they write of its status
@@ -451,8 +456,11 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   auto plan = reflection::plan_reflection(kind_, policy_, local ? &*local : nullptr, std::move(wanted),
                                           remote ? &*remote : nullptr, forging_);
 
-  if (auto* applied = std::get_if<action::Apply>(&plan))
+  if (auto* applied = std::get_if<action::Apply>(&plan)) {
+    // What somebody changes again and again is put right no more often than copies are compared.
+    if (kind_.gather && (!remote || remote->annotation(api::annotations::reflected_digest) != wish)) look_soon(*ns);
     co_return co_await apply(ns, std::move(*local), std::move(*applied));
+  }
   if (std::holds_alternative<action::Remove>(plan) && !is_wanted && kind_.referred_only) {
     if (const auto pause = stays_for(*ns, name)) co_return Outcome::again_after(*pause);
     if (!at_home) {
@@ -492,6 +500,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     source = *gathered;
   }
   if (remote) ns->copies.settle(*remote, wish, source, core::is_reflected(*remote, forging_.clusters));
+  if (remote && wishes != ns->wishes) ns->copies.doubt_source(remote_name);
   co_return Outcome::done();
 }
 
@@ -509,15 +518,15 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
     co_return Outcome::retry(std::move(applied.error()));
   }
   if (!applied) {
+    const bool refused = is_refusal(applied.error());
     // It may have been carried out: then it is a copy of ours that is there.
-    if (!applied.error().is_permanent()) ns->copies.doubt(key.name);
-    if (!applied.error().is_permanent() && !wanted.force) ns->unsure.insert(key.name);
+    if (!refused) ns->copies.doubt(key.name);
+    if (!refused && !wanted.force) ns->unsure.insert(key.name);
     // It may be refused because of what somebody else has made there, which is told once it is known.
-    if (applied.error().is_permanent() && !wanted.force)
+    if (refused && !wanted.force)
       if (const auto there = co_await read_copy(ns, key.name); there && *there) ns->copies.find_there(**there);
     kube::Failure failure = std::move(applied.error()).in("reflecting to " + ns->remote);
-    if (failure.is_permanent())
-      context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());
+    if (refused) context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());
     co_return Outcome::retry(std::move(failure));
   }
   if (!wanted.force && was_there_before(*applied)) {
@@ -532,7 +541,6 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   const std::string wish(wanted.desired.annotation(api::annotations::reflected_digest));
   ns->copies.settle(*applied, wish, version_of(local));
   if (kind_.gather) {
-    look_soon(*ns);
     auto gathered = co_await gather(ns, std::move(local), *applied);
     if (!gathered) co_return not_gathered(*ns, key.name, std::move(gathered.error()));
     ns->copies.settle_source(key.name, *gathered);

@@ -21,7 +21,10 @@ inline constexpr kube::Duration first_look = std::chrono::seconds(2);
 /// Between two writes at home of what has come of one copy, where only home has changed it.
 inline constexpr kube::Duration gathering_rest = std::chrono::seconds(10);
 
-/// What of an object may come from its copy, by its digest.
+/// What people have been told is told again, where it did not hold for a while or may be another thing each time.
+inline constexpr kube::Duration tell_again_after = std::chrono::minutes(10);
+
+/// What of an object may come from its copy, and its generation, of which that may speak, by their digest.
 std::string gathered_digest(const kube::Object& local);
 
 inline std::uint64_t version_of(const kube::Object& object) {
@@ -72,6 +75,7 @@ struct Reflector::Namespace {
   struct Gathered {
     std::string digest;
     std::optional<kube::TimePoint> at;
+    std::optional<kube::TimePoint> told;  ///< when it was told last that it cannot be written
   };
   std::map<std::string, Gathered> gathered;
   kube::Duration soon{};  ///< until the copies are compared again, where that is to be soon; 0 = it is not

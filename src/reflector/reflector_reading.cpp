@@ -98,7 +98,6 @@ asio::awaitable<kube::Result<void>> Reflector::check_copies(Shared ns) {
     for (const std::string& name : ns->copies.compare(seen, list_version)) {
       ns->there.erase(name);
       enqueue_copy(*ns, name);
-      if (kind_.gather) ns->soon = first_look;
     }
     co_return kube::Result<void>();
   }

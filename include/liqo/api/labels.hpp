@@ -210,6 +210,7 @@ inline constexpr std::string_view reflection_policy_invalid = "ReflectionPolicyI
 /// On a VirtualNode and, with another word for good news, its Node: of configured custom resources some are not.
 inline constexpr std::string_view custom_not_reflected = "CustomResourcesNotReflected";
 inline constexpr std::string_view custom_reflected = "CustomResourcesReflected";
+inline constexpr std::string_view custom_unknown = "CustomResourcesUnknown";
 inline constexpr std::string_view twin_refused = "TwinNamespaceRefused";
 inline constexpr std::string_view address_left_out = "AddressLeftOut";  ///< the event on a pod or a ShadowEndpointSlice
 // Of the condition NetworkConfigurationStatus of a ForeignCluster, and the last one of an event on it, too.

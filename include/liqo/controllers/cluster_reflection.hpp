@@ -15,6 +15,7 @@
 #include "liqo/controllers/provider_budget.hpp"
 #include "liqo/controllers/secret_references.hpp"
 #include "liqo/controllers/session_workers.hpp"
+#include "liqo/controllers/status_sources.hpp"
 #include "liqo/core/mapping/namespaces.hpp"
 #include "liqo/reflector/reflector.hpp"
 
@@ -24,14 +25,17 @@ namespace liqo::controllers {
 /// by all virtual nodes of a provider, so the oldest says what is reflected and what copies leave out. One thread.
 class ClusterReflection {
  public:
-  /// What it writes to, and counts in; both outlive it.
+  /// What it writes to, and counts in; all outlive it.
   struct Provider {
     kube::Api& api;
     kube::StoreBudget& stores;
     WriteBudget& home_writes;  ///< what its word may cause at home
+    StatusSources& statuses;
   };
   /// `home`: the tenant namespace here, and the cluster that it is of.
   ClusterReflection(const asio::any_io_executor& executor, kube::ObjectKey home, Provider provider, Context context);
+
+  ~ClusterReflection();
 
   /// Reflects while this process leads, by workers that are stopped before this is destroyed.
   void start(SessionWorkers& workers);
@@ -39,11 +43,10 @@ class ClusterReflection {
   /// The Configurations of the provider in its tenant namespace.
   void set_network(std::span<const kube::Object> configurations) { endpoints_.set_network(configurations); }
   bool is_busy() const;
-  /// Why some of the custom resources that are configured are not reflected, a sentence; "" = all are. Nothing: there
-  /// are none.
-  std::optional<std::string> custom_trouble() const;
+  /// How the custom resources that are configured are reflected.
+  core::CustomState custom_state() const { return custom_kinds_.state(); }
   /// Called when that is another one. Must not suspend.
-  void on_custom_trouble(std::function<void()> handler) { custom_changed_ = std::move(handler); }
+  void on_custom_change(std::function<void()> handler) { custom_changed_ = std::move(handler); }
 
  private:
   /// What holds for one VirtualNode, itself and its VkOptionsTemplate considered.
@@ -72,7 +75,7 @@ class ClusterReflection {
   void switch_kinds();
   /// Tells those virtual nodes that follow other rules than hold for copies.
   void tell_differences(const kube::Object& decides);
-  void tell_custom_trouble(const kube::Object& decides);
+  void tell_custom_state(const kube::Object& decides);
   void warn(const kube::Object& virtual_node, std::string_view reason, std::string message);
   asio::awaitable<void> read_rules_first();
   /// Has the namespaces reflected that are mapped, where their rules are known.
@@ -101,7 +104,9 @@ class ClusterReflection {
   bool reflects_ = false;       ///< the oldest VirtualNode of the provider is in this tenant namespace
   std::optional<Rules> rules_;  ///< that hold for copies; none: they are not known, and nothing is reflected
   std::map<kube::ObjectKey, Rules> differing_;  ///< what those say that were told that it does not hold
-  std::string warned_, warned_of_custom_;       ///< what was last told of the rules, and of custom resources
+  std::string warned_;                          ///< what was last told of the rules
+  core::CustomState told_custom_;               ///< what was last told of custom resources, and when
+  std::optional<kube::TimePoint> told_custom_at_;
   kube::Log log_;
 };
 

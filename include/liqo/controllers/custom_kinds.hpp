@@ -10,6 +10,7 @@
 
 #include "kube/client/api.hpp"
 #include "liqo/controllers/context.hpp"
+#include "liqo/core/forge/node.hpp"
 
 namespace liqo::controllers {
 
@@ -21,20 +22,24 @@ class CustomKinds {
   struct Finding {
     const reflection::ReflectedKind* kind = nullptr;  ///< null: it is not reflected
     std::string trouble;                              ///< why, or what of it is not; a clause, "" = nothing
+    bool is_sure = true;  ///< false: there is no twin in which the rights could be asked for
     bool operator==(const Finding&) const = default;
   };
 
-  /// `provider` outlives it. `twin` answers a twin namespace, "" = there is none: rights are given there. `changed` is
-  /// called when a finding is another one, and must not suspend.
-  CustomKinds(kube::Api& provider, Context context, std::function<std::string()> twin, std::function<void()> changed);
+  /// `provider` outlives it. `twins` answers the twin namespaces there, which is where rights are given. `changed` is
+  /// called when findings are others, and must not suspend.
+  CustomKinds(kube::Api& provider, Context context, std::function<std::vector<std::string>()> twins,
+              std::function<void()> changed);
 
   /// Looks until cancelled. Ends at once where nothing is configured.
   asio::awaitable<void> run();
+  /// How all of them are reflected, for people.
+  core::CustomState state() const;
   /// By the name of the resource; those that have been looked at.
   const std::map<std::string, Finding>& findings() const { return findings_; }
 
  private:
-  /// Nothing: an API server did not answer.
+  /// Nothing: an API server gave no answer that can be understood.
   asio::awaitable<std::optional<Finding>> look(reflection::CustomResource resource);
   /// How one cluster serves a resource: in which versions, and what it is in each.
   struct Served {
@@ -47,9 +52,10 @@ class CustomKinds {
 
   kube::Api& provider_;
   Context context_;
-  std::function<std::string()> twin_;
+  std::function<std::vector<std::string>()> twins_;
   std::function<void()> changed_;
   std::map<std::string, Finding> findings_;
+  std::map<std::string, kube::TimePoint> next_;  ///< when a resource is looked at again
   kube::Log log_;
 };
 

@@ -20,9 +20,9 @@ namespace liqo::controllers {
 /// reaches no other provider. It holds no state that a restart loses. One thread.
 class ProviderCluster {
  public:
-  /// `home`: the tenant namespace here, and the cluster that it is of.
+  /// `home`: the tenant namespace here, and the cluster that it is of. `statuses` outlives it.
   ProviderCluster(const asio::any_io_executor& executor, kube::ObjectKey home, std::shared_ptr<ProviderBudget> budget,
-                  Context context);
+                  StatusSources& statuses, Context context);
 
   /// Starts watching and reflecting. Call stop() before destroying.
   void start();
@@ -49,9 +49,9 @@ class ProviderCluster {
   /// Called when overflow() or loss() has something to say. Must not suspend.
   void on_end(std::function<void()> handler);
   bool is_busy() const { return reflection_.is_busy(); }
-  /// What is wrong with custom resources (ClusterReflection::custom_trouble), and who is told when that changes.
-  std::optional<std::string> custom_trouble() const { return reflection_.custom_trouble(); }
-  void on_custom_trouble(std::function<void()> handler) { reflection_.on_custom_trouble(std::move(handler)); }
+  /// How custom resources are reflected, and who is told when that changes.
+  core::CustomState custom_state() const { return reflection_.custom_state(); }
+  void on_custom_change(std::function<void()> handler) { reflection_.on_custom_change(std::move(handler)); }
 
  private:
   void read_mapping();

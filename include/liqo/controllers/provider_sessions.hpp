@@ -80,6 +80,7 @@ class ProviderSessions {
   ConnectProvider connect_;
   Context context_;
   std::function<void(const kube::ObjectKey&)> changed_;
+  StatusSources statuses_;
   std::map<kube::ObjectKey, Entry> entries_;
   std::map<kube::ObjectKey, Shared> clusters_;                    ///< by tenant namespace here and cluster
   std::map<std::string, std::weak_ptr<ProviderBudget>> budgets_;  ///< by cluster

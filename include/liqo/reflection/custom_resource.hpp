@@ -40,6 +40,8 @@ struct ServedResource {
   bool has_status = false;  ///< the subresource
 };
 
+/// Of a group no more versions are looked at.
+inline constexpr std::size_t max_versions = 16;
 /// The versions that a document of /apis/GROUP names, the preferred one first.
 std::vector<std::string> served_versions(const kube::json::value& group);
 /// What a document of /apis/GROUP/VERSION says of a resource; nothing where it is not there.

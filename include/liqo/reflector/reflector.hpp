@@ -29,6 +29,8 @@ struct ReflectorContext {
   kube::async::Clock& clock;
   kube::Random& random;
   kube::Metrics& metrics;
+  /// Whether what comes home of copies in the twin of a namespace is to come from this provider; null = it is.
+  std::function<bool(const std::string& local)> brings_home = nullptr;
   /// Awaited before each write at home that the provider's word is the cause of; null = nothing bounds these.
   std::function<asio::awaitable<void>()> home_write = nullptr;
 };
@@ -79,6 +81,8 @@ class Reflector {
   void set_policy(reflection::KindPolicy policy);
   /// What forging looks up has changed, for a namespace or (with "") for all.
   void reconsider(const std::string& local = {});
+  /// What comes home of the copies of a namespace is to be looked at: brings_home may say something else now.
+  void gather_anew(const std::string& local);
   /// Reconciles until cancelled. What was known of copies before is read anew: another process may have led meanwhile.
   asio::awaitable<void> run();
   bool has_copies(const std::string& local) const;
@@ -111,6 +115,7 @@ class Reflector {
   asio::awaitable<kube::Outcome> give_back(Shared ns, std::string name);
   /// Brings home what comes home of a copy, and answers the version of the object then.
   asio::awaitable<kube::Result<std::uint64_t>> gather(Shared ns, kube::Object local, kube::Object remote);
+  void tell_not_gathered(Namespace& ns, const kube::Object& local, const kube::Failure& failure);
   /// When that is tried again which could not be brought home.
   kube::Outcome not_gathered(Namespace& ns, const std::string& remote_name, kube::Failure failure);
 

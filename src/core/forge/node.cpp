@@ -149,12 +149,17 @@ json::array node_conditions(const json::object& resources, const ProviderHealth&
         {"NetworkUnavailable", health.network == Network::down, "LiqoNetworkingDown", "LiqoNetworkingUp",
          "The network between the clusters is not established.", "The network between the clusters is established."},
         time));
-  if (health.custom_trouble)
-    conditions.push_back(
-        condition_of({api::custom_resources_condition, health.custom_trouble->empty(), api::reasons::custom_reflected,
-                      api::reasons::custom_not_reflected, "All custom resources that are configured are reflected.",
-                      std::string(cut_text(*health.custom_trouble, 1000))},
-                     time));
+  if (health.custom) {
+    using Reflected = CustomState::Reflected;
+    const bool is_known = health.custom->reflected != Reflected::unknown;
+    json::object condition = condition_of({api::custom_resources_condition, health.custom->reflected == Reflected::yes,
+                                           api::reasons::custom_reflected, api::reasons::custom_not_reflected,
+                                           health.custom->message, std::string(cut_text(health.custom->message, 1000))},
+                                          time);
+    if (!is_known) condition["status"] = "Unknown";
+    if (!is_known) condition["reason"] = api::reasons::custom_unknown;
+    conditions.push_back(std::move(condition));
+  }
   return conditions;
 }
 

@@ -158,16 +158,19 @@ TEST_CASE("what keeps custom resources from being reflected is a condition that 
   const auto wish = virtual_node(usual);
   ProviderHealth health = healthy();
   CHECK(condition(node_of(wish, health), "status") == "(none)");
-  health.custom_trouble = "";
+  health.custom = {CustomState::Reflected::yes, "All."};
   CHECK(condition(node_of(wish, health), "status") == "True");
-  health.custom_trouble = "widgets.example.org: no definition";
+  health.custom = {CustomState::Reflected::unknown, "Nobody has answered."};
+  CHECK(condition(node_of(wish, health), "status") == "Unknown");
+  CHECK(condition(node_of(wish, health), "reason") == "CustomResourcesUnknown");
+  health.custom = {CustomState::Reflected::no, "widgets.example.org: no definition"};
   kube::Object node = node_of(wish, health);
   CHECK(condition(node, "status") == "False");
   CHECK(condition(node, "reason") == "CustomResourcesNotReflected");
   CHECK(condition(node, "message") == "widgets.example.org: no definition");
   CHECK_FALSE(update(node, wish, health).status.has_value());
   // Each word of it counts, and it goes when nothing is configured any more.
-  health.custom_trouble = "widgets.example.org: no right";
+  health.custom->message = "widgets.example.org: no right";
   node = after(node, update(node, wish, health));
   CHECK(condition(node, "message") == "widgets.example.org: no right");
   CHECK(condition(after(node, update(node, wish)), "status") == "(none)");

@@ -142,6 +142,10 @@ TEST_CASE("what a cluster serves is read from its own documents") {
         std::vector<std::string>{"v1beta1", "v1"});
   for (const char* nothing : {"{}", "7", "[]", R"({"versions": {}})", R"({"versions": [7, {"version": 7}]})"})
     CHECK(served_versions(parse_value(nothing)).empty());
+  json::array many;
+  for (int number = 0; number < 10'000; ++number)
+    many.push_back(json::object{{"version", "v" + std::to_string(number)}});
+  CHECK(served_versions(json::object{{"versions", std::move(many)}}).size() == max_versions);
   const auto document = parse_value(R"({"resources": [{"name": "widgets/status", "kind": "Widget", "namespaced": true},
       {"name": "widgets", "kind": "Widget", "namespaced": true}, {"name": "zones", "kind": "Zone"}, 7]})");
   const auto served = find_served(document, "widgets");

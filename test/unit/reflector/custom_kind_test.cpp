@@ -139,4 +139,103 @@ TEST_CASE("an object of somebody else tells nothing at home") {
   CHECK(w.home_writes() == 0);
 }
 
+TEST_CASE("a spec that goes there and back has been seen, whatever the provider said of it") {
+  Widgets w;
+  w.make("one", 1);
+  REQUIRE(w.has_copy("one", 1));
+  w.report(w.milan, "shop-rome", "one", {{"phase", "Ready"}, {"observedGeneration", 1}});
+  REQUIRE(w.reaches([&] { return w.is_phase("one", "Ready"); }, 10s));
+  w.milan_transport.rewrite = [](kube::HttpRequest& request) {
+    // What the API server refuses.
+    if (request.method == "PATCH") request.body = "nonsense";
+  };
+  w.resize("one", 2);
+  w.pass(5s);
+  w.milan_transport.rewrite = nullptr;
+  w.resize("one", 1);
+  const std::int64_t now = kube::int_at(*w.here("one"), {"metadata", "generation"});
+  REQUIRE(now == 3);
+  CHECK(w.reaches([&] { return kube::int_at(*w.here("one"), {"status", "observedGeneration"}) == now; }, 60s));
+}
+
+TEST_CASE("a copy that is made again has no status, and neither has the object until somebody says so") {
+  Widgets w;
+  w.make("one", 1);
+  REQUIRE(w.has_copy("one", 1));
+  w.report(w.milan, "shop-rome", "one", {{"phase", "Ready"}});
+  REQUIRE(w.reaches([&] { return w.is_phase("one", "Ready"); }, 10s));
+  REQUIRE(w.milan.remove(widgets().resource, {"shop-rome", "one"}, {}, "operator"));
+  REQUIRE(w.reaches([&] { return !w.is_phase("one", "Ready"); }, 30s));
+  CHECK(w.has_copy("one", 1));
+  CHECK(!w.here("one")->contains("status"));
+}
+
+TEST_CASE("what an operator changes again and again is not put right at each change") {
+  Widgets w;
+  w.make("one", 1);
+  REQUIRE(w.has_copy("one", 1));
+  w.pass(1min);
+  const std::size_t before = w.writes();
+  for (int second = 0; second < 120; ++second) {
+    REQUIRE(w.milan.update(
+        widgets().resource, {"shop-rome", "one"}, "",
+        [](json::object& tree) { tree["spec"] = json::object{{"size", 7}}; }, "operator"));
+    w.pass(1s);
+  }
+  CHECK(w.writes() - before >= 4);
+  CHECK(w.writes() - before <= 9);
+}
+
+TEST_CASE("statuses that are refused in ever other words are told once") {
+  Widgets w;
+  w.make("one", 1);
+  REQUIRE(w.has_copy("one", 1));
+  for (int kib = 300; kib < 320; ++kib) {
+    w.report(w.milan, "shop-rome", "one", {{"text", std::string(std::size_t(kib) << 10, 'x')}});
+    w.pass(25s);
+  }
+  CHECK(w.events("FailedReflection") == 1);
+}
+
+TEST_CASE("what an operator makes with the labels of a copy is none") {
+  Widgets w;
+  w.make("one", 1);
+  REQUIRE(w.has_copy("one", 1));
+  const json::object labels = kube::object_at(*w.there("one"), {"metadata", "labels"});
+  const json::object owner{
+      {"apiVersion", "example.org/v1"}, {"kind", "Widget"}, {"name", "one"}, {"uid", "1"}, {"controller", true}};
+  REQUIRE(w.milan.create(widgets().resource,
+                         {{"metadata", json::object{{"name", "child"},
+                                                    {"namespace", "shop-rome"},
+                                                    {"labels", labels},
+                                                    {"ownerReferences", json::array{owner}}}}},
+                         "operator"));
+  w.pass(3min);
+  CHECK(w.there("child"));
+}
+
+TEST_CASE("a status comes from one provider of several") {
+  Widgets w;
+  w.make("one", 1);
+  REQUIRE(w.has_copy("one", 1));
+  w.brings_home = false;
+  w.report(w.milan, "shop-rome", "one", {{"phase", "Ready"}});
+  w.pass(2min);
+  CHECK(w.home_writes() == 0);
+  w.brings_home = true;
+  w.reflector.gather_anew("shop");
+  CHECK(w.reaches([&] { return w.is_phase("one", "Ready"); }, 10s));
+}
+
+TEST_CASE("a policy that changes while a status is written holds") {
+  Widgets w;
+  w.make("one", 1);
+  REQUIRE(w.has_copy("one", 1));
+  w.home_write = [&w]() -> asio::awaitable<void> { co_await w.simulator.clock().sleep(10s); };
+  w.report(w.milan, "shop-rome", "one", {{"phase", "Ready"}});
+  w.pass(5s);
+  w.reflector.set_policy({.selection = reflection::SelectionPolicy::allow_list, .workers = 4});
+  CHECK(w.reaches([&] { return !w.there("one"); }, 60s));
+}
+
 }  // namespace liqo::reflector

@@ -50,7 +50,15 @@ struct World {
       : simulator(1),
         random(2),
         reflector(simulator.executor(), reflected, reflection::SelectionPolicy::deny_list, std::move(forging),
-                  {home, milan_api, stores, recorder, simulator.clock(), random, metrics}) {
+                  {.home = home,
+                   .provider = milan_api,
+                   .stores = stores,
+                   .events = recorder,
+                   .clock = simulator.clock(),
+                   .random = random,
+                   .metrics = metrics,
+                   .brings_home = [this](const std::string&) { return brings_home; },
+                   .home_write = [this] { return home_write(); }}) {
     // Before anything is asked of them.
     for (kube::testing::FakeApiServer* server : {&rome, &milan})
       if (reflected.name.contains('.')) server->serve(reflected.resource);
@@ -102,6 +110,8 @@ struct World {
   }
 
   kube::testing::Simulator simulator;
+  bool brings_home = true;
+  std::function<asio::awaitable<void>()> home_write = []() -> asio::awaitable<void> { co_return; };
   kube::Random random;
   kube::Metrics metrics;
   kube::testing::FakeApiServer rome{simulator.clock()}, milan{simulator.clock()};

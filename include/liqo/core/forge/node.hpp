@@ -21,6 +21,13 @@ struct NodeContext {
   std::map<std::string, std::string> extra_labels, extra_annotations;
 };
 
+/// How custom resources are reflected to a provider, all together.
+struct CustomState {
+  enum class Reflected { yes, no, unknown } reflected = Reflected::unknown;
+  std::string message;  ///< a sentence
+  bool operator==(const CustomState&) const = default;
+};
+
 /// What is known about the provider, from our own probes and from the ForeignCluster.
 struct ProviderHealth {
   /// Probes that failed in a row, 0 after a success. The node stops being Ready at `failure_threshold`.
@@ -30,8 +37,8 @@ struct ProviderHealth {
   std::string last_error;  ///< of the last failed probe
   std::string refusal;     ///< why there is no session with it, a sentence; "" = there is one
   std::string closed;      ///< why it takes no new pods through the node (`why_closed`); "" = it does
-  /// Why custom resources are not reflected, a sentence; "" = they are. Nothing: there are none.
-  std::optional<std::string> custom_trouble = std::nullopt;
+  /// Whether the custom resources that are configured are reflected; unset: there are none.
+  std::optional<CustomState> custom = std::nullopt;
   /// The network module: not looked at (no module, or disableNetworkCheck), or its state.
   enum class Network { unchecked, up, down } network = Network::unchecked;
 };
