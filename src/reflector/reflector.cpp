@@ -490,8 +490,11 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   if (const auto* trim = std::get_if<action::Trim>(&plan))
     co_return co_await this->trim(ns, std::move(*local), std::move(*remote), kube::json::serialize(trim->patch));
   if (remote && remote->is_deleting() && is_wanted) co_return Outcome::again_after(deletion_pause);
-  if (const auto* keep = std::get_if<action::Keep>(&plan); keep && local && !keep->message.empty())
-    context_.events.normal(*local, kind_.resource, api::reasons::reflection_disabled, keep->message);
+  if (const auto* keep = std::get_if<action::Keep>(&plan); keep && local && !keep->message.empty()) {
+    std::string words = std::string(local->uid()) + keep->message;
+    if (std::exchange(ns->disabled[name], words) != words)
+      context_.events.normal(*local, kind_.resource, api::reasons::reflection_disabled, keep->message);
+  }
   if (const auto* refuse = std::get_if<action::Refuse>(&plan); refuse && local)
     context_.events.warning(*local, kind_.resource, api::reasons::failed_reflection, refuse->message);
   if (kind_.gather && local && remote && is_wanted && std::holds_alternative<action::Keep>(plan)) {

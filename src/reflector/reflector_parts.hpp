@@ -64,6 +64,8 @@ struct Reflector::Namespace {
     bool lacks = false;
   };
   std::map<std::string, Told> told;  ///< that copies lack something
+  /// Of objects that are never reflected: UID and words, as told.
+  std::map<std::string, std::string> disabled;
   /// Of a kind with a pace: when an object was last looked at for its copy.
   std::map<std::string, kube::TimePoint> looked_at;
   std::uint64_t wishes = 0;      ///< changes of what is wished, other than by a change of an object at home
@@ -85,6 +87,7 @@ struct Reflector::Namespace {
   void forget(const std::string& name) {
     told.erase(name);
     gathered.erase(name);
+    disabled.erase(name);
     looked_at.erase(name);
   }
 };

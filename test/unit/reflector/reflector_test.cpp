@@ -685,6 +685,39 @@ TEST_CASE("Secrets go where something refers to them, and are not read otherwise
   CHECK(w.to_milan.requests() + w.to_rome.requests() - asked <= 90);
 }
 
+TEST_CASE("that a Secret is never reflected is told once, whatever refers to it and when") {
+  World w("Secret");
+  const auto create = [&] {
+    REQUIRE(w.rome.create(kube::resources::secrets,
+                          {{"metadata", json::object{{"name", "joins"}, {"namespace", "shop"}}},
+                           {"type", "bootstrap.kubernetes.io/token"}},
+                          actor));
+  };
+  const auto told = [&] {
+    std::int64_t count = 0;
+    for (const auto& event : w.rome.list(kube::resources::events))
+      if (kube::string_at(*event, {"reason"}) == "ReflectionDisabled") count += kube::int_at(*event, {"count"}, 1);
+    return count;
+  };
+  create();
+  w.reflector.set_references("shop", {"joins"});
+  REQUIRE(w.reaches([&] { return told() == 1; }));
+  // One pod goes and another one comes, and then none for long.
+  w.pass(6min);
+  w.reflector.set_references("shop", {});
+  w.pass(1min);
+  w.reflector.set_references("shop", {"joins"});
+  w.pass(6min);
+  w.reflector.set_references("shop", {});
+  w.pass(20min);
+  CHECK(told() == 1);
+  // Another one of the name is told of.
+  REQUIRE(w.rome.remove(kube::resources::secrets, {"shop", "joins"}, {}, actor));
+  create();
+  w.reflector.set_references("shop", {"joins"});
+  CHECK(w.reaches([&] { return told() == 2; }));
+}
+
 TEST_CASE("a copy that could not be removed at first is replaced later") {
   World w;
   const auto create = [&](std::string_view value) {
