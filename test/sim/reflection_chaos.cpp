@@ -41,6 +41,33 @@ json::object draw_service(kube::Random& random, const std::string& value) {
   return spec;
 }
 
+/// Endpoints in pods of home and of providers, and some elsewhere.
+json::array draw_endpoints(kube::Random& random, bool ipv6) {
+  constexpr std::string_view nodes[] = {"worker-1", "worker-1", "milan", "milan-2", "turin"};
+  json::array endpoints;
+  for (auto left = random.between(0, 3); left > 0; --left) {
+    const std::string last = std::to_string(random.between(1, 250));
+    json::object endpoint{{"addresses", json::array{json::value((ipv6 ? "fd00::" : "10.1.0.") + last)}},
+                          {"conditions", json::object{{"ready", random.chance(0.7)}}}};
+    if (random.chance(0.7)) {
+      endpoint["nodeName"] = nodes[random.between(0, 4)];
+      endpoint["targetRef"] = json::object{{"kind", "Pod"}, {"namespace", home_namespace}, {"name", "pod-" + last}};
+    }
+    endpoints.emplace_back(std::move(endpoint));
+  }
+  return endpoints;
+}
+
+void draw_slice(kube::Random& random, json::object& slice) {
+  constexpr std::string_view types[] = {"IPv4", "IPv4", "IPv4", "IPv6", "FQDN"};
+  slice["addressType"] = types[random.between(0, 4)];
+  slice["ports"] = json::array{json::object{{"name", "http"}, {"protocol", "TCP"}, {"port", random.between(80, 90)}}};
+  slice["endpoints"] = draw_endpoints(random, slice["addressType"] == "IPv6");
+  if (random.chance(0.8))
+    slice["metadata"].as_object()["labels"].as_object()[api::labels::service_name] =
+        "service-" + std::to_string(random.between(0, 3));
+}
+
 json::object draw_ingress(kube::Random& random, const std::string& value) {
   const std::string host = value + ".example";
   const json::object backend{{"service", json::object{{"name", "service-0"}, {"port", json::object{{"number", 80}}}}}};
@@ -60,7 +87,9 @@ json::object draw_ingress(kube::Random& random, const std::string& value) {
 
 std::span<const DrawnKind> drawn_kinds() {
   static constexpr DrawnKind kinds[] = {
-      {"ConfigMap", "config-", 4}, {"Secret", "secret-", 5}, {"Service", "service-", 4}, {"Ingress", "ingress-", 3}};
+      {"ConfigMap", "config-", 4}, {"Secret", "secret-", 5},       {"Service", "service-", 4},
+      {"Ingress", "ingress-", 3},  {"EndpointSlice", "slice-", 4},
+  };
   return kinds;
 }
 
@@ -105,7 +134,7 @@ std::string ReflectionWorld::any_name(const DrawnKind& drawn) {
 
 Tree ReflectionWorld::any_copy(Cluster& provider, const reflection::ReflectedKind& kind) {
   std::vector<Tree> copies;
-  for (const Tree& object : provider.server.list(kind.resource, twin_namespace(home_.id)))
+  for (const Tree& object : provider.server.list(kind.copies(), twin_namespace(home_.id)))
     if (has_our_labels(*object)) copies.push_back(object);
   return pick(copies);
 }
@@ -125,6 +154,8 @@ json::object ReflectionWorld::draw(std::string_view kind, const std::string& nam
     object["spec"] = draw_service(random_, value);
   } else if (kind == "Ingress") {
     object["spec"] = draw_ingress(random_, value);
+  } else if (kind == "EndpointSlice") {
+    draw_slice(random_, object);
   } else {
     json::object data{{"answer", kube::encode_base64(value)}};
     if (random_.chance(0.4)) data["words"] = kube::encode_base64(value + value);
@@ -155,7 +186,8 @@ void ReflectionWorld::edit_object() {
   json::object after = draw(drawn.name, key.name);
   // What an API server does not let be changed is made anew, and other things sometimes are.
   const bool is_fixed = kube::bool_at(*before, {"immutable"}) || drawn.name == "Service" ||
-                        kube::string_at(*before, {"type"}) != kube::string_at(after, {"type"});
+                        kube::string_at(*before, {"type"}) != kube::string_at(after, {"type"}) ||
+                        kube::string_at(*before, {"addressType"}) != kube::string_at(after, {"addressType"});
   if (is_fixed || random_.chance(0.2)) {
     note(key.name + " is replaced at home");
     (void)home_.server.remove(resource, key, {}, reflection_user);
@@ -168,7 +200,7 @@ void ReflectionWorld::edit_object() {
       [&](json::object& next) {
         for (const char* part : {"labels", "annotations"})
           next["metadata"].as_object()[part] = after["metadata"].as_object()[part];
-        for (const char* part : {"data", "spec", "immutable"})
+        for (const char* part : {"data", "spec", "immutable", "endpoints", "ports"})
           if (const json::value* value = after.if_contains(part)) next[part] = *value;
       },
       reflection_user);
@@ -244,7 +276,7 @@ void ReflectionWorld::edit_copy() {
   if (!copy || kube::bool_at(*copy, {"immutable"})) return;
   note("the copy " + std::string(name_of(*copy)) + " is damaged in " + provider.id);
   (void)provider.server.update(
-      kind.resource, key_of(*copy), "",
+      kind.copies(), key_of(*copy), "",
       [&](json::object& next) {
         json::object& metadata = next["metadata"].as_object();
         if (random_.chance(0.3)) kube::ensure_object(metadata, "labels")["edit"] = "damaged";
@@ -256,6 +288,8 @@ void ReflectionWorld::edit_copy() {
           next["spec"].as_object()["selector"] = json::object{{"app", "theirs"}};
         else if (drawn.name == "Ingress")
           next["spec"].as_object()["rules"] = json::array{json::object{{"host", "theirs.example"}}};
+        else if (drawn.name == "EndpointSlice")
+          kube::ensure_object(next["spec"].as_object(), "template")["endpoints"] = draw_endpoints(random_, false);
         else if (random_.chance(0.5))
           next["data"] = json::object{{"answer", "eA=="}};
         else
@@ -270,7 +304,7 @@ void ReflectionWorld::delete_copy() {
   const Tree copy = any_copy(provider, kind);
   if (!copy) return;
   note("the copy " + std::string(name_of(*copy)) + " is deleted in " + provider.id);
-  (void)provider.server.remove(kind.resource, key_of(*copy), {}, reflection_stranger);
+  (void)provider.server.remove(kind.copies(), key_of(*copy), {}, reflection_stranger);
 }
 
 void ReflectionWorld::hold_copy() {
@@ -280,12 +314,12 @@ void ReflectionWorld::hold_copy() {
   if (!copy || is_deleting(*copy)) return;
   note("the copy " + std::string(name_of(*copy)) + " is held by a finalizer in " + provider.id);
   (void)provider.server.update(
-      kind.resource, key_of(*copy), "",
+      kind.copies(), key_of(*copy), "",
       [](json::object& next) {
         next["metadata"].as_object()["finalizers"] = json::array{json::value("sim.liqo/hold")};
       },
       reflection_stranger);
-  if (random_.chance(0.5)) (void)provider.server.remove(kind.resource, key_of(*copy), {}, reflection_stranger);
+  if (random_.chance(0.5)) (void)provider.server.remove(kind.copies(), key_of(*copy), {}, reflection_stranger);
   group_.spawn(release(&provider, &kind, key_of(*copy)));
 }
 
@@ -293,14 +327,14 @@ asio::awaitable<void> ReflectionWorld::release(Cluster* provider, const reflecti
                                                kube::ObjectKey key) {
   co_await simulator_.clock().sleep(std::chrono::milliseconds(random_.between(100, 60'000)));
   (void)provider->server.update(
-      kind->resource, key, "", [](json::object& next) { next["metadata"].as_object().erase("finalizers"); },
+      kind->copies(), key, "", [](json::object& next) { next["metadata"].as_object().erase("finalizers"); },
       reflection_stranger);
 }
 
 void ReflectionWorld::take_name() {
   Cluster& provider = any_provider();
   const DrawnKind& drawn = any_kind();
-  const kube::Resource& resource = reflection::find_reflected_kind(drawn.name)->resource;
+  const kube::Resource& resource = reflection::find_reflected_kind(drawn.name)->copies();
   const ObjectKey key{twin_namespace(home_.id), any_name(drawn)};
   // Half of the time in the place of a copy.
   if (random_.chance(0.5)) (void)provider.server.remove(resource, key, {}, reflection_stranger);
@@ -312,7 +346,7 @@ void ReflectionWorld::take_name() {
 
 void ReflectionWorld::free_name() {
   Cluster& provider = any_provider();
-  const kube::Resource& resource = reflection::find_reflected_kind(any_kind().name)->resource;
+  const kube::Resource& resource = reflection::find_reflected_kind(any_kind().name)->copies();
   std::vector<Tree> theirs;
   for (const Tree& object : provider.server.list(resource, twin_namespace(home_.id)))
     if (!has_our_labels(*object) && name_of(*object) != api::root_ca_name) theirs.push_back(object);
@@ -332,7 +366,10 @@ void ReflectionWorld::forge_copy() {
                                     {"labels", json::object{{api::labels::reflection_origin, home_.id},
                                                             {api::labels::reflection_destination, provider.id}}},
                                     {"annotations", json::object{{api::annotations::reflected_digest, "forged"}}}};
-  if (provider.server.create(reflection::find_reflected_kind(drawn.name)->resource, std::move(object),
+  if (drawn.name == "EndpointSlice")
+    object["metadata"].as_object()["labels"].as_object()[api::labels::endpoint_slice_manager] =
+        api::labels::endpoint_slice_manager_liqo;
+  if (provider.server.create(reflection::find_reflected_kind(drawn.name)->copies(), std::move(object),
                              reflection_stranger))
     note("a stranger makes what looks like the copy " + name + " in " + provider.id);
 }

@@ -1,6 +1,7 @@
 // What liqod did at a provider, held against what was there, and at home, at each moment.
 #include <algorithm>
 
+#include "endpoints_at_home.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/reflection/references.hpp"
@@ -57,7 +58,9 @@ bool is_copy(const json::object& object) {
 std::string shape_of(const json::object& object) {
   if (kube::bool_at(object, {"immutable"})) return "";
   return "type " + std::string(kube::string_at(object, {"type"})) +
-         (kube::string_at(object, {"spec", "clusterIP"}) == "None" ? " headless" : " whole");
+         (kube::string_at(object, {"spec", "clusterIP"}) == "None" ? " headless" : " whole") +
+         std::string(kube::string_at(object, {"addressType"})) +
+         std::string(kube::string_at(object, {"spec", "template", "addressType"}));
 }
 
 class ReflectionCheck {
@@ -67,6 +70,7 @@ class ReflectionCheck {
       : kind_(kind), provider_(provider), ends_(ends), found_(found), twin_(twin_namespace(home.id)) {
     sources_ = read_states(home, kind.resource, home_namespace);
     forging_.clusters = {.local = home.id, .remote = provider.id};
+    if (kind.selected_by) services_ = read_states(home, resources::services, home_namespace);
     if (!kind.referred_only) return;
     for (const auto& [name, states] : read_states(home, resources::pods, home_namespace))
       for (const State& state : states)
@@ -74,12 +78,12 @@ class ReflectionCheck {
           add_references(state, name, reflection::secrets_of_pod(Object(*state.tree)));
     for (const auto& [name, states] : read_states(home, api::kinds::ingresses, home_namespace))
       for (const State& state : states)
-        if (state.tree && is_selected(*reflection::find_reflected_kind("Ingress"), *state.tree))
+        if (state.tree && is_selected(*reflection::find_reflected_kind("Ingress"), *state.tree, nullptr))
           add_references(state, name, reflection::secrets_of_ingress(Object(*state.tree)));
   }
 
   void run() {
-    for (const FakeChange& change : provider_.server.store().table(kind_.resource).log) {
+    for (const FakeChange& change : provider_.server.store().table(kind_.copies()).log) {
       if (change.key.ns != twin_) continue;
       const std::string uid(uid_of(*change.after));
       if (change.type == ChangeType::added) made_at_[uid] = change.at;
@@ -168,7 +172,9 @@ class ReflectionCheck {
     bool is_referred = true;
     for (const State& state : source->second) {
       if (!overlaps(state, from, change.at)) continue;
-      if (!state.tree || shape_of(*state.tree) != shape || shape.empty() || !is_selected(*state.tree)) return;
+      if (!state.tree || shape_of(*state.tree) != shape || shape.empty() ||
+          !std::ranges::all_of(selections(state, from, change.at), std::identity()))
+        return;
       is_referred = is_referred && reflection::is_allowed(Object(*state.tree));
     }
     if (kind_.referred_only && !is_referred && std::ranges::none_of(referred_[local], [&](const Reference& reference) {
@@ -185,8 +191,9 @@ class ReflectionCheck {
     bool is_known = false, is_wanted = false;
     for (const State& state : sources_[local])
       if (state.tree && overlaps(state, from, change.at)) {
-        is_known = is_known || is_selected(*state.tree);
-        is_wanted = is_wanted || (is_selected(*state.tree) && reflection::is_allowed(Object(*state.tree)));
+        const bool is_selected = std::ranges::any_of(selections(state, from, change.at), std::identity());
+        is_known = is_known || is_selected;
+        is_wanted = is_wanted || (is_selected && reflection::is_allowed(Object(*state.tree)));
       }
     if (!is_known) return violate("nothing is sent that is not reflected", "its object was not to be", change);
     if (kind_.referred_only && !is_wanted && std::ranges::none_of(referred_[local], [&](const Reference& reference) {
@@ -195,9 +202,22 @@ class ReflectionCheck {
       violate("nothing is sent that is not reflected", "nothing refers to it", change);
   }
 
-  bool is_selected(const json::object& local) const { return is_selected(kind_, local); }
-  bool is_selected(const ReflectedKind& kind, const json::object& local) const {
-    return reflection::wanted_copy(kind, reflection::SelectionPolicy::deny_list, Object(local), twin_, forging_)
+  /// Whether an object was to be reflected, at each moment between the two at which it was in this state.
+  std::vector<bool> selections(const State& state, TimePoint from, TimePoint until) const {
+    const auto of =
+        services_.find(std::string(kube::string_at(*state.tree, {"metadata", "labels", api::labels::service_name})));
+    if (of == services_.end()) return {is_selected(kind_, *state.tree, nullptr)};
+    std::vector<bool> found;
+    for (const State& service : of->second)
+      if (overlaps(service, std::max(from, state.from), std::min(until, state.until)))
+        found.push_back(is_selected(kind_, *state.tree, service.tree));
+    return found;
+  }
+  bool is_selected(const ReflectedKind& kind, const json::object& local, kube::testing::Tree service) const {
+    const EndpointsOfThen endpoints(std::move(service));
+    core::ForgingContext forging = forging_;
+    forging.endpoints = &endpoints;
+    return reflection::wanted_copy(kind, reflection::SelectionPolicy::deny_list, Object(local), twin_, forging)
         .has_value();
   }
 
@@ -212,7 +232,7 @@ class ReflectionCheck {
   std::vector<Violation>& found_;
   std::string twin_;
   core::ForgingContext forging_;
-  std::map<std::string, std::vector<State>> sources_;
+  std::map<std::string, std::vector<State>> sources_, services_;
   std::map<std::string, std::vector<Reference>> referred_;  ///< by name of the Secret
   std::map<std::string, TimePoint> made_at_;                ///< by UID of the copy
   std::map<std::string, kube::testing::Tree> strangers_;    ///< as their owners have made them, by UID

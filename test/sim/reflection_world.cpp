@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "endpoints_at_home.hpp"
 #include "faults.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
@@ -110,12 +111,12 @@ void ReflectionWorld::calm_down() {
 
 void ReflectionWorld::remove_forged(Cluster& provider, const reflection::ReflectedKind& kind) {
   std::set<std::string_view> written;
-  for (const kube::testing::FakeChange& change : provider.server.store().table(kind.resource).log)
+  for (const kube::testing::FakeChange& change : provider.server.store().table(kind.copies()).log)
     if (change.actor.starts_with("liqod-")) written.insert(uid_of(*change.after));
-  for (const Tree& object : provider.server.list(kind.resource, twin_namespace(home_.id)))
+  for (const Tree& object : provider.server.list(kind.copies(), twin_namespace(home_.id)))
     if (!kube::string_at(*object, {"metadata", "labels", api::labels::reflection_origin}).empty() &&
         !written.contains(uid_of(*object)))
-      (void)provider.server.remove(kind.resource, {twin_namespace(home_.id), std::string(name_of(*object))}, {},
+      (void)provider.server.remove(kind.copies(), {twin_namespace(home_.id), std::string(name_of(*object))}, {},
                                    reflection_stranger);
 }
 
@@ -148,6 +149,8 @@ std::string ReflectionWorld::compare_copies(Cluster& provider, const reflection:
   const core::ReflectionFilters filters = core::filters_of(*oldest, nullptr, controllers::Settings().not_reflected);
   forging.patch.labels_not_reflected = filters.labels;
   forging.patch.annotations_not_reflected = filters.annotations;
+  const EndpointsAtHome endpoints(home_);
+  forging.endpoints = &endpoints;
   const std::set<std::string> referred = kind.referred_only ? find_referred(provider) : std::set<std::string>();
 
   std::set<std::string> wanted_names;
@@ -158,10 +161,10 @@ std::string ReflectionWorld::compare_copies(Cluster& provider, const reflection:
     if (!wanted) continue;
     wanted_names.emplace(wanted->name());
     const std::string title = std::string(kind.name) + " " + std::string(wanted->name());
-    const Tree there = provider.server.get(kind.resource, {twin, std::string(wanted->name())});
+    const Tree there = provider.server.get(kind.copies(), {twin, std::string(wanted->name())});
     if (!there) return title + " has no copy" + where;
     const Object copy(*there);
-    if (!core::is_reflected(copy, forging.clusters)) continue;
+    if (!core::is_reflected(copy, forging.clusters) || !kind.no_copy(copy, forging).empty()) continue;
     if (is_deleting(*there)) return title + " is being deleted" + where;
     const auto agrees = [](const json::object& have, const json::object& want) {
       return std::ranges::all_of(want, [&](const auto& entry) {
@@ -175,7 +178,7 @@ std::string ReflectionWorld::compare_copies(Cluster& provider, const reflection:
     if (!agrees(copy.labels(), wanted->labels()) || !agrees(copy.annotations(), wanted->annotations()))
       return title + " has other labels or annotations" + where + ": " + copy.text() + ", wanted " + wanted->text();
   }
-  for (const Tree& there : provider.server.list(kind.resource, twin)) {
+  for (const Tree& there : provider.server.list(kind.copies(), twin)) {
     const Object copy(*there);
     if (core::is_reflected(copy, forging.clusters) && kind.no_copy(copy, forging).empty() &&
         !wanted_names.contains(std::string(copy.name())))
@@ -207,10 +210,13 @@ std::string ReflectionWorld::find_difference() {
 std::vector<std::string> ReflectionWorld::list_writes(kube::TimePoint after) {
   std::vector<std::string> writes;
   const auto take = [&](Cluster& cluster) {
+    for (const kube::testing::FakeChange& change : cluster.server.store().table(resources::events).log)
+      if (change.at > after && change.type == kube::testing::ChangeType::added)
+        writes.push_back("Event about " + std::string(kube::string_at(*change.after, {"involvedObject", "name"})) +
+                         ": " + std::string(kube::string_at(*change.after, {"message"})));
     for (const kube::testing::FakeWrite& write : cluster.server.writes())
       // An Event that is told once more is counted in the one that is there.
-      if (write.at > after && write.plural != "leases" && write.plural != "nodes" &&
-          (write.plural != "events" || write.method == "POST"))
+      if (write.at > after && write.plural != "leases" && write.plural != "nodes" && write.plural != "events")
         writes.push_back(write.method + " " + write.plural + " " + write.key.text() + " by " + write.actor + " in " +
                          cluster.id + ": " + std::to_string(write.code));
   };
