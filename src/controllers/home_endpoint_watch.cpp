@@ -49,6 +49,7 @@ void HomeEndpointWatch::start() {
   ips_.subscribe([this](const kube::ObjectKey& key) { take_ip(key); });
   services_.subscribe([this](const kube::ObjectKey& key) { take_service(key); });
   for (const kube::ObjectKey& key : nodes_->store().keys()) take_node(key);
+  for (const kube::ObjectKey& key : ips_->store().keys()) take_ip(key);
   for (const kube::ObjectKey& key : services_->store().keys()) take_service(key);
 }
 
@@ -65,19 +66,18 @@ void HomeEndpointWatch::take_node(const kube::ObjectKey& key) {
 }
 
 void HomeEndpointWatch::take_service(const kube::ObjectKey& key) {
-  if (!concerns_(key.ns)) return;
   std::optional<std::string> says;
   if (const auto service = services_->find(key)) says = kube::json::serialize(service->annotations());
-  if (note(said_, key, std::move(says))) changed_(key.ns);
+  if (note(said_, key, std::move(says)) && concerns_(key.ns)) changed_(key.ns);
 }
 
 void HomeEndpointWatch::take_ip(const kube::ObjectKey& key) {
-  if (!concerns_(key.ns)) return;
   std::optional<std::string> assigns;
   if (const auto ip = ips_->find(key); ip && !kube::string_at(ip->status(), {"ip"}).empty())
     assigns =
         std::string(kube::string_at(ip->spec(), {"ip"})) + " " + std::string(kube::string_at(ip->status(), {"ip"}));
-  if (note(assigned_, key, std::move(assigns)) && addresses_ && addresses_->has_network()) changed_(key.ns);
+  const bool is_other = note(assigned_, key, std::move(assigns));
+  if (is_other && concerns_(key.ns) && addresses_ && addresses_->has_network()) changed_(key.ns);
 }
 
 void HomeEndpointWatch::set_network(std::span<const kube::Object> configurations) {

@@ -43,7 +43,8 @@ class HomeEndpointWatch final : public core::HomeEndpoints {
   std::optional<core::OutwardAddresses> addresses_;
   kube::InformerHandle nodes_, ips_, services_;
   std::map<std::string, std::string, std::less<>> clusters_;  ///< by virtual node
-  /// In reflected namespaces: what Services say, and what IP objects assign.
+  /// What Services say, and what IP objects assign, also in namespaces that are not reflected yet: that one goes which
+  /// was there before must be noticed.
   std::map<kube::ObjectKey, std::string> said_, assigned_;
 };
 
