@@ -27,6 +27,10 @@ constexpr kube::Duration unknown_pause = 30s;
 /// A copy that somebody is deleting is looked at again after this time.
 constexpr kube::Duration deletion_pause = 5s;
 
+/// While more than so many bytes of content are held, no further namespace is read, but none waits for longer than
+/// that.
+constexpr std::size_t read_ahead = 1U << 20;
+constexpr kube::Duration longest_wait = 30s;
 /// Until it is seen whether all is known that forging looks up.
 constexpr kube::Duration known_pause = 1s;
 /// Between two times that all objects of a namespace are considered anew.
@@ -106,7 +110,10 @@ void Reflector::start_namespace(const std::string& local, const std::string& rem
           if (const auto ns = namespaces_.find(key.ns); ns != namespaces_.end()) enqueue(*ns->second, key.name);
         },
         [this] {
-          for (const auto& [name, ns] : namespaces_) enqueue(*ns, {});
+          for (const auto& [name, ns] : namespaces_) {
+            enqueue(*ns, {});
+            if (ns->is_reconsidered) enqueue(*ns, std::string(all_objects));
+          }
         });
   }
   auto started = std::make_shared<Namespace>(local, remote, kind_.copies(), context_, held_);
@@ -185,13 +192,35 @@ asio::awaitable<void> Reflector::run() {
   co_await controller_.run();
 }
 
+std::optional<kube::Duration> Reflector::waits_for_others(Namespace& ns) {
+  if (held_ <= read_ahead) return std::nullopt;
+  const kube::TimePoint now = context_.clock.now();
+  if (!ns.read_by) ns.read_by = now + longest_wait;
+  if (*ns.read_by <= now) return std::nullopt;
+  if (!std::exchange(ns.is_waiting, true)) unread_.push_back(ns.local);
+  return *ns.read_by - now;
+}
+
+void Reflector::read_next() {
+  while (held_ <= read_ahead && !unread_.empty()) {
+    const auto next = namespaces_.find(unread_.front());
+    unread_.pop_front();
+    if (next == namespaces_.end() || !std::exchange(next->second->is_waiting, false) || next->second->was_read)
+      continue;
+    return enqueue(*next->second, {});
+  }
+}
+
 void Reflector::start_reading() {
+  unread_.clear();
   for (const auto& [local, ns] : namespaces_) {
     ns->was_read = false;
     ns->copies.clear();
     ns->at_home.clear();
     ns->there.clear();
     ns->listed.clear();
+    ns->read_by.reset();
+    ns->is_waiting = false;
     // What was asked for while nobody ran is forgotten, and everything is forged anew.
     ns->is_reconsidered = false;
     enqueue(*ns, {});
@@ -221,16 +250,23 @@ kube::Duration Reflector::rests_for(const Namespace& ns, const std::string& name
 }
 
 void Reflector::reconsider(const std::string& local) {
-  for (const auto& [name, ns] : namespaces_) {
-    if (!local.empty() && name != local) continue;
-    ++ns->wishes;
-    if (std::exchange(ns->is_reconsidered, true)) continue;
-    // Those of many namespaces not all at once, and one of which much changes not all the time.
-    const kube::Duration spread = std::chrono::milliseconds(local.empty() ? context_.random.between(0, 1000) : 0);
-    const kube::Duration rest = ns->reconsidered_at + reconsider_interval - context_.clock.now();
-    controller_.enqueue_after({name, {name, std::string(all_objects)}},
-                              std::max({spread, rest, kube::Duration(kind_.pace.settle)}));
+  if (!local.empty()) {
+    if (const auto found = namespaces_.find(local); found != namespaces_.end())
+      reconsider(*found->second, kube::Duration::zero());
+    return;
   }
+  // Those of many namespaces not all at once.
+  for (const auto& [name, ns] : namespaces_)
+    reconsider(*ns, std::chrono::milliseconds(context_.random.between(0, 1000)));
+}
+
+void Reflector::reconsider(Namespace& ns, kube::Duration spread) {
+  ++ns.wishes;
+  if (std::exchange(ns.is_reconsidered, true)) return;
+  // One of which much changes is not considered all the time.
+  const kube::Duration rest = ns.reconsidered_at + reconsider_interval - context_.clock.now();
+  controller_.enqueue_after({ns.local, {ns.local, std::string(all_objects)}},
+                            std::max({spread, rest, kube::Duration(kind_.pace.settle)}));
 }
 
 void Reflector::enqueue_copy(const Namespace& ns, std::string_view remote_name) {
@@ -278,6 +314,7 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
   }
   Outcome outcome = key.object.name.empty() ? co_await look(ns) : co_await reflect(ns, key.object.name);
   if (outcome.failure()) ns->counters.failed.add();
+  read_next();
   // An earlier wake-up may have come and gone, and been meant for an earlier end.
   if (const auto left = ns->referred.find(key.object.name);
       left != ns->referred.end() && left->second && *left->second > context_.clock.now() && is_current(*ns))
@@ -287,6 +324,8 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
 
 asio::awaitable<Outcome> Reflector::look(Shared ns) {
   if (!ns->was_read) {
+    if (const auto pause = waits_for_others(*ns)) co_return Outcome::again_after(*pause);
+    ns->read_by.reset();
     for (auto read : {&Reflector::read_home, &Reflector::read_copies})
       if (auto done = co_await (this->*read)(ns); !done) co_return Outcome::retry(std::move(done.error()));
     if (!is_current(*ns)) co_return Outcome::done();

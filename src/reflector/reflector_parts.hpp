@@ -44,6 +44,8 @@ struct Reflector::Namespace {
   Copies copies;
   Contents at_home, there;                 ///< by the name of the object, and of the copy
   bool was_read = false;                   ///< both sides, since this process leads
+  std::optional<kube::TimePoint> read_by;  ///< it waits for others, no longer than until then
+  bool is_waiting = false;                 ///< it is to be told when it needs to no more
   std::optional<kube::TimePoint> late_at;  ///< when its copies are compared once, whether there are any or not
   /// Of a kind that is not watched at home: what is there, and whether it is annotated to be reflected.
   struct Listed {
@@ -88,6 +90,7 @@ struct Reflector::Namespace {
     told.erase(name);
     gathered.erase(name);
     disabled.erase(name);
+    at_home.erase(name);
     looked_at.erase(name);
   }
 };

@@ -47,9 +47,15 @@ asio::awaitable<kube::Result<bool>> Reflector::find_unlisted(Shared ns, std::str
 
 asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
   if (is_off()) co_return kube::Result<void>();
-  if (kind_.referred_only) co_return co_await list_home(ns);
+  if (kind_.referred_only) {
+    if (auto listed = co_await list_home(ns); !listed) co_return listed;
+    // One list is less than a request for each of them, but what is not reflected is not read.
+    const auto is_wanted = [&](const auto& listed) { return version_at_home(*ns, listed.first).has_value(); };
+    if (ns->listed.size() < 2 || !std::ranges::all_of(ns->listed, is_wanted)) co_return kube::Result<void>();
+  }
   auto read =
       co_await kube::list_all(context_.home.api(), kind_.resource, ns->local, {}, [&](const kube::Object& object) {
+        if (kind_.referred_only && !version_at_home(*ns, std::string(object.name()))) return true;
         ns->at_home.put(std::string(object.name()), object.text());
         // What is not held is read when it is needed.
         return held_ < Contents::limit / 2;

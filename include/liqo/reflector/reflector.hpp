@@ -1,6 +1,7 @@
 // The effectful half of reflection: keeps the copies of one kind of object in the twin namespaces of one provider.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -134,6 +135,12 @@ class Reflector {
   /// How long a copy stays though nothing is known to refer to its object; nothing = it may go.
   std::optional<kube::Duration> stays_for(const Namespace& ns, const std::string& name) const;
   void start_reading();
+  /// Whether a namespace is to be read later, because what was read of others is still being worked on. It is told.
+  std::optional<kube::Duration> waits_for_others(Namespace& ns);
+  /// Lets the next one be read that waits, once less is held.
+  void read_next();
+  /// Its objects were changed by something else than a change at home.
+  void reconsider(Namespace& ns, kube::Duration spread);
   void enqueue(const Namespace& ns, std::string name);
   /// Something has happened to copies, of which more is to come home.
   void look_soon(Namespace& ns);
@@ -154,6 +161,7 @@ class Reflector {
   kube::InformerHandle home_;                 ///< metadata of all namespaces, from the first one that is reflected
   std::size_t held_ = 0;                      ///< bytes of content, of all namespaces
   std::map<std::string, Shared> namespaces_;  ///< by local namespace
+  std::deque<std::string> unread_;            ///< namespaces that wait for others
   kube::Controller controller_;
 };
 

@@ -823,6 +823,121 @@ TEST_CASE("a Secret that is allowed no more when it is read is not sent") {
   CHECK(w.writes() == 0);
 }
 
+TEST_CASE("what copies are made by may change before home has been read, and after") {
+  World w;
+  w.to_rome.partition();
+  REQUIRE(w.rome.create(kind, World::config_map("shop", "words", "ciao", {{"team", "a"}}), actor));
+  const auto leave_out = [&](std::vector<std::string> labels) {
+    core::ForgingContext changed = forging();
+    changed.patch.labels_not_reflected = std::move(labels);
+    w.reflector.set_forging(changed);
+  };
+  const auto team = [&] {
+    const auto copy = w.milan.get(kind, {"shop-rome", "words"});
+    return copy ? std::string(kube::string_at(*copy, {"metadata", "labels", "team"})) : "(none)";
+  };
+  leave_out({"team"});
+  w.pass(10s);
+  w.to_rome.heal();
+  REQUIRE(w.reaches([&] { return team().empty(); }, 2min));
+  leave_out({});
+  CHECK(w.reaches([&] { return team() == "a"; }));
+}
+
+TEST_CASE("where all Secrets of a namespace are reflected they are read by one list") {
+  World w("Secret");
+  w.stop();
+  const kube::Resource& secrets = kube::resources::secrets;
+  const auto create = [&](const std::string& name, json::object annotations) {
+    REQUIRE(w.rome.create(
+        secrets,
+        {{"metadata", json::object{{"name", name}, {"namespace", "shop"}, {"annotations", std::move(annotations)}}},
+         {"data", json::object{{"key", "eA=="}}}},
+        actor));
+  };
+  for (int i = 0; i < 5; ++i) create("allowed-" + std::to_string(i), {{"liqo.io/allow-reflection", "true"}});
+  int gets = 0, lists = 0;
+  w.to_rome.on_send([&](const kube::HttpRequest& request) {
+    const bool is_list = request.target.starts_with("/api/v1/namespaces/shop/secrets?");
+    const bool reads_metadata = std::ranges::any_of(
+        request.headers, [](const auto& header) { return header.second.contains("PartialObjectMetadata"); });
+    gets += request.target.starts_with("/api/v1/namespaces/shop/secrets/");
+    lists += is_list && !reads_metadata;
+  });
+  const auto copied = [&] { return w.milan.list(secrets).size(); };
+  w.start();
+  REQUIRE(w.reaches([&] { return copied() == 5; }));
+  CHECK(gets == 0);
+  CHECK(lists == 1);
+  // One that is not reflected is not read with them.
+  w.stop();
+  create("private", {});
+  w.start();
+  w.pass(1min);
+  CHECK(copied() == 5);
+  CHECK(gets == 5);
+  CHECK(lists == 1);
+}
+
+TEST_CASE("why a Secret has no copy is told once for each of its versions") {
+  World w("Secret");
+  const kube::Resource& secrets = kube::resources::secrets;
+  REQUIRE(
+      w.rome.create(secrets,
+                    {{"metadata", json::object{{"name", "token"},
+                                               {"namespace", "shop"},
+                                               {"annotations", json::object{{"liqo.io/allow-reflection", "true"}}}}},
+                     {"type", "kubernetes.io/service-account-token"}},
+                    actor));
+  const auto told = [&] {
+    std::int64_t count = 0;
+    for (const auto& tree : w.rome.list(kube::resources::events)) count += kube::int_at(*tree, {"count"});
+    return count;
+  };
+  w.reflector.set_references("shop", {"token"});
+  REQUIRE(w.reaches([&] { return told() == 1; }));
+  for (int round = 0; round < 3; ++round) {
+    w.reflector.set_references("shop", {});
+    w.pass(6min);
+    w.reflector.set_references("shop", {"token"});
+    w.reflector.reconsider();
+    w.pass(1min);
+  }
+  CHECK(told() == 1);
+}
+
+TEST_CASE("of many namespaces only some are held at a time, and all are read") {
+  World w;
+  w.stop();
+  constexpr int count = 40;
+  const std::string large(200'000, 'x');
+  for (int i = 0; i < count; ++i) {
+    const std::string ns = "ns" + std::to_string(i);
+    w.create("words", large, ns);
+    w.reflector.start_namespace(ns, ns + "-rome");
+  }
+  // Reads that nothing was made of yet: what is held of them is what they have read.
+  int read = 0, ahead = 0;
+  w.to_rome.on_send([&](const kube::HttpRequest& request) {
+    if (!request.target.starts_with("/api/v1/namespaces/ns")) return;
+    ++read;
+    ahead = std::max(ahead, read - int(w.milan.list(kind).size()));
+  });
+  w.start();
+  REQUIRE(w.reaches([&] { return w.milan.list(kind).size() == count; }, 20s));
+  CHECK(read == count);
+  CHECK(ahead < count);
+  // One that holds on to what it has read does not hold up the others for ever.
+  w.stop();
+  w.to_milan.partition();
+  w.start();
+  w.pass(1min);
+  w.to_milan.heal();
+  w.create("words", "small", "late");
+  w.reflector.start_namespace("late", "late-rome");
+  CHECK(w.reaches([&] { return w.milan.get(kind, {"late-rome", "words"}) != nullptr; }, 2min));
+}
+
 TEST_CASE("who leads no more forgets what objects referred to") {
   std::vector<std::string> referred;
   World w("Ingress");
