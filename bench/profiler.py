@@ -20,11 +20,11 @@ class Profiler:
 
     def __init__(self, directory: Path, daemons: Sequence[Liqod]):
         directory.mkdir(parents=True, exist_ok=True)
-        self._recorders = [_record(daemon, directory / f"liqod-{daemon.cluster.name}.perf") for daemon in daemons]
+        self._recorders = [record(daemon, directory / f"liqod-{daemon.cluster.name}.perf") for daemon in daemons]
         self._threads = []
         for cluster in (daemon.cluster for daemon in daemons):
             target = directory / f"kube-apiserver-{cluster.name}.pprof"
-            self._threads.append(threading.Thread(target=_fetch, args=(cluster, target)))
+            self._threads.append(threading.Thread(target=fetch, args=(cluster, target)))
         for thread in self._threads:
             thread.start()
 
@@ -36,14 +36,15 @@ class Profiler:
             thread.join()
 
 
-def _fetch(cluster: Cluster, target: Path) -> None:
+def fetch(cluster: Cluster, target: Path) -> None:
+    """Writes what the API server does for a while from now on."""
     code, profile = cluster.api.raw("GET", f"/debug/pprof/profile?seconds={SECONDS}", timeout=SECONDS + 30)
     assert code == 200, f"the API server of {cluster.name} gives no profile: {code} {profile[:200]!r}"
     target.write_bytes(profile)
 
 
-def _record(daemon: Liqod, output: Path) -> subprocess.Popen[bytes]:
-    """The daemon's process is known by another number outside of its namespaces."""
+def record(daemon: Liqod, output: Path) -> subprocess.Popen[bytes]:
+    """Lets perf write what the daemon does from now on. The daemon's process is known by another number outside of its namespaces."""
     assert daemon.process
     leader = daemon.cluster.space.pid
     children = Path(f"/proc/{leader}/task/{leader}/children").read_text().split()
