@@ -1,5 +1,5 @@
-"""The stage of `tools/bench reflection`: many namespaces at home, mapped to twins at a provider, and as many for the bare
-client. What Liqo's controllers do one by one is written at once here."""
+"""The stage of `tools/bench reflection`: many namespaces at home, mapped to twins at a provider, and as many for the
+bare client. What Liqo's controllers do one by one is written at once here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MADE, REFLECTED = 12, 13
 
 
 class Namespaces:
-    """Two clusters and a peering. The liqod is that of home: at the provider reflection needs nothing but its API server."""
+    """Two clusters and a peering. The liqod is that of home: copying needs but an API server at the provider."""
 
     def __init__(self, run: Run, count: int):
         self.count = count
@@ -59,7 +59,7 @@ class Namespaces:
             (self.milan, f"limit-{number}-rome", {"labels": labels}),
         ):
             cluster.api.create("namespaces", None, {"kind": "Namespace", "metadata": {"name": name, **metadata}})
-        # With the finalizer that liqod would set, and the status: it has nothing to write.
+        # With the finalizer that liqod would set.
         offloading = {"name": "offloading", "finalizers": ["namespaceoffloading-controller.liqo.io/finalizer"]}
         spec = {"namespaceMappingStrategy": "SelectedName", "remoteNamespaceName": twin}
         body = {"kind": "NamespaceOffloading", "metadata": offloading, "spec": spec}

@@ -44,7 +44,7 @@ def fetch(cluster: Cluster, target: Path) -> None:
 
 
 def record(daemon: Liqod, output: Path) -> subprocess.Popen[bytes]:
-    """Lets perf write what the daemon does from now on. The daemon's process is known by another number outside of its namespaces."""
+    """Lets perf write what the daemon does from now on, whose process has another number outside of its namespaces."""
     assert daemon.process
     leader = daemon.cluster.space.pid
     children = Path(f"/proc/{leader}/task/{leader}/children").read_text().split()

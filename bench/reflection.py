@@ -1,4 +1,4 @@
-"""What it costs to copy the ConfigMaps, Secrets and Services of many namespaces to a provider, to keep the copies right,
+"""What it costs to copy the ConfigMaps, Secrets and Services of many namespaces to a provider, to keep copies right,
 and to begin anew, on two real clusters.
 
 Each namespace has 5 ConfigMaps and its root CA, 5 Secrets and 2 Services of 1 KB.
