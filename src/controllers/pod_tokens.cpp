@@ -15,6 +15,9 @@ namespace reasons = api::reasons;
 /// Picks what brings tokens, also that of other consumers.
 constexpr std::string_view token_secrets = api::labels::service_account_name;
 
+/// Before a name that somebody else has is looked at again: no watch tells of his object.
+constexpr kube::Duration foreign_pause = 1min;
+
 }  // namespace
 
 void PodController::watch_tokens(const std::string& local, Twin& twin) {
@@ -47,6 +50,17 @@ asio::awaitable<kube::Outcome> PodController::look_for_tokens(std::string local)
   co_return kube::Outcome::done();
 }
 
+asio::awaitable<kube::Result<kube::Object>> PodController::write_token_secret(kube::Object wanted,
+                                                                              std::optional<kube::Object> known) {
+  // Whoever takes the name meanwhile keeps his object: neither write touches another one than was decided about.
+  if (!known)
+    co_return co_await provider_.api.create(kube::resources::secrets, wanted,
+                                            {.field_manager = api::reflection_manager});
+  wanted.mutable_metadata()["uid"] = known->uid();
+  wanted.mutable_metadata()["resourceVersion"] = known->resource_version();
+  co_return co_await provider_.api.apply(kube::resources::secrets, wanted, api::reflection_manager);
+}
+
 asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensure_tokens(kube::ObjectKey key,
                                                                                           const kube::Object* local,
                                                                                           std::string remote_namespace,
@@ -59,18 +73,30 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
   }
   core::IssuedTokens issued;
   if (local) issued = memory_of(key, local->uid()).tokens;
-  // Another process has asked for them.
-  if (local && secret && issued.empty() && core::is_token_secret(*secret, forging_.clusters) &&
-      secret->annotation(api::annotations::token_pod_uid) == local->uid())
-    issued = core::read_token_secret(*secret);
-  core::TokenPlan plan =
-      core::plan_tokens(local, secret ? &*secret : nullptr, issued, forging_, context_.clock.wall(), is_mounted);
+  const auto make_plan = [&] {
+    // Another process has asked for them.
+    if (local && secret && issued.empty() && core::is_token_secret(*secret, forging_.clusters) &&
+        secret->annotation(api::annotations::token_pod_uid) == local->uid())
+      issued = core::read_token_secret(*secret);
+    return core::plan_tokens(local, secret ? &*secret : nullptr, issued, forging_, context_.clock.wall(), is_mounted);
+  };
+  core::TokenPlan plan = make_plan();
+  // The cache has only what bears the label: what else has the name is somebody else's.
+  if (!secret && (!plan.to_request.empty() || plan.next_check)) {
+    auto live = co_await provider_.api.get(kube::resources::secrets, secret_key);
+    if (!live && !live.error().is_not_found())
+      co_return kube::fail(std::move(live.error()), "looking for the token Secret");
+    if (live) {
+      secret = std::move(*live);
+      plan = make_plan();
+    }
+  }
   if (plan.refuse_foreign) {
     if (local)
       context_.events.warning(*local, kube::resources::pods, reasons::failed_tokens,
                               "Secret " + secret_key.text() + " of cluster " + forging_.clusters.remote +
                                   " is not ours: the pod gets no service-account tokens");
-    co_return std::optional<kube::Duration>();
+    co_return std::optional<kube::Duration>(foreign_pause);
   }
   if (!plan.delete_uid.empty()) {
     auto removed = co_await provider_.api.remove(kube::resources::secrets, secret_key, {.uid = plan.delete_uid});
@@ -96,11 +122,11 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
   // Somebody may have deleted it while its tokens are good.
   const bool is_missing = !secret && plan.next_check;
   if (!plan.to_request.empty() || is_missing) {
-    const kube::Object wanted = core::forge_token_secret(*local, remote_namespace, issued, forging_);
-    auto applied = co_await provider_.api.apply(kube::resources::secrets, wanted, api::reflection_manager);
-    if (!applied) co_return kube::fail(std::move(applied.error()), "reflecting the service-account tokens");
+    auto written = co_await write_token_secret(core::forge_token_secret(*local, remote_namespace, issued, forging_),
+                                               std::move(secret));
+    if (!written) co_return kube::fail(std::move(written.error()), "reflecting the service-account tokens");
     if (Twin* twin = find_twin(key.ns); twin && twin->tokens && twin->remote == remote_namespace)
-      twin->tokens->observe(std::move(*applied));
+      twin->tokens->observe(std::move(*written));
   }
   memory_of(key, local->uid()).tokens = std::move(issued);
   if (!plan.next_check) co_return std::optional<kube::Duration>();

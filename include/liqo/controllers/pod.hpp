@@ -131,6 +131,9 @@ class PodController {
                                                                              const kube::Object* local,
                                                                              std::string remote_namespace,
                                                                              bool is_mounted);
+  /// Creates the Secret, or changes the one that is `known`. Where another one has the name by now, it fails.
+  asio::awaitable<kube::Result<kube::Object>> write_token_secret(kube::Object wanted,
+                                                                 std::optional<kube::Object> known);
   /// How long a refused pod must not ask again, because it did a moment ago, or because another one of its demand asks
   /// for it; nothing = it asks now.
   std::optional<kube::Duration> wait_for_room(const kube::Object& local, std::string_view remote_namespace);

@@ -364,6 +364,89 @@ TEST_CASE("pods that need the API server of home get tokens, and those that have
   CHECK(world.reaches([&] { return !has_token("robot"); }, 2min));
 }
 
+namespace {
+
+/// A pod that runs as a service account of its own, and mounts its token.
+void create_robot(Offloading& world, std::string_view name) {
+  world.apply(resources::service_accounts, kube::Object::make(resources::service_accounts, {shop, "robot"}));
+  kube::Object pod = kube::Object::make(resources::pods, {shop, std::string(name)});
+  const json::object source{{"serviceAccountToken", json::object{{"path", "token"}}}};
+  pod.mutable_spec() = json::object{
+      {"nodeName", "milan"},
+      {"serviceAccountName", "robot"},
+      {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}},
+      {"volumes", json::array{json::object{{"name", "kube-api-access-x"},
+                                           {"projected", json::object{{"sources", json::array{source}}}}}}}};
+  world.apply(resources::pods, pod);
+}
+
+kube::Object foreign_secret(std::string_view name) {
+  kube::Object secret = kube::Object::make(resources::secrets, {twin, std::string(name)});
+  secret.tree()["type"] = "Opaque";
+  secret.tree()["data"] = json::object{{"word", "Y2lhbw=="}};
+  return secret;
+}
+
+void end(Offloading& world, std::string_view name) {
+  (void)world.server.remove(resources::pods, {shop, std::string(name)}, {}, "user");
+  world.pass(10s);
+  (void)world.milan.remove(resources::pods, {twin, std::string(name)}, {.grace_period_seconds = 0}, "milan");
+  CHECK(world.reaches([&] { return !world.local(name).has_value(); }, 2min));
+  world.pass(2min);
+}
+
+}  // namespace
+
+TEST_CASE("a Secret of somebody else that has the name of a token Secret is left alone, and the pod tells of it") {
+  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  bool comes_late = false;
+  SUBCASE("it was there before") {
+    (void)world.milan.create(resources::secrets, foreign_secret("web-token").tree(), "admin");
+  }
+  SUBCASE("it comes after the name was looked at") {
+    comes_late = true;
+    world.outage = [&](kube::HttpRequest& request) {
+      if (request.resource == "secrets" && request.method == "POST" && std::exchange(comes_late, false))
+        (void)world.milan.create(resources::secrets, foreign_secret("web-token").tree(), "admin");
+      return false;
+    };
+  }
+  create_robot(world, "web");
+  world.run_at_milan("web");
+  CHECK_FALSE(comes_late);
+  CHECK(world.reaches([&] { return world.events("FailedSATokensReflection").size() == 1; }));
+  const auto secret = [&] { return world.at_milan(resources::secrets, "web-token"); };
+  REQUIRE(secret().has_value());
+  const auto version = std::string(secret()->resource_version());
+  CHECK(kube::object_at(secret()->tree(), {"data"}).size() == 1);
+  CHECK(secret()->labels().empty());
+  world.pass(2min);
+  end(world, "web");
+  REQUIRE(secret().has_value());
+  CHECK(secret()->resource_version() == version);
+}
+
+TEST_CASE("a token Secret that is replaced by somebody's own is not renewed") {
+  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  create_robot(world, "web");
+  world.run_at_milan("web");
+  const auto secret = [&] { return world.at_milan(resources::secrets, "web-token"); };
+  REQUIRE(secret().has_value());
+  bool is_replaced = false;
+  world.outage = [&](kube::HttpRequest& request) {
+    if (request.resource == "secrets" && request.method == "PATCH" && !std::exchange(is_replaced, true)) {
+      (void)world.milan.remove(resources::secrets, {twin, "web-token"}, {}, "admin");
+      (void)world.milan.create(resources::secrets, foreign_secret("web-token").tree(), "admin");
+    }
+    return false;
+  };
+  REQUIRE(world.reaches([&] { return is_replaced; }, 2h));
+  world.pass(2min);
+  REQUIRE(secret().has_value());
+  CHECK(kube::object_at(secret()->tree(), {"data"}).size() == 1);
+  CHECK(world.events("FailedSATokensReflection").size() == 1);
+}
+
 TEST_CASE("pods keep their tokens when fewer are to get any, until they go") {
   for (const core::ApiServerMode narrowed : {core::ApiServerMode::needed, core::ApiServerMode::never}) {
     CAPTURE(int(narrowed));
