@@ -61,6 +61,14 @@ asio::awaitable<kube::Result<kube::Object>> PodController::write_token_secret(ku
   co_return co_await provider_.api.apply(kube::resources::secrets, wanted, api::reflection_manager);
 }
 
+void PodController::tell_refused_tokens(const kube::Object& local, const kube::Failure& refusal) {
+  if (!refusal.is_permanent()) return;
+  context_.events.warning(
+      local, kube::resources::pods, reasons::failed_tokens,
+      "Cluster " + forging_.clusters.remote +
+          " refuses the Secret with the service-account tokens of this pod: " + core::refusal_words(refusal));
+}
+
 asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensure_tokens(kube::ObjectKey key,
                                                                                           const kube::Object* local,
                                                                                           std::string remote_namespace,
@@ -100,8 +108,10 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
   }
   if (!plan.delete_uid.empty()) {
     auto removed = co_await provider_.api.remove(kube::resources::secrets, secret_key, {.uid = plan.delete_uid});
-    if (!removed && !removed.error().is_not_found())
+    if (!removed && !removed.error().is_not_found()) {
+      if (local) tell_refused_tokens(*local, removed.error());
       co_return kube::fail(std::move(removed.error()), "deleting the token Secret");
+    }
     if (Twin* twin = find_twin(key.ns); twin && twin->tokens) twin->tokens->observe_gone(secret_key, plan.delete_uid);
   }
   if (!local) co_return std::optional<kube::Duration>();
@@ -124,7 +134,10 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
   if (!plan.to_request.empty() || is_missing) {
     auto written = co_await write_token_secret(core::forge_token_secret(*local, remote_namespace, issued, forging_),
                                                std::move(secret));
-    if (!written) co_return kube::fail(std::move(written.error()), "reflecting the service-account tokens");
+    if (!written) {
+      tell_refused_tokens(*local, written.error());
+      co_return kube::fail(std::move(written.error()), "reflecting the service-account tokens");
+    }
     if (Twin* twin = find_twin(key.ns); twin && twin->tokens && twin->remote == remote_namespace)
       twin->tokens->observe(std::move(*written));
   }

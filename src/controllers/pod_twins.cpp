@@ -39,8 +39,15 @@ void PodController::enqueue_twin(const std::string& local) {
 }
 
 void PodController::enqueue_token_pod(const std::string& local, const kube::ObjectKey& secret) {
-  if (const std::string_view pod = core::token_secret_pod(secret.name); !pod.empty())
+  const Twin* twin = find_twin(local);
+  const auto known = twin && twin->tokens ? twin->tokens->find(secret) : std::nullopt;
+  const std::string_view annotated = known ? known->annotation(api::annotations::token_pod_name) : std::string_view();
+  if (const std::string_view pod = core::token_secret_pod(secret.name, annotated); !pod.empty())
     enqueue({local, std::string(pod)});
+  if (known) return;
+  // Of one that has gone, and whose name was cut, nothing tells the pod.
+  for (const kube::ObjectKey& key : local_pods_->store().keys())
+    if (key.ns == local && core::token_secret_name(key.name) == secret.name) enqueue(key);
 }
 
 PodController::Twin* PodController::find_twin(const std::string& local_namespace) {

@@ -134,6 +134,8 @@ class PodController {
   /// Creates the Secret, or changes the one that is `known`. Where another one has the name by now, it fails.
   asio::awaitable<kube::Result<kube::Object>> write_token_secret(kube::Object wanted,
                                                                  std::optional<kube::Object> known);
+  /// An Event that the provider will not have the pod's token Secret as it is to be; none where it may yet.
+  void tell_refused_tokens(const kube::Object& local, const kube::Failure& refusal);
   /// How long a refused pod must not ask again, because it did a moment ago, or because another one of its demand asks
   /// for it; nothing = it asks now.
   std::optional<kube::Duration> wait_for_room(const kube::Object& local, std::string_view remote_namespace);

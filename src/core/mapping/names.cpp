@@ -6,6 +6,9 @@
 namespace liqo::core {
 namespace {
 
+constexpr std::size_t max_name = 253;
+constexpr std::string_view token_suffix = "-token";
+
 bool is_lower_alnum(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 bool is_alnum(char c) { return is_lower_alnum(c) || (c >= 'A' && c <= 'Z'); }
 
@@ -19,7 +22,7 @@ bool is_dns_label(std::string_view text) {
 }
 
 bool is_dns_subdomain(std::string_view text) {
-  if (text.empty() || text.size() > 253) return false;
+  if (text.empty() || text.size() > max_name) return false;
   bool edge = true;  // at the start of a part
   char last = '.';
   for (char c : text) {
@@ -65,10 +68,17 @@ std::string remote_root_ca_name(std::string_view local_cluster) {
   return name;
 }
 
-std::string token_secret_name(std::string_view pod) { return std::string(pod) + "-token"; }
-std::string_view token_secret_pod(std::string_view secret) {
-  constexpr std::string_view suffix = "-token";
-  return secret.ends_with(suffix) ? secret.substr(0, secret.size() - suffix.size()) : std::string_view();
+std::string token_secret_name(std::string_view pod) {
+  if (pod.size() + token_suffix.size() <= max_name) return std::string(pod) + std::string(token_suffix);
+  const std::string digest = "-" + sha256_hex(pod).substr(0, 16);
+  std::string_view kept = pod.substr(0, max_name - digest.size() - token_suffix.size());
+  while (!kept.empty() && !is_lower_alnum(kept.back())) kept.remove_suffix(1);
+  return std::string(kept) + digest + std::string(token_suffix);
+}
+
+std::string_view token_secret_pod(std::string_view secret, std::string_view annotated) {
+  if (token_secret_name(annotated) == secret) return annotated;
+  return secret.ends_with(token_suffix) ? secret.substr(0, secret.size() - token_suffix.size()) : std::string_view();
 }
 
 std::string token_key(std::string_view volume, std::string_view path) {

@@ -1,6 +1,7 @@
 // Offloaded pods whose provider is in trouble, seen by the liqod of the consumer; the provider's part is played here.
 #include <doctest/doctest.h>
 
+#include "liqo/core/mapping/names.hpp"
 #include "offloading_fixture.hpp"
 
 namespace liqo::testing {
@@ -445,6 +446,33 @@ TEST_CASE("a token Secret that is replaced by somebody's own is not renewed") {
   REQUIRE(secret().has_value());
   CHECK(kube::object_at(secret()->tree(), {"data"}).size() == 1);
   CHECK(world.events("FailedSATokensReflection").size() == 1);
+}
+
+TEST_CASE("a pod tells why its tokens cannot be brought to the provider") {
+  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  world.refuse = [](const kube::HttpRequest& request) {
+    return request.resource == "secrets" && request.method == "POST" ? "exceeded quota: small" : "";
+  };
+  create_robot(world, "web");
+  REQUIRE(world.reaches([&] { return world.events("FailedSATokensReflection").size() == 1; }));
+  CHECK(world.events("FailedSATokensReflection").front() ==
+        "Cluster milan refuses the Secret with the service-account tokens of this pod: exceeded quota: small");
+  CHECK_FALSE(world.at_milan(kinds::shadow_pods, "web"));
+  world.refuse = [](const kube::HttpRequest&) { return ""; };
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }, 10min));
+}
+
+TEST_CASE("a pod whose name leaves no room for that of its token Secret has its tokens, until it goes") {
+  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  const std::string name(253, 'a'), secret = core::token_secret_name(name);
+  create_robot(world, name);
+  world.run_at_milan(name);
+  REQUIRE(world.at_milan(resources::secrets, secret).has_value());
+  // It is made again where somebody deletes it.
+  REQUIRE(world.milan.remove(resources::secrets, {twin, secret}, {}, "milan"));
+  CHECK(world.reaches([&] { return world.at_milan(resources::secrets, secret).has_value(); }, 1min));
+  end(world, name);
+  CHECK_FALSE(world.at_milan(resources::secrets, secret).has_value());
 }
 
 TEST_CASE("pods keep their tokens when fewer are to get any, until they go") {

@@ -52,6 +52,21 @@ TEST_CASE("the key of a token is its volume and a part of the digest of its path
   CHECK(token_key("token", "path") == "token-a0af9f");
   CHECK(token_key("kube-api-access-abcde", "token") == "kube-api-access-abcde-3c469e");
   CHECK(token_secret_name("web") == "web-token");
+  CHECK(token_secret_pod("web-token", "") == "web");
+  CHECK(token_secret_pod("web-token", "other") == "web");
+  CHECK(token_secret_pod("web", "") == "");
+}
+
+TEST_CASE("the token Secret of a pod with a long name has a name, too, and the pod is known by its annotation") {
+  const std::string longest(247, 'a'), dotted = std::string(229, 'a') + "." + std::string(23, 'b');
+  CHECK(token_secret_name(longest) == longest + "-token");
+  for (const std::string& pod : {longest + "b", std::string(253, 'a'), dotted}) {
+    CAPTURE(pod);
+    const std::string secret = token_secret_name(pod);
+    CHECK(is_dns_subdomain(secret));
+    CHECK(token_secret_pod(secret, pod) == pod);
+  }
+  CHECK(token_secret_name(longest + "b") != token_secret_name(longest + "c"));
 }
 
 }  // namespace liqo::core

@@ -26,10 +26,12 @@ kube::Result<void> check_node_name(std::string_view name);
 /// the consumer's cluster ID, and an `a` where it would otherwise not end alphanumerically.
 std::string remote_root_ca_name(std::string_view local_cluster);
 
-/// The provider's Secret with the service-account tokens of a pod: `<pod>-token`.
+/// The provider's Secret with the service-account tokens of a pod: `<pod>-token`, or where that has more than 253
+/// characters the beginning of the pod's name, a digest of it, and `-token`.
 std::string token_secret_name(std::string_view pod);
-/// The pod that a Secret of that name is for, "" if it is no such name.
-std::string_view token_secret_pod(std::string_view secret);
+/// The pod that a Secret of that name is for, "" if it is no such name. `annotated` is the pod that the Secret itself
+/// names, "" = it is not known; it counts where its Secret has that name.
+std::string_view token_secret_pod(std::string_view secret, std::string_view annotated);
 /// The key of one token in it: `<volume>-` and the first six hex digits of the SHA-256 of the path.
 std::string token_key(std::string_view volume, std::string_view path);
 
