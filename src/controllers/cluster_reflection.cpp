@@ -177,7 +177,12 @@ kube::Result<ClusterReflection::Rules> ClusterReflection::rules_of(const kube::O
   const Settings& settings = context_.settings;
   Rules rules{.filters = core::filters_of(virtual_node, found, settings.not_reflected),
               .policies = {.policies = settings.reflection, .mistakes = {}}};
-  if (found) rules.policies = reflection::policies_under(settings.reflection, *found, custom_names_);
+  if (found) {
+    rules.policies = reflection::policies_under(settings.reflection, *found, custom_names_);
+    rules.policies.not_followed = reflection::not_followed(
+        *found, rules.policies.policies, custom_names_,
+        {.shows_addresses = settings.reflect_ips, .offers_storage = !settings.storage_class.empty()});
+  }
   return rules;
 }
 
@@ -192,13 +197,11 @@ void ClusterReflection::take_rules(const kube::Object& decides) {
   } else if (rules_ != *rules) {
     rules_ = std::move(*rules);
     differing_.clear();
-    if (rules_->policies.mistakes.empty()) {
+    const std::string message = reflection::describe_mistakes(rules_->policies);
+    if (message.empty()) {
       warned_.clear();
     } else {
-      std::string message = "Of the VkOptionsTemplate";
-      for (const std::string& mistake : rules_->policies.mistakes)
-        message += (&mistake == &rules_->policies.mistakes.front() ? " " : ", ") + mistake;
-      warn(decides, api::reasons::reflection_policy_invalid, message + ": these kinds are not reflected");
+      warn(decides, api::reasons::reflection_policy_invalid, message);
     }
   }
   if (!rules_) return;

@@ -358,6 +358,7 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
   }
   if (const auto options = templates_.of(*object)) {
     entry.left_out = core::filters_of(*object, *options ? &**options : nullptr, context_.settings.not_reflected);
+    entry.withholds_tokens = *options && reflection::withholds_tokens(**options);
   } else if (!entry.left_out && object->is_deleting()) {
     // What is ended is told no more than it has been.
     entry.left_out = core::filters_of(*object, nullptr, context_.settings.not_reflected);
@@ -366,7 +367,8 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
     co_return Outcome::done();
   }
   const core::ReflectionFilters left_out = *entry.left_out;
-  const std::string digest = digest_of(*object, *secret, left_out);
+  const bool withholds_tokens = entry.withholds_tokens;
+  const std::string digest = digest_of(*object, *secret, left_out) + (withholds_tokens ? " without tokens" : "");
   if (entry.session && entry.digest == digest) co_return Outcome::done();
 
   std::shared_ptr<ProviderLink> link;
@@ -399,8 +401,9 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
   Entry& now = entries_[key];
   now.trouble.reset();
   now.digest = digest;
-  now.session =
-      std::make_unique<ProviderSession>(executor_, forging_of(*object, left_out), std::move(link), cluster, context_);
+  core::ForgingContext forging = forging_of(*object, left_out);
+  if (withholds_tokens) forging.api_server_mode = core::ApiServerMode::never;
+  now.session = std::make_unique<ProviderSession>(executor_, std::move(forging), std::move(link), cluster, context_);
   now.session->on_health_change([this, key] {
     if (const ProviderSession* session = find(key)) (void)lend_link(*session->cluster());
     changed_(key);

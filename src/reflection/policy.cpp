@@ -1,6 +1,8 @@
 #include "liqo/reflection/policy.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "liqo/api/vk_options_template.hpp"
 
@@ -34,6 +36,41 @@ std::optional<std::string> value_of(const std::vector<std::string>& arguments, c
 
 std::string text_of(const json::value& value) {
   return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
+}
+
+/// Whether a switch is on, as the Go version reads it; of several the last counts. nullopt = it is not given.
+std::optional<bool> switch_of(const std::vector<std::string>& arguments, const std::string& option) {
+  constexpr std::string_view yes[] = {"1", "t", "T", "true", "True", "TRUE"};
+  std::optional<bool> is_on;
+  for (const std::string& argument : arguments) {
+    if (argument == option) is_on = true;
+    if (argument.starts_with(option + "="))
+      is_on = std::ranges::find(yes, std::string_view(argument).substr(option.size() + 1)) != std::end(yes);
+  }
+  return is_on;
+}
+
+/// What is said of a name among the kinds, by option or else in the configuration; "" = nothing.
+std::string said_of(const api::VkOptionsTemplate& view, const std::vector<std::string>& arguments,
+                    const std::string& name, const std::string& field) {
+  if (const auto argument = value_of(arguments, "--" + name + "-reflection-" + field)) return *argument;
+  const json::value* config = kube::find(view.reflectors_config(), {name, field});
+  return config && !config->is_null() ? text_of(*config) : "";
+}
+
+/// The kind that an option of reflection is about; "" = it is no such option.
+std::string_view kind_of_option(std::string_view argument) {
+  const std::string_view option = argument.substr(0, argument.find('='));
+  for (const std::string_view end : {"-reflection-workers", "-reflection-type"})
+    if (option.starts_with("--") && option.ends_with(end))
+      return option.substr(2, option.size() - std::min(option.size(), end.size() + 2));
+  return {};
+}
+
+std::string join(const std::vector<std::string>& clauses) {
+  std::string text;
+  for (const std::string& clause : clauses) text += (text.empty() ? "" : ", ") + clause;
+  return text;
 }
 
 /// What is said of one kind, in the order in which it holds.
@@ -133,6 +170,64 @@ TemplatePolicies policies_under(const Policies& usual, const kube::Object& optio
   for (const ReflectedKind* kind : reflected_kinds()) read(*kind);
   for (const std::string& name : custom) read({.name = name, .resource = {}, .forge = nullptr});
   return out;
+}
+
+std::vector<std::string> not_followed(const kube::Object& options_template, const Policies& policies,
+                                      std::span<const std::string> custom, const AlwaysDone& done) {
+  const api::VkOptionsTemplate view(options_template);
+  const std::vector<std::string> arguments = view.extra_args();
+  std::vector<std::string> found;
+  std::set<std::string, std::less<>> known(custom.begin(), custom.end());
+  for (const ReflectedKind* kind : reflected_kinds()) {
+    const std::string name = option_name(*kind);
+    known.insert(name);
+    if (kind->typed_as.empty()) continue;
+    const std::string type = said_of(view, arguments, name, "type");
+    // The Go version's defaults have a type of their own for these.
+    if (!type.empty() && type != "CustomLiqo" && type != name_of(policies.of(*kind).selection))
+      found.push_back("type " + type.substr(0, 64) + " of " + name + " (what is said of " +
+                      option_name(*find_reflected_kind(kind->typed_as)) + " holds)");
+  }
+  // serviceaccount is followed, by whoever makes pods.
+  known.insert("serviceaccount");
+  for (const auto& [name, is_done] :
+       {std::pair<std::string, bool>{"pod", true}, {"event", true}, {"persistentvolumeclaim", done.offers_storage}}) {
+    known.insert(name);
+    if (is_done && said_of(view, arguments, name, "workers") == "0") found.push_back("no workers for " + name);
+    if (is_done && said_of(view, arguments, name, "type") == "AllowList") found.push_back("type AllowList of " + name);
+  }
+  std::set<std::string, std::less<>> unknown;
+  for (const auto& [key, value] : view.reflectors_config()) unknown.insert(std::string(key).substr(0, 64));
+  for (const std::string& argument : arguments)
+    if (const std::string_view kind = kind_of_option(argument); !kind.empty())
+      unknown.insert(std::string(kind.substr(0, 64)));
+  for (const std::string& name : unknown)
+    if (!known.contains(name)) found.push_back("what is said of " + name + " (no such kind)");
+  if (done.shows_addresses && switch_of(arguments, "--disable-ip-reflection").value_or(false))
+    found.emplace_back("--disable-ip-reflection");
+  if (done.offers_storage && !switch_of(arguments, "--enable-storage").value_or(true))
+    found.emplace_back("--enable-storage=false");
+  constexpr std::size_t most = 20;
+  if (found.size() > most) found.resize(most);
+  return found;
+}
+
+bool withholds_tokens(const kube::Object& options_template) {
+  const api::VkOptionsTemplate view(options_template);
+  const std::vector<std::string> arguments = view.extra_args();
+  const std::string workers = said_of(view, arguments, "serviceaccount", "workers");
+  return (!workers.empty() && read_workers(workers).value_or(0) == 0) ||
+         !switch_of(arguments, "--enable-apiserver-support").value_or(true);
+}
+
+std::string describe_mistakes(const TemplatePolicies& policies) {
+  std::string text;
+  if (!policies.mistakes.empty())
+    text = "Of the VkOptionsTemplate " + join(policies.mistakes) + ": these kinds are not reflected";
+  if (!policies.not_followed.empty())
+    text += (text.empty() ? "" : ". ") +
+            ("The VkOptionsTemplate says what is not followed: " + join(policies.not_followed));
+  return text;
 }
 
 }  // namespace liqo::reflection

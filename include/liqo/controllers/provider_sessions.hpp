@@ -50,6 +50,7 @@ class ProviderSessions {
     SessionRestarts restarts;
     /// Labels and annotations that its pods do not have at the provider, once that is known.
     std::optional<core::ReflectionFilters> left_out;
+    bool withholds_tokens = false;  ///< the VkOptionsTemplate says so
   };
   struct Shared {
     std::shared_ptr<ProviderCluster> cluster;

@@ -46,10 +46,27 @@ struct TemplatePolicies {
   Policies policies;
   /// What cannot be read, each a clause. Such a kind is not reflected: what was meant may be less than all.
   std::vector<std::string> mistakes;
+  std::vector<std::string> not_followed;  ///< as the function of this name says
   bool operator==(const TemplatePolicies&) const = default;
 };
 /// `custom`: the names of custom resources, of which it may say as much as of the kinds of the table.
 TemplatePolicies policies_under(const Policies& usual, const kube::Object& options_template,
                                 std::span<const std::string> custom = {});
+
+/// What this cluster does whatever a template says.
+struct AlwaysDone {
+  bool shows_addresses = false;  ///< pods have their addresses, and Services their endpoints
+  bool offers_storage = false;   ///< claims of the virtual class get volumes
+};
+/// What a template asks for and nobody here does, each a clause, where that is less than what is done: kinds that there
+/// are not, and those of the Go version that cannot be switched off here. `policies` are those under the template, with
+/// `custom`, the names of further kinds.
+std::vector<std::string> not_followed(const kube::Object& options_template, const Policies& policies,
+                                      std::span<const std::string> custom, const AlwaysDone& done);
+/// Whether pods are to have no tokens for the API server at home: `serviceaccount` has no workers, or what cannot be
+/// read, or `--enable-apiserver-support` is false.
+bool withholds_tokens(const kube::Object& options_template);
+/// What an Event says of mistakes and of what is not followed; "" = there is neither.
+std::string describe_mistakes(const TemplatePolicies& policies);
 
 }  // namespace liqo::reflection

@@ -475,6 +475,26 @@ TEST_CASE("a pod whose name leaves no room for that of its token Secret has its 
   CHECK_FALSE(world.at_milan(resources::secrets, secret).has_value());
 }
 
+TEST_CASE("a VkOptionsTemplate keeps tokens at home, and what of it is not followed is told") {
+  Offloading world({}, {.api_server_host = "10.0.0.1"}, [](Offloading& before) {
+    kube::Object options = kube::Object::make(kinds::vk_options_templates, {"liqo", "virtual-kubelet-default"});
+    const json::object none{{"workers", 0}};
+    options.mutable_spec()["reflectorsConfig"] = json::object{{"serviceaccount", none}, {"secrets", none}};
+    before.apply(kinds::vk_options_templates, options);
+  });
+  create_robot(world, "web");
+  world.run_at_milan("web");
+  world.pass(1min);
+  CHECK_FALSE(world.at_milan(resources::secrets, "web-token").has_value());
+  REQUIRE(world.events("ReflectionPolicyInvalid").size() == 1);
+  CHECK(world.events("ReflectionPolicyInvalid").front() ==
+        "The VkOptionsTemplate says what is not followed: what is said of secrets (no such kind)");
+  world.server.remove(kinds::vk_options_templates, {"liqo", "virtual-kubelet-default"}, {}, "operator");
+  world.pass(10s);
+  create_robot(world, "later");
+  CHECK(world.reaches([&] { return world.at_milan(resources::secrets, "later-token").has_value(); }));
+}
+
 TEST_CASE("pods keep their tokens when fewer are to get any, until they go") {
   for (const core::ApiServerMode narrowed : {core::ApiServerMode::needed, core::ApiServerMode::never}) {
     CAPTURE(int(narrowed));

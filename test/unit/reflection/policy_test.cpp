@@ -37,7 +37,7 @@ TEST_CASE("a template says of each kind what it names, and the options hold for 
            Case{R"({"reflectorsConfig": {"secret": {"type": "DenyList"}}})", "DenyList 32", "DenyList 5"},
            Case{R"({"reflectorsConfig": {"secret": {"workers": 3, "type": "All"}}})", "DenyList 32", "All 3"},
            Case{R"({"reflectorsConfig": {"configmap": {"workers": 100000}}})", "DenyList 1024", "AllowList 5"},
-           // Names of Go are in lower case, and of what it has besides nothing is here.
+           // Names of Go are in lower case.
            Case{R"({"reflectorsConfig": {"ConfigMap": {"workers": 0}, "pod": {"workers": 0, "type": "CustomLiqo"}}})",
                 "DenyList 32", "AllowList 5"},
            Case{
@@ -86,6 +86,79 @@ TEST_CASE("a kind of which something wrong is said is not reflected, and the oth
         R"(reflectorsConfig.secret.type is "Everything" and not DenyList, AllowList or All)");
   // Of the other kinds a DenyList is all that there is.
   CHECK(read(R"({"extraArgs": ["--configmap-reflection-type=All"]})").mistakes.size() == 1);
+}
+
+TEST_CASE("what a template asks for and nobody here does is told, where that is less than what is done") {
+  const auto told = [](std::string_view spec, const AlwaysDone& done, std::vector<std::string> custom = {}) {
+    const kube::Object options =
+        parse(R"({"kind": "VkOptionsTemplate", "metadata": {"name": "x"}, "spec": )" + std::string(spec) + "}");
+    std::string text;
+    for (const std::string& clause : not_followed(options, policies_under({}, options).policies, custom, done))
+      text += clause + "; ";
+    return text;
+  };
+  // What the Go version's chart writes.
+  const char* usual = R"({"reflectorsConfig": {"pod": {"workers": 10}, "service": {"workers": 3, "type": "DenyList"},
+    "endpointslice": {"workers": 10}, "ingress": {"workers": 3, "type": "DenyList"},
+    "configmap": {"workers": 3, "type": "DenyList"}, "secret": {"workers": 3, "type": "DenyList"},
+    "serviceaccount": {"workers": 3}, "persistentvolumeclaim": {"workers": 3}, "event": {"workers": 3, "type": "DenyList"}},
+    "extraArgs": ["--enable-apiserver-support=true", "--enable-storage", "--disable-ip-reflection=false"]})";
+  const AlwaysDone all{.shows_addresses = true, .offers_storage = true};
+  CHECK(told(usual, all) == "");
+  struct Case {
+    const char *spec, *told, *of_less;
+  };
+  for (
+      const Case& c : {
+          Case{R"({"reflectorsConfig": {"secrets": {"workers": 0}, "ConfigMap": {}}})",
+               "what is said of ConfigMap (no such kind); what is said of secrets (no such kind); ",
+               "what is said of ConfigMap (no such kind); what is said of secrets (no such kind); "},
+          Case{R"({"extraArgs": ["--secrets-reflection-type=AllowList", "-reflection-type", "--reflection-workers"]})",
+               "what is said of secrets (no such kind); ", "what is said of secrets (no such kind); "},
+          Case{R"({"reflectorsConfig": {"pod": {"workers": 0}, "event": {"type": "AllowList"}}})",
+               "no workers for pod; type AllowList of event; ", "no workers for pod; type AllowList of event; "},
+          Case{R"({"extraArgs": ["--event-reflection-workers=0"], "reflectorsConfig": {"event": {"workers": 3}}})",
+               "no workers for event; ", "no workers for event; "},
+          Case{
+              R"({"reflectorsConfig": {"persistentvolumeclaim": {"workers": 0}}, "extraArgs": ["--enable-storage=false"]})",
+              "no workers for persistentvolumeclaim; --enable-storage=false; ", ""},
+          Case{R"({"extraArgs": ["--disable-ip-reflection"]})", "--disable-ip-reflection; ", ""},
+          Case{R"({"reflectorsConfig": {"endpointslice": {"type": "AllowList"}}})",
+               "type AllowList of endpointslice (what is said of service holds); ",
+               "type AllowList of endpointslice (what is said of service holds); "},
+          Case{R"({"reflectorsConfig": {"endpointslice": {"type": "AllowList"}, "service": {"type": "AllowList"}}})",
+               "", ""},
+      }) {
+    CAPTURE(c.spec);
+    CHECK(told(c.spec, all) == c.told);
+    CHECK(told(c.spec, {}) == c.of_less);
+  }
+  CHECK(told(R"({"reflectorsConfig": {"widgets.example.org": {"workers": 0}}})", all, {"widgets.example.org"}) == "");
+}
+
+TEST_CASE("a template may keep the tokens of pods at home") {
+  for (const auto& [spec, withheld] : std::initializer_list<std::pair<const char*, bool>>{
+           {"{}", false},
+           {R"({"reflectorsConfig": {"serviceaccount": {"workers": 3}}})", false},
+           {R"({"reflectorsConfig": {"serviceaccount": {"workers": 0}}})", true},
+           {R"({"reflectorsConfig": {"serviceaccount": {"workers": "none"}}})", true},
+           {R"({"extraArgs": ["--serviceaccount-reflection-workers=0"]})", true},
+           {R"({"extraArgs": ["--enable-apiserver-support"]})", false},
+           {R"({"extraArgs": ["--enable-apiserver-support=false"]})", true},
+           {R"({"extraArgs": ["--enable-apiserver-support=false", "--enable-apiserver-support=true"]})", false}}) {
+    CAPTURE(spec);
+    CHECK(withholds_tokens(parse(R"({"kind": "VkOptionsTemplate", "metadata": {"name": "x"}, "spec": )" +
+                                 std::string(spec) + "}")) == withheld);
+  }
+}
+
+TEST_CASE("mistakes and what is not followed are told in one message") {
+  CHECK(describe_mistakes({}) == "");
+  CHECK(describe_mistakes({.policies = {}, .mistakes = {"a", "b"}, .not_followed = {}}) ==
+        "Of the VkOptionsTemplate a, b: these kinds are not reflected");
+  CHECK(describe_mistakes({.policies = {}, .mistakes = {"a"}, .not_followed = {"c", "d"}}) ==
+        "Of the VkOptionsTemplate a: these kinds are not reflected. The VkOptionsTemplate says what is not followed: "
+        "c, d");
 }
 
 TEST_CASE("a copy that an AllowList takes back is told of with the reason") {
