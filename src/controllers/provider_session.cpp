@@ -15,7 +15,6 @@ ProviderSession::ProviderSession(const asio::any_io_executor& executor, core::Fo
       workers_(executor),
       log_(kube::Log("provider").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {
   health_.failure_threshold = context.settings.probe_failures;
-  health_.network = core::ProviderHealth::Network::unchecked;
 }
 
 void ProviderSession::start() {

@@ -109,9 +109,11 @@ core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtua
     health.custom = session ? session->cluster()->custom_state() : core::CustomState();
     if (!session) health.custom->message = "There is no session with the provider.";
   }
-  if (const auto told = withdrawals_.find(std::string(VirtualNode(virtual_node).cluster_id()));
-      told != withdrawals_.end() && health.refusal.empty())
-    health.refusal = told->second;
+  const VirtualNode view(virtual_node);
+  if (const auto told = told_.find(std::string(view.cluster_id())); told != told_.end()) {
+    if (health.refusal.empty()) health.refusal = told->second.withdrawal;
+    if (!view.disable_network_check()) health.network = told->second.network;
+  }
   const std::string_view name = virtual_node.label(api::labels::resource_slice_name);
   const auto slice = name.empty() ? std::nullopt : slices_->find({std::string(virtual_node.ns()), std::string(name)});
   const bool no_room = session && session->pods().has_no_room();
@@ -138,23 +140,24 @@ void VirtualNodeController::see_foreign_cluster(const kube::ObjectKey& foreign) 
     clusters_.emplace(foreign.name, cluster);
     concerned.insert(cluster);
   }
-  for (const std::string& cluster : concerned) tell_withdrawal(cluster);
+  for (const std::string& cluster : concerned) take_told(cluster);
 }
 
-void VirtualNodeController::tell_withdrawal(const std::string& cluster) {
+void VirtualNodeController::take_told(const std::string& cluster) {
   // Of several ForeignClusters for one cluster the oldest counts, here as for its status.
   std::optional<kube::Object> oldest;
   for (const auto& [name, known] : clusters_)
     if (known == cluster)
       if (auto found = foreign_clusters_->find({"", name}); found && (!oldest || is_older(*found, *oldest)))
         oldest = std::move(found);
-  const std::string note = oldest ? core::withdrawal_note(*oldest) : "";
-  const auto told = withdrawals_.find(cluster);
-  if ((told == withdrawals_.end() ? "" : told->second) == note) return;
-  if (note.empty()) {
-    withdrawals_.erase(told);
+  Told now;
+  if (oldest) now = {.withdrawal = core::withdrawal_note(*oldest), .network = core::network_state(&*oldest)};
+  const auto before = told_.find(cluster);
+  if ((before == told_.end() ? Told() : before->second) == now) return;
+  if (now == Told()) {
+    told_.erase(before);
   } else {
-    withdrawals_.insert_or_assign(cluster, note);
+    told_.insert_or_assign(cluster, std::move(now));
   }
   for (const kube::ObjectKey& key : virtual_nodes_->store().keys())
     if (const auto node = virtual_nodes_->find(key); node && VirtualNode(*node).cluster_id() == cluster) enqueue(key);

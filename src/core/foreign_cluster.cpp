@@ -195,10 +195,15 @@ json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, c
                                 : !peer.virtual_nodes.empty() ? peer.virtual_nodes.front().ns()
                                                               : std::string_view();
   const auto addresses = PeerAddresses::of(foreign_cluster, in_namespace(peer.configurations, home), {});
+  // What a network module says of its connection is not ours to write.
+  std::optional<json::value> connection;
+  for (const json::value& entry : kube::array_at(foreign_cluster.status(), {"modules", "networking", "conditions"}))
+    if (has_network && kube::string_at(entry, {"type"}) == "NetworkConnectionStatus") connection = entry;
   set_module("networking", has_network,
              provider      ? std::vector{network_condition(addresses)}
              : has_network ? std::vector{network_configured}
                            : std::vector<Condition>());
+  if (connection) modules["networking"].as_object()["conditions"].as_array().push_back(std::move(*connection));
   set_module("authentication", peer.tenant || peer.identity || peer.has_credentials, authentication);
   set_module("offloading", !peer.virtual_nodes.empty(), offloading_conditions(peer));
 

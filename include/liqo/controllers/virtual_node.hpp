@@ -32,7 +32,8 @@ class VirtualNodeController {
   std::vector<std::string> node_names() const;
 
  private:
-  void tell_withdrawal(const std::string& cluster);
+  /// Takes what the ForeignCluster of a cluster tells: whether it has taken our rights away, and of its network.
+  void take_told(const std::string& cluster);
   void see_foreign_cluster(const kube::ObjectKey& foreign);
   /// Logs that a Node has become Ready (`why` is ""), or is so no longer.
   void tell_readiness(const kube::ObjectKey& node, std::string why);
@@ -64,8 +65,14 @@ class VirtualNodeController {
 
   Context context_;
   kube::InformerHandle virtual_nodes_, nodes_, foreign_clusters_, slices_;
-  std::map<std::string, std::string> clusters_;      ///< of ForeignClusters, by their names
-  std::map<std::string, std::string> withdrawals_;   ///< what is told of a cluster that has taken our rights away
+  std::map<std::string, std::string> clusters_;  ///< of ForeignClusters, by their names
+  /// What a cluster's ForeignCluster tells that its Nodes show.
+  struct Told {
+    std::string withdrawal;  ///< what there is to say where the cluster has taken our rights away
+    core::ProviderHealth::Network network = core::ProviderHealth::Network::unchecked;
+    bool operator==(const Told&) const = default;
+  };
+  std::map<std::string, Told> told_;                 ///< by cluster; one of which nothing is told is not there
   std::set<std::string> nodes_made_;                 ///< Nodes that there were, as long as their VirtualNode is there
   std::map<std::string, std::string> told_unready_;  ///< why a Node was not Ready last; "" = it was
   NodeLeases leases_;

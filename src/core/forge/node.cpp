@@ -47,20 +47,16 @@ json::object condition_of(const NodeCondition& condition, const std::string& now
 
 }  // namespace
 
-ProviderHealth::Network network_state(const kube::Object* foreign_cluster, bool check, bool expect_module) {
+ProviderHealth::Network network_state(const kube::Object* foreign_cluster) {
   using Network = ProviderHealth::Network;
-  if (!check || !expect_module) return Network::unchecked;
-  if (!foreign_cluster) return Network::down;
-  const json::object& status = foreign_cluster->status();
-  const bool observed = kube::int_at(foreign_cluster->tree(), {"status", "observedGeneration"}) > 0;
-  const json::object& module = kube::object_at(status, {"modules", "networking"});
-  // Until the controller of the ForeignCluster has looked once, "disabled" is only a default.
-  if (observed && !kube::bool_at(foreign_cluster->tree(), {"status", "modules", "networking", "enabled"}))
+  if (!foreign_cluster) return Network::unchecked;
+  const json::object& module = kube::object_at(foreign_cluster->status(), {"modules", "networking"});
+  if (!kube::bool_at(foreign_cluster->tree(), {"status", "modules", "networking", "enabled"}))
     return Network::unchecked;
   for (const json::value& condition : kube::array_at(module, {"conditions"}))
     if (kube::string_at(condition, {"type"}) == "NetworkConnectionStatus")
       return kube::string_at(condition, {"status"}) == "Established" ? Network::up : Network::down;
-  return Network::down;
+  return Network::unchecked;
 }
 
 std::string provider_id(const api::VirtualNode& virtual_node) {

@@ -180,19 +180,19 @@ TEST_CASE("the ForeignCluster tells the network's state") {
   const auto cluster = [](std::string_view status) {
     return parse(R"({"metadata": {"name": "milan"}, "status": )" + std::string(status) + "}");
   };
-  const auto disabled = cluster(R"({"observedGeneration": 1, "modules": {"networking": {"enabled": false}}})");
-  const auto unseen = cluster(R"({"observedGeneration": 0, "modules": {"networking": {"enabled": false}}})");
-  const auto established = cluster(R"({"observedGeneration": 1, "modules": {"networking": {"enabled": true,
-    "conditions": [{"type": "NetworkConnectionStatus", "status": "Established"}]}}})");
-  const auto pending = cluster(R"({"observedGeneration": 1, "modules": {"networking": {"enabled": true,
+  const auto disabled = cluster(R"({"modules": {"networking": {"enabled": false,
     "conditions": [{"type": "NetworkConnectionStatus", "status": "Pending"}]}}})");
-  CHECK(network_state(&disabled, true, true) == Network::unchecked);
-  CHECK(network_state(&unseen, true, true) == Network::down);
-  CHECK(network_state(&established, true, true) == Network::up);
-  CHECK(network_state(&pending, true, true) == Network::down);
-  CHECK(network_state(nullptr, true, true) == Network::down);
-  CHECK(network_state(nullptr, true, false) == Network::unchecked);
-  CHECK(network_state(&pending, false, true) == Network::unchecked);
+  const auto untold = cluster(R"({"modules": {"networking": {"enabled": true,
+    "conditions": [{"type": "NetworkConfigurationStatus", "status": "Ready"}]}}})");
+  const auto established = cluster(R"({"modules": {"networking": {"enabled": true,
+    "conditions": [{"type": "NetworkConnectionStatus", "status": "Established"}]}}})");
+  const auto pending = cluster(R"({"modules": {"networking": {"enabled": true,
+    "conditions": [{"type": "NetworkConnectionStatus", "status": "Pending"}]}}})");
+  CHECK(network_state(nullptr) == Network::unchecked);
+  CHECK(network_state(&disabled) == Network::unchecked);
+  CHECK(network_state(&untold) == Network::unchecked);
+  CHECK(network_state(&established) == Network::up);
+  CHECK(network_state(&pending) == Network::down);
 }
 
 TEST_CASE("a Node that is as it should be is not written, but for a heartbeat") {

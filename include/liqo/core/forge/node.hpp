@@ -43,10 +43,9 @@ struct ProviderHealth {
   enum class Network { unchecked, up, down } network = Network::unchecked;
 };
 
-/// The state of the network module as a ForeignCluster tells it. `foreign_cluster` may be null. Unknown counts as
-/// enabled and down until a ForeignCluster with an observedGeneration was seen, unless there is no module at all
-/// (`expect_module` false).
-ProviderHealth::Network network_state(const kube::Object* foreign_cluster, bool check, bool expect_module);
+/// The state of the network module as a ForeignCluster, which may be null, tells it: its condition
+/// `NetworkConnectionStatus`. Where that is not there, or no module is enabled, nobody looks at the network.
+ProviderHealth::Network network_state(const kube::Object* foreign_cluster);
 
 /// The Node to create. `metadata`, `spec.taints` and `status` complete; needs no second write.
 kube::Object forge_node(const api::VirtualNode& virtual_node, const ProviderHealth& health, const NodeContext& ctx,

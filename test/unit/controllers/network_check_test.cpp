@@ -1,0 +1,58 @@
+// What a Node shows of the network between the clusters.
+#include <doctest/doctest.h>
+
+#include "offloading_fixture.hpp"
+
+namespace liqo::testing {
+
+using namespace std::chrono_literals;
+
+TEST_CASE("a Node is Ready only where the network module says that it reaches the provider, or nobody is to look") {
+  Offloading world({}, {}, [](Offloading& before) {
+    before.server.serve(kinds::configurations);
+    kube::Object peer = kube::Object::make(kinds::foreign_clusters, {"", "milan"});
+    peer.mutable_spec()["clusterID"] = "milan";
+    before.apply(kinds::foreign_clusters, peer);
+  });
+  const auto condition = [&](std::string_view type) -> std::string {
+    const auto node = world.find(resources::nodes, {"", "milan"});
+    for (const json::value& entry : kube::array_at(node->status(), {"conditions"}))
+      if (kube::string_at(entry, {"type"}) == type) return std::string(kube::string_at(entry, {"status"}));
+    return "";
+  };
+  const auto connection = [&](std::string_view status) {
+    world.change(kinds::foreign_clusters, {"", "milan"}, "status", [&](json::object& next) {
+      json::object& modules = kube::ensure_object(kube::ensure_object(next, "status"), "modules");
+      kube::ensure_object(modules, "networking")["conditions"] =
+          json::array{json::object{{"type", "NetworkConnectionStatus"}, {"status", status}}};
+    });
+  };
+  const auto look_away = [&](bool disabled) {
+    world.change(kinds::virtual_nodes, {tenant, "milan"}, "",
+                 [&](json::object& next) { next["spec"].as_object()["disableNetworkCheck"] = disabled; });
+  };
+  world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
+    next["spec"].as_object()["resourceQuota"] = json::object{{"hard", json::object{{"cpu", "8"}, {"memory", "8Gi"}}}};
+  });
+  REQUIRE(world.reaches([&] { return condition("Ready") == "True"; }));
+  // Where there is no network module, nobody's words count.
+  connection("Error");
+  world.pass(1min);
+  CHECK(condition("Ready") == "True");
+  CHECK(condition("NetworkUnavailable") == "");
+  kube::Object network = kube::Object::make(kinds::configurations, {tenant, "milan"});
+  network.set_label(api::labels::remote_cluster_id, "milan");
+  world.apply(kinds::configurations, network);
+  world.pass(1min);
+  CHECK(condition("Ready") == "True");
+  connection("Error");
+  CHECK(world.reaches([&] { return condition("Ready") == "False" && condition("NetworkUnavailable") == "True"; }));
+  look_away(true);
+  CHECK(world.reaches([&] { return condition("Ready") == "True" && condition("NetworkUnavailable") == ""; }));
+  look_away(false);
+  CHECK(world.reaches([&] { return condition("Ready") == "False"; }));
+  connection("Established");
+  CHECK(world.reaches([&] { return condition("Ready") == "True" && condition("NetworkUnavailable") == "False"; }));
+}
+
+}  // namespace liqo::testing
