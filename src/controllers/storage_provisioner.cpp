@@ -151,6 +151,10 @@ kube::Result<StorageProvisioner::Site> StorageProvisioner::site_in(const kube::O
   if (cluster.empty()) {
     site.where = storage::this_cluster;
     site.key = {context_.settings.storage_namespace, std::string(claim.uid())};
+    // One that has taken a volume stands before a claim of another name.
+    const std::string_view noted = claim.annotation(api::annotations::backing_claim);
+    const std::string begin = site.key.ns + "/";
+    if (storage::had_volume(claim) && noted.starts_with(begin)) site.key.name = noted.substr(begin.size());
     return site;
   }
   site.cluster = cluster;
@@ -162,7 +166,7 @@ kube::Result<StorageProvisioner::Site> StorageProvisioner::site_in(const kube::O
     return kube::fail(kube::Errc::missing, "the volume was begun in " + site.where +
                                                ", of which there is no virtual node any more: delete the claim, or " +
                                                "make one");
-  site.key = {twin_of(*site.virtual_node, claim.ns()), std::string(claim.name())};
+  site.key = {twin_of(*site.virtual_node, claim.ns()), std::string(storage::name_at_provider(claim))};
   if (site.key.ns.empty())
     return kube::fail(kube::Errc::missing,
                       "namespace " + std::string(claim.ns()) + " has no twin in " + site.where + ", or not yet");
@@ -244,6 +248,7 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
                             "there is a PersistentVolume " + std::string(volume->name()) + " of somebody else");
     co_return Outcome::done();
   }
+  if (!volume && !is_lost && !storage::volume_to_take(*claim).empty()) co_return co_await take_volume(*claim);
   auto site = recorded ? site_of(*recorded) : co_await site_of(*claim);
   if (!site) {
     if (!volume) context_.events.warning(*claim, kinds::claims, reasons::provisioning_failed, site.error().text());
@@ -346,6 +351,47 @@ asio::awaitable<Outcome> StorageProvisioner::create_backing(kube::Object claim, 
   }
   if (created) log_.info("claim made", {{"claim", claim.key()}, {"behind", site.key}, {"where", site.where}});
   co_return Outcome::again_after(soon);
+}
+
+asio::awaitable<Outcome> StorageProvisioner::take_volume(kube::Object claim) {
+  const std::string name(storage::volume_to_take(claim));
+  auto volumes = co_await context_.home.api().list(
+      kinds::volumes, "", {.selection = {.field_selector = "metadata.name=" + name}}, 1U << 20);
+  if (!volumes) co_return Outcome::retry(std::move(volumes.error()).in("looking for the volume to take"));
+  const auto refuse = [&](std::string why) {
+    context_.events.warning(claim, kinds::claims, reasons::provisioning_failed, std::move(why));
+    return Outcome::again_after(later);
+  };
+  const auto given = volumes->items.empty() ? kube::Result<kube::Object>(kube::fail(kube::Errc::missing, ""))
+                                            : kube::Object::from(std::move(volumes->items.front()));
+  if (!given || !storage::is_given_to(*given, claim))
+    co_return refuse("there is no PersistentVolume " + core::in_quotes(name) +
+                     " that is free and given to this claim, as its annotation " +
+                     std::string(api::annotations::takes_volume) + " says");
+  const storage::Backing recorded = *storage::recorded_backing(*given);
+  auto site = site_of(recorded);
+  if (!site) co_return refuse(site.error().text());
+  if (!site->cluster.empty() && !site->provider) co_return refuse("there is no virtual node of " + site->where);
+  auto backing = co_await api_of(*site).get(kinds::claims, site->key);
+  if (!backing && !backing.error().is_not_found()) co_return Outcome::retry(std::move(backing.error()));
+  if (!backing || backing->uid() != recorded.uid || backing->is_deleting())
+    co_return refuse("the claim " + recorded.key.text() + " in " + site->where + ", which held the data of " + name +
+                     ", is gone");
+  if (!storage::is_backing_of(*backing, claim.uid())) {
+    backing = co_await api_of(*site).patch(kinds::claims, site->key, kube::PatchType::merge,
+                                           guarded_patch(*backing, storage::backing_notes(claim)));
+    if (!backing) co_return Outcome::retry(std::move(backing.error()).in("taking the claim that holds the data"));
+  }
+  // Where it is, should the volume be lost.
+  const json::value cluster = site->cluster.empty() ? json::value() : json::value(json::string(site->cluster));
+  json::object notes{{api::annotations::backing_claim, json::string(site->key.text())},
+                     {api::annotations::backing_cluster, cluster}};
+  auto noted = co_await context_.home.api().patch(
+      kinds::claims, claim.key(), kube::PatchType::merge,
+      guarded_patch(claim, json::object{{"metadata", json::object{{"annotations", std::move(notes)}}}}));
+  if (!noted) co_return Outcome::retry(std::move(noted.error()));
+  claims_->observe(*noted);
+  co_return co_await create_volume(std::move(*noted), std::move(*backing), *site);
 }
 
 asio::awaitable<kube::Result<bool>> StorageProvisioner::hold(kube::Object claim, const Site& site) {

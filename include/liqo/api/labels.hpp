@@ -111,6 +111,14 @@ inline constexpr std::string_view virtual_claim = "storage.liqo.io/virtual-claim
 inline constexpr std::string_view backing_claim = "storage.liqo.io/backing-claim";
 inline constexpr std::string_view backing_claim_uid = "storage.liqo.io/backing-claim-uid";
 inline constexpr std::string_view backing_cluster = "storage.liqo.io/backing-cluster";
+/// On a claim of class liqo: the claim of its namespace by whose name the one behind it goes at a provider.
+inline constexpr std::string_view moves_claim = "storage.liqo.io/moves-claim";
+/// On a claim of class liqo: the released volume whose data is to be its own. On that volume, which only administrators
+/// write: the claim, "namespace/name", that may have it.
+inline constexpr std::string_view takes_volume = "storage.liqo.io/takes-volume";
+inline constexpr std::string_view given_to = "storage.liqo.io/given-to";
+/// On the volume at the target of `liqoctl move volume`: how far that has come.
+inline constexpr std::string_view move_record = "storage.liqo.io/move";
 
 /// On a Quota: what was asked for and granted when the slice was last negotiated. It is the provider's own record; the
 /// consumer can write what is on its ResourceSlice.

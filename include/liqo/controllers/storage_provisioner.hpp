@@ -51,6 +51,8 @@ class StorageProvisioner final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile_claim(kube::ObjectKey key);
   asio::awaitable<kube::Outcome> reconcile_volume(kube::ObjectKey key);
   asio::awaitable<kube::Outcome> create_backing(kube::Object claim, Site& site);
+  /// Makes the volume of a claim that is to have the data of another one, whose own claim is gone.
+  asio::awaitable<kube::Outcome> take_volume(kube::Object claim);
   /// Puts our finalizer on the claim, and where it is begun; false where the claim has gone meanwhile, or goes.
   asio::awaitable<kube::Result<bool>> hold(kube::Object claim, const Site& site);
   asio::awaitable<kube::Outcome> create_volume(kube::Object claim, kube::Object backing, Site& site);

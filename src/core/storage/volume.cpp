@@ -67,6 +67,12 @@ kube::Result<json::array> access_modes(const kube::Object& claim) {
   return modes;
 }
 
+/// It becomes part of a path.
+bool is_object_name(std::string_view name) {
+  const auto is_usual = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.'; };
+  return !name.empty() && name.size() <= 253 && name.front() != '.' && std::ranges::all_of(name, is_usual);
+}
+
 kube::Object forge_claim(const kube::Object& claim, const kube::ObjectKey& key, json::array modes) {
   kube::Object made = kube::Object::make(api::kinds::claims, key);
   json::object& spec = made.mutable_spec();
@@ -90,6 +96,25 @@ bool is_due(const kube::Object& claim, std::string_view storage_class) {
           claim.annotation(annotations::volume_provisioner_beta) == api::storage_provisioner) &&
          !claim.annotation(annotations::selected_node).empty() && string_at(claim.spec(), {"volumeName"}).empty() &&
          !claim.has_annotation(bind_completed);
+}
+
+std::string_view name_at_provider(const kube::Object& claim) {
+  const std::string_view moved = claim.annotation(annotations::moves_claim);
+  return is_object_name(moved) ? moved : claim.name();
+}
+
+std::string_view volume_to_take(const kube::Object& claim) { return claim.annotation(annotations::takes_volume); }
+
+bool is_given_to(const kube::Object& volume, const kube::Object& claim) {
+  return recorded_backing(volume) && volume.annotation(annotations::given_to) == claim.key().text() &&
+         string_at(volume.status(), {"phase"}) == "Released" && !volume.is_deleting() &&
+         string_at(volume.spec(), {"persistentVolumeReclaimPolicy"}) == "Retain";
+}
+
+json::object backing_notes(const kube::Object& claim) {
+  return {{"metadata",
+           json::object{{"annotations", json::object{{annotations::virtual_claim_uid, text(claim.uid())},
+                                                     {annotations::virtual_claim, text(claim.key().text())}}}}}};
 }
 
 std::string volume_name(const kube::Object& claim) { return "pvc-" + std::string(claim.uid()); }
@@ -117,7 +142,6 @@ std::optional<Backing> backing_of(const kube::Object& volume) {
   // What a volume says of itself must not lead to a claim that is not behind its own.
   const std::string_view claim_uid = string_at(volume.spec(), {"claimRef", "uid"});
   if (claim_uid.empty() || volume.name() != "pvc-" + std::string(claim_uid)) return std::nullopt;
-  if (backing && backing->cluster.empty() && backing->key.name != claim_uid) return std::nullopt;
   return backing;
 }
 
@@ -139,7 +163,8 @@ kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::st
                                                      in_quotes(asked) + " that the annotation " +
                                                      std::string(annotations::remote_storage_class) +
                                                      " asks for; it offers " + one_line(listed, 500));
-  kube::Object made = forge_claim(claim, {std::string(remote_namespace), std::string(claim.name())}, std::move(*modes));
+  kube::Object made =
+      forge_claim(claim, {std::string(remote_namespace), std::string(name_at_provider(claim))}, std::move(*modes));
   made.mutable_spec()["storageClassName"] = text(asked.empty() ? offers.storage_class() : asked);
   for (const auto& [key, value] : reflected_labels(claim, context))
     made.set_label(key, value.is_string() ? std::string_view(value.get_string()) : "");

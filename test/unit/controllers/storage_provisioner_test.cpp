@@ -295,6 +295,63 @@ TEST_CASE_FIXTURE(Volumes, "a volume stays where it was begun, and goes there, w
   }
 }
 
+TEST_CASE_FIXTURE(Volumes, "a claim takes the volume that is given to it, with its data") {
+  const kube::Object copy = [&] {
+    kube::Object made = claim("copy", "milan");
+    change(kinds::claims, made.key(), "", [](json::object& next) {
+      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::moves_claim] = "data";
+    });
+    return made;
+  }();
+  REQUIRE(reaches([&] { return remote("data").has_value(); }));
+  CHECK_FALSE(remote("copy").has_value());
+  bind_remote("data");
+  REQUIRE(reaches([&] { return volume(copy).has_value(); }));
+  bind_at_home("copy");
+  const std::string data(remote("data")->uid()), free = core::storage::volume_name(copy);
+  const auto change_volume = [&](std::string_view given_to, std::string_view policy) {
+    change(kinds::volumes, {"", free}, "", [&](json::object& next) {
+      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::given_to] = given_to;
+      kube::ensure_object(next, "spec")["persistentVolumeReclaimPolicy"] = policy;
+    });
+  };
+  const auto taking = [&] {
+    kube::Object made = kube::Object::make(kinds::claims, {shop, "data"});
+    made.mutable_spec() = copy.spec();
+    made.set_annotation(annotations::volume_provisioner, api::storage_provisioner);
+    made.set_annotation(annotations::selected_node, "milan");
+    made.set_annotation(annotations::takes_volume, free);
+    return apply(kinds::claims, made);
+  };
+  SUBCASE("once it is free") {
+    change_volume(std::string(shop) + "/data", "Retain");
+    const kube::Object made = taking();
+    REQUIRE(reaches([&] { return !events(api::reasons::provisioning_failed).empty(); }));
+    CHECK_FALSE(volume(made).has_value());
+    release(copy);
+    REQUIRE(reaches([&] { return volume(made).has_value(); }, 60s));
+    CHECK(core::storage::backing_of(*volume(made))->uid == data);
+    CHECK(remote("data")->uid() == data);
+    CHECK(remote("data")->annotation(annotations::virtual_claim_uid) == made.uid());
+    // What it was taken from can go, and its data is that of the claim.
+    (void)server.remove(kinds::volumes, {"", free}, {}, "operator");
+    pass(30s);
+    bind_at_home("data");
+    CHECK(remote("data").has_value());
+    release(made);
+    CHECK(reaches([&] { return !volume(made) && !remote("data"); }));
+  }
+  SUBCASE("and no other one, nor an empty one") {
+    change_volume(std::string(shop) + "/other", "Retain");
+    release(copy);
+    const kube::Object made = taking();
+    REQUIRE(reaches([&] { return !events(api::reasons::provisioning_failed).empty(); }));
+    pass(60s);
+    CHECK_FALSE(volume(made).has_value());
+    CHECK(remote("data")->annotation(annotations::virtual_claim_uid) == copy.uid());
+  }
+}
+
 TEST_CASE_FIXTURE(Volumes, "no volume is made for a node that there is not") {
   const kube::Object made = claim("data", "rome-2");
   const kube::ObjectKey real{"real-claims", std::string(made.uid())};

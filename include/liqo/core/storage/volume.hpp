@@ -29,10 +29,21 @@ struct Backing {
   std::string uid;
   bool operator==(const Backing&) const = default;
 };
+/// The name that the claim behind this one has at a provider: its own, but for one that is to take the place of
+/// another.
+std::string_view name_at_provider(const kube::Object& claim);
+/// The volume whose data the claim is to have; "" = it begins empty.
+std::string_view volume_to_take(const kube::Object& claim);
+/// Whether `volume`, whose claim is gone, is meant for this claim. Of a claim, which anybody may have written, nothing
+/// counts here but whose it is.
+bool is_given_to(const kube::Object& volume, const kube::Object& claim);
+/// What the claim behind the volume says once it is behind `claim`.
+kube::json::object backing_notes(const kube::Object& claim);
+
 /// What the volume says.
 std::optional<Backing> recorded_backing(const kube::Object& volume);
-/// What may be acted on of it; nothing where it is not one of ours, as its name and that of the claim behind it show,
-/// too.
+/// What may be acted on of it, where the claim behind it says so, too (`is_backing_of`); nothing where it is not one of
+/// ours, as its name shows.
 std::optional<Backing> backing_of(const kube::Object& volume);
 
 /// The claim in a provider's cluster that holds the data of `claim`. `offers` has the provider's classes. Errors

@@ -65,6 +65,37 @@ VolumePlan plan(const kube::Object& claim, const kube::Object* volume, const kub
 
 }  // namespace
 
+TEST_CASE("the copy of a volume has the name of its claim at a provider, where that can be a name") {
+  kube::Object copy = claim();
+  CHECK(name_at_provider(copy) == copy.name());
+  copy.set_annotation(annotations::moves_claim, "data-0");
+  CHECK(name_at_provider(copy) == "data-0");
+  for (const std::string_view no_name : {"", "..", ".", "a/b", "../secrets/b", "Data", "a?b", "a%2fb"}) {
+    copy.set_annotation(annotations::moves_claim, no_name);
+    CHECK(name_at_provider(copy) == copy.name());
+  }
+}
+
+TEST_CASE("a claim can have the volume that is free, retained, and given to it") {
+  kube::Object free(json::object{{"metadata", json::object{{"name", "pvc-c9"}}}});
+  free.set_annotation(annotations::provisioned_by, api::storage_provisioner);
+  free.set_annotation(annotations::backing_claim, "shop-rome/data");
+  free.set_annotation(annotations::backing_claim_uid, "r1");
+  free.set_annotation(annotations::given_to, claim().key().text());
+  free.mutable_spec()["persistentVolumeReclaimPolicy"] = "Retain";
+  free.mutable_status()["phase"] = "Released";
+  CHECK(is_given_to(free, claim()));
+  kube::Object other = free;
+  SUBCASE("and not one of another claim") { other.set_annotation(annotations::given_to, "shop/other"); }
+  SUBCASE("and not one whose claim is there") { other.mutable_status()["phase"] = "Bound"; }
+  SUBCASE("and not one that is about to be deleted with its data") {
+    other.mutable_spec()["persistentVolumeReclaimPolicy"] = "Delete";
+  }
+  SUBCASE("and not one that goes") { other.mutable_metadata()["deletionTimestamp"] = "2026-01-01T00:00:00Z"; }
+  SUBCASE("and not one of another provisioner") { other.set_annotation(annotations::provisioned_by, "csi"); }
+  CHECK_FALSE(is_given_to(other, claim()));
+}
+
 TEST_CASE("a claim is due once the scheduler has chosen a node for it") {
   CHECK(is_due(claim(), "liqo"));
   CHECK_FALSE(is_due(claim(), "fast"));
@@ -232,12 +263,6 @@ TEST_CASE("what somebody else has made is not taken") {
   kube::Object renamed = ours;
   renamed.mutable_metadata()["name"] = "pvc-c2";
   CHECK_FALSE(backing_of(renamed).has_value());
-  // In this cluster the name of the claim behind it is known, too.
-  kube::Object local = ours;
-  local.set_annotation(annotations::backing_cluster, "");
-  CHECK_FALSE(backing_of(local).has_value());
-  local.set_annotation(annotations::backing_claim, "liqo-storage/c1");
-  CHECK(backing_of(local).has_value());
   backing.mutable_metadata()["uid"] = "r2";
   bind(backing, "9Gi");
   const VolumePlan replaced = plan(claim(), &ours, &backing);
