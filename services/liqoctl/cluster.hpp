@@ -33,6 +33,8 @@ class Cluster {
                                                                 kube::wire::ClusterConfig config);
 
   kube::Api& api() { return *api_; }
+  /// For exec.
+  kube::net::Upgrader& upgrader() { return client_; }
   kube::async::Clock& clock() { return clock_; }
   Output& output() { return output_; }
   const CommonFlags& flags() const { return flags_; }

@@ -18,6 +18,7 @@ const std::map<std::string, std::string> verb_help{
     {"force", "Forget what cannot be reached"},
     {"generate", "Print objects that are to be carried to the other cluster"},
     {"get", "List objects of peerings"},
+    {"move", "Move data to another cluster"},
     {"offload", "Let the pods of namespaces run in other clusters"},
     {"prune", "Delete what is left over and nobody uses"},
     {"uncordon", "Undo cordon and drain"},

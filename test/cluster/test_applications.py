@@ -3,11 +3,15 @@ Ingress; and what becomes of the shop's customers while the clusters fail."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +25,7 @@ from harness.customers import Customers
 from harness.images import BUSYBOX_IMAGE
 from harness.peers import Peer
 from harness.run import Run
+from harness.volumes import WITH_POD, Directories
 from harness.wait import patient, wait_for
 
 PAGE = settings.TREE / "docs/applications.md"
@@ -29,6 +34,9 @@ SECTIONS = {section.title: section for section in manual.read(PAGE)}
 PYTHON, BUSYBOX = "docker.io/library/python:3.13-slim", "docker.io/library/busybox:1.37"
 HOST = "shop.example"
 NODES = {"rome-1", "milan-1", "turin-1"}
+CLAIMS, VOLUMES = "persistentvolumeclaims", "persistentvolumes"
+# As the chart has it with storage.enabled=true.
+STORAGE = ("--virtual-storage-class-name=liqo", f"--real-storage-class-name={WITH_POD}", "--enable-storage=true")
 
 
 @dataclass
@@ -56,10 +64,37 @@ class Three:
         return any(address.startswith(own) for each in ready for address in each["addresses"])
 
 
-def give_images(cluster: Cluster, python: Path) -> None:
+def give_images(cluster: Cluster, *images: Path) -> None:
     assert cluster.node
-    cluster.node.give(python)
+    for image in images:
+        cluster.node.give(image)
     cluster.node.name_image(BUSYBOX_IMAGE, BUSYBOX)
+
+
+def make_image(directory: Path) -> Path:
+    """The image of liqod under test, which the pods run that carry data."""
+    daemon = settings.liqod()
+    assert daemon, "there is no liqod to make an image of"
+    tool = [sys.executable, settings.TREE / "tools/image", "--build", daemon.parents[2], "--output", directory]
+    made = subprocess.run(tool, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, f"tools/image failed: {made.stderr}"
+    return next(directory.glob("liqo-*-image-amd64.tar"))
+
+
+def make_class(cluster: Cluster) -> None:
+    """The StorageClass that the chart makes with storage.enabled=true."""
+    spec = {"provisioner": "liqo.io/storage", "volumeBindingMode": "WaitForFirstConsumer", "allowVolumeExpansion": True}
+    cluster.api.create("storageclasses", None, {"kind": "StorageClass", "metadata": {"name": "liqo"}, **spec})
+
+
+def name_image(cluster: Cluster, image: Path) -> None:
+    """A Deployment of liqod, as which it runs beside the clusters here, for those who look for its image there."""
+    version = image.name.removeprefix("liqo-").removesuffix("-image-amd64.tar")
+    labels = {"app": "liqo"}
+    template = {"metadata": {"labels": labels}}
+    template["spec"] = {"containers": [{"name": "liqod", "image": f"localhost/liqo/liqod:{version}"}]}
+    spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}
+    cluster.api.create("deployments", "liqo", {"kind": "Deployment", "metadata": {"name": "liqo"}, "spec": spec})
 
 
 @pytest.fixture(scope="module")
@@ -76,23 +111,34 @@ def three(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -
     here = Path(shutil.copytree(EXAMPLE, tmp_path_factory.mktemp("example") / "shop"))
     python = here.parent / "python.tar"
     python_image.write(python, PYTHON)
+    liqo = make_image(here.parent / "image")
     real = Options(kubelet=True, proxy=True, dns=True)
     clusters = run.start(rome=real, milan=real, turin=real)
-    with ThreadPoolExecutor(3) as pool:
-        given = [pool.submit(give_images, cluster, python) for cluster in clusters.values()]
-        flags = (
-            ("--home-api-server-host", clusters["rome"].address, "--home-api-server-port", str(PORT),
-             "--reflect-custom=deliveries.shop.example,status"), (), (),
-        )  # fmt: skip
-        rome, milan, turin = pool.map(Peer, clusters.values(), flags)
-        for done in given:
-            done.result()
-    chart.allow_tokens(rome.cluster)
-    chart.allow_custom(rome.cluster, "shop.example", "deliveries")
-    chart.allow_tenant_roles(milan.cluster, "deliveries")
-    for provider in (milan, turin):
-        rome.peer_with(provider, "--cpu=2", "--memory=4Gi", "--pods=60")
-    with closing(ingress.Controller(rome.cluster)):
+    flags = {
+        "rome": (
+            "--home-api-server-host", clusters["rome"].address, "--home-api-server-port", str(PORT),
+            "--reflect-custom=deliveries.shop.example,status",
+        )
+    }  # fmt: skip
+    with ExitStack() as stack:
+        for cluster in clusters.values():
+            stack.callback(Directories(cluster).stop)
+            make_class(cluster)
+        with ThreadPoolExecutor(3) as pool:
+            given = [pool.submit(give_images, cluster, python, liqo) for cluster in clusters.values()]
+            peers = pool.map(
+                lambda cluster: Peer(cluster, (*STORAGE, *flags.get(cluster.name, ())), storage=True), clusters.values()
+            )
+            rome, milan, turin = peers
+            for done in given:
+                done.result()
+        name_image(rome.cluster, liqo)
+        chart.allow_tokens(rome.cluster)
+        chart.allow_custom(rome.cluster, "shop.example", "deliveries")
+        chart.allow_tenant_roles(milan.cluster, "deliveries")
+        for provider in (milan, turin):
+            rome.peer_with(provider, "--cpu=2", "--memory=4Gi", "--pods=60")
+        stack.enter_context(closing(ingress.Controller(rome.cluster)))
         yield Three(rome, milan, turin, {name: Console(cluster, here) for name, cluster in clusters.items()})
 
 
@@ -171,6 +217,136 @@ def test_an_operator_in_another_cluster_works_on_a_kind_of_the_shop(three: Three
 
 def test_pods_of_the_provider_use_a_service_of_home(three: Three) -> None:
     three.type("Services for pods of the provider")
+
+
+def test_a_stateful_set_has_its_data_in_two_clusters_and_it_is_moved(three: Three) -> None:
+    for title in ("A StatefulSet with its data", "Move its data"):
+        three.type(title)
+
+
+@contextmanager
+def again_and_again(act: Callable[[], object]) -> Iterator[None]:
+    """Does it all the while."""
+    ended = threading.Event()
+
+    def run() -> None:
+        while not ended.wait(0.05):
+            act()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def directory_of(cluster: Cluster, namespace: str, name: str) -> Path:
+    """Where the data of a claim is."""
+    return cluster.directory / "volumes" / cluster.api.get(CLAIMS, namespace, name)["spec"]["volumeName"]
+
+
+def fill(directory: Path) -> None:
+    """Files of every kind that is kept."""
+    (directory / "inner/deep").mkdir(parents=True)
+    for number in range(200):
+        (directory / f"inner/{number} ä").write_bytes(os.urandom(number * 100))
+    (directory / "inner/link").symlink_to("../../outside")
+    os.link(directory / "inner/7 ä", directory / "inner/deep/another name")
+    with (directory / "sparse").open("wb") as sparse:
+        sparse.truncate(64 << 20)
+    for path, owner, mode in (("inner/deep", 70, 0o2770), ("inner/8 ä", 1000, 0o4750), ("inner/9 ä", 2000, 0o000)):
+        os.chown(directory / path, owner, owner + 1)
+        (directory / path).chmod(mode)
+
+
+def listed(directory: Path) -> str:
+    """Every file with its permissions, its owner and what is in it."""
+    words = [settings.liqoctl(), "volume", "list", directory]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_move_that_is_interrupted_loses_nothing(three: Three) -> None:
+    rome, there, name = three.rome.api, "accounts-rome", "data-accounts-2"
+    liqoctl = three.rome.liqoctl
+    rome.patch("statefulsets", "accounts", "accounts", {"spec": {"replicas": 0}})
+    wait_for(lambda: not three.rome.cluster.pods("accounts"), 60, "the pods to be gone")
+    source = directory_of(three.milan.cluster, there, name)
+    fill(source)
+    expected, before = listed(source), rome.get(CLAIMS, "accounts", name)
+    words = ("move", "volume", name, "-n", "accounts", "--target-node")
+
+    def refused(*arguments: object) -> str:
+        done = liqoctl.attempt(*arguments)
+        assert done.code == 1, done
+        return done.err
+
+    assert "there is no Node nowhere" in refused(*words, "nowhere")
+    assert "node milan is of cluster milan, where the data is already" in refused(*words, "milan")
+    lease = {"kind": "Lease", "metadata": {"name": f"liqo-move-{name}"}, "spec": {"holderIdentity": "somebody"}}
+    rome.create("leases", "accounts", lease)
+    renewed = {"n": 0}
+
+    def renew() -> None:
+        renewed["n"] += 1
+        noted = {"metadata": {"annotations": {"n": str(renewed["n"])}}}
+        rome.patch("leases", "accounts", f"liqo-move-{name}", noted)
+
+    with again_and_again(renew):
+        assert "another move of this claim is under way (somebody)" in refused(*words, "turin")
+    rome.delete("leases", "accounts", f"liqo-move-{name}")
+
+    # Somebody writes to a file while it is copied: the claim comes back with its data when it is tried again.
+    with again_and_again(lambda: os.utime(source / "sparse")):
+        said = refused(*words, "turin")
+        assert "go on changing" in said and "comes back when the same command is run again" in said, said
+    assert listed(source) == expected
+
+    # Killed where the claim is between two volumes.
+    def is_between() -> bool:
+        claim = rome.find(CLAIMS, "accounts", name)
+        back = claim is not None and claim["metadata"]["uid"] != before["metadata"]["uid"]
+        if back and not between:
+            between.append(claim["metadata"]["uid"])
+        return bool(between) and (claim is None or "deletionTimestamp" in claim["metadata"])
+
+    between: list[str] = []
+    command = three.rome.cluster.space.entering([liqoctl.binary, *words, "turin"])
+    environment = {**os.environ, "KUBECONFIG": str(liqoctl.kubeconfig)}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as process:
+        try:
+            wait_for(is_between, 120, "the claim to be deleted", interval=0.02)
+        finally:
+            process.kill()
+    liqoctl(*words, "turin", timeout=240)
+    after = wait_for(lambda: rome.get(CLAIMS, "accounts", name), 60, "the claim")
+    assert after["status"]["phase"] == "Bound"
+    for key in ("accessModes", "resources", "storageClassName", "volumeMode"):
+        assert after["spec"][key] == before["spec"][key]
+    assert after["metadata"]["labels"] == before["metadata"]["labels"]
+    target = directory_of(three.turin.cluster, there, name)
+    assert listed(target) == expected
+    wait_for(lambda: not three.milan.api.find(CLAIMS, there, name), 60, "what it was copied from to be gone")
+
+    # Home again, and what is there stays where it is to be kept.
+    liqoctl(*words, "rome-1", "--keep-source", timeout=240)
+    claim = rome.get(CLAIMS, "accounts", name)
+    real = rome.get(VOLUMES, None, claim["spec"]["volumeName"])["metadata"]["annotations"][
+        "storage.liqo.io/backing-claim"
+    ]
+    assert listed(directory_of(three.rome.cluster, *real.split("/"))) == expected == listed(target)
+    own = [one["spec"]["volumeName"] for one in rome.list(CLAIMS) if "volumeName" in one["spec"]]
+    (kept,) = [one["metadata"]["name"] for one in rome.list(VOLUMES) if one["metadata"]["name"] not in own]
+    assert rome.get(VOLUMES, None, kept)["spec"]["persistentVolumeReclaimPolicy"] == "Retain"
+    rome.patch(VOLUMES, None, kept, {"spec": {"persistentVolumeReclaimPolicy": "Delete"}})
+    wait_for(lambda: not three.turin.api.find(CLAIMS, there, name), 60, "what was kept to be gone")
+    left = [
+        f"{kind}/{one['metadata']['name']}"
+        for kind in ("pods", "leases", CLAIMS)
+        for one in rome.list(kind, "accounts")
+    ]
+    assert left == [f"{CLAIMS}/data-accounts-{number}" for number in range(3)]
 
 
 @pytest.mark.refusals("a pod is made again in a twin that is about to go")

@@ -8,6 +8,7 @@ void add_commands(CommandLine& line) {
   add_resource_slice(line);
   add_virtual_node(line);
   add_namespace(line);
+  add_move(line);
   add_manual(line);
   add_peering_user(line);
   add_control(line);
@@ -20,6 +21,7 @@ void add_commands(CommandLine& line) {
   add_uninstall(line);
   add_version(line);
   add_completion(line);
+  add_volume(line);
 }
 
 }  // namespace liqoctl

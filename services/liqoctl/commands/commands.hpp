@@ -14,6 +14,7 @@ void add_get(CommandLine& line);
 void add_info(CommandLine& line);
 void add_install(CommandLine& line);
 void add_manual(CommandLine& line);
+void add_move(CommandLine& line);
 void add_namespace(CommandLine& line);
 void add_peer(CommandLine& line);
 void add_peering_user(CommandLine& line);
@@ -22,6 +23,7 @@ void add_resource_slice(CommandLine& line);
 void add_uninstall(CommandLine& line);
 void add_version(CommandLine& line);
 void add_virtual_node(CommandLine& line);
+void add_volume(CommandLine& line);
 
 /// All of the above.
 void add_commands(CommandLine& line);

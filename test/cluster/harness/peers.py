@@ -22,15 +22,19 @@ SOON = 30.0
 class Peer:
     """One cluster with its liqod, whose webhooks the API server asks, and the liqoctl of its user.
 
-    `flags` are added to liqod's command line; `secure_metrics` is Liqod's.
+    `flags` are added to liqod's command line; `secure_metrics` is Liqod's; with `storage` it may do what volumes need.
     """
 
-    def __init__(self, cluster: Cluster, flags: tuple[str, ...] = (), secure_metrics: bool = False):
+    def __init__(
+        self, cluster: Cluster, flags: tuple[str, ...] = (), secure_metrics: bool = False, storage: bool = False
+    ):
         self.cluster, self.api, self.name = cluster, cluster.api, cluster.name
         self.liqoctl = Liqoctl(cluster)
         # A real kubelet has the usual port of its machine.
         port = 10260 if cluster.options.kubelet else 10250
         kubeconfig = chart.install(cluster)
+        if storage:
+            chart.allow_storage(cluster)
         self.daemon = Liqod(cluster, kubeconfig, port, flags, webhooks=True, secure_metrics=secure_metrics).start()
         wait_for(lambda: self.api.find("secrets", "liqo", "authentication-keys"), SOON, f"the keys of {self.name}")
         wait_for(lambda: self.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), SOON, "the cluster's ID")

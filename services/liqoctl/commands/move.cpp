@@ -1,0 +1,38 @@
+// liqoctl move volume: the data of a claim goes to another cluster.
+#include "command_line.hpp"
+#include "commands/commands.hpp"
+#include "shared.hpp"
+#include "volume_move.hpp"
+
+namespace liqoctl {
+namespace {
+
+Answer move(Session& session, const VolumeMove& asked) {
+  auto cluster = co_await session.local();
+  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  co_return co_await move_volume(session, **cluster, asked);
+}
+
+}  // namespace
+
+void add_move(CommandLine& line) {
+  auto asked = std::make_shared<VolumeMove>();
+  const Command app = line.command(
+      line.verb("move"), "volume", "Move the data of a claim of class liqo to another cluster",
+      {.timeout = std::chrono::hours(1),
+       .aliases = {"pvc"},
+       .examples = "  liqoctl move volume data-db-0 --namespace shop --target-node milan\n"
+                   "No pod may use the claim meanwhile. The data is copied and compared before the claim is given\n"
+                   "the copy, and only then what it was copied from goes. Interrupted at any point, the same command\n"
+                   "goes on: what was compared is not copied again."},
+      [asked](Session& session) { return move(session, *asked); });
+  check_names(app.option("name", asked->claim, "The PersistentVolumeClaim").required().type_name("NAME"));
+  app.option("--target-node", asked->node, "A node of the cluster where it is to be: a virtual one, or one of home")
+      .required()
+      .type_name("NAME");
+  app.option("--image", asked->image, "What the pods run that carry the data (default the image of liqod)")
+      .type_name("IMAGE");
+  app.flag("--keep-source", asked->keep_source, "Keep what the data was copied from");
+}
+
+}  // namespace liqoctl

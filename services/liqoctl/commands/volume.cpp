@@ -1,0 +1,72 @@
+// liqoctl volume: what the pods of `liqoctl move volume` run, and nobody types.
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "command_line.hpp"
+#include "commands/commands.hpp"
+#include "session.hpp"
+#include "volume_files.hpp"
+
+namespace liqoctl {
+namespace {
+
+struct VolumeFlags {
+  std::string directory;
+  bool without_owners = false, without_modes = false;
+};
+
+Answer hold(Session& session) {
+  // A signal ends it, or the pod's time.
+  while (true) co_await session.clock().sleep(std::chrono::hours(1));
+}
+
+Answer send(Session&, const VolumeFlags& flags) {
+  std::string notes;
+  auto sent = send_files(flags.directory, STDOUT_FILENO, notes);
+  std::fputs(notes.c_str(), stderr);
+  co_return sent;
+}
+
+Answer receive(Session& session, const VolumeFlags& flags) {
+  auto kept = receive_files(flags.directory, STDIN_FILENO);
+  if (!kept) co_return std::unexpected(std::move(kept.error()));
+  session.output().print(std::string(kept->owners ? "" : "--without-owners\n") +
+                         (kept->modes ? "" : "--without-modes\n") + std::string(volume_end));
+  co_return Result<void>();
+}
+
+Answer list(Session&, const VolumeFlags& flags) {
+  co_return list_files(flags.directory, STDOUT_FILENO,
+                       {.owners = !flags.without_owners, .modes = !flags.without_modes});
+}
+
+Answer state(Session& session, const VolumeFlags& flags) {
+  auto state = state_of_files(flags.directory);
+  if (!state) co_return std::unexpected(std::move(state.error()));
+  session.output().print(*state + std::string(volume_end));
+  co_return Result<void>();
+}
+
+}  // namespace
+
+void add_volume(CommandLine& line) {
+  const Command group = line.root().add("volume", "");
+  group.require_commands(1, 1);
+  line.set_command(group.add("hold", ""), [](Session& session) { return hold(session); });
+  auto flags = std::make_shared<VolumeFlags>();
+  const auto add = [&](std::string_view name, Answer (*act)(Session&, const VolumeFlags&)) {
+    const Command app = group.add(name, "");
+    app.option("directory", flags->directory, "Where the volume is").required();
+    line.set_command(app, [flags, act](Session& session) { return act(session, *flags); });
+    return app;
+  };
+  add("send", send);
+  add("receive", receive);
+  add("state", state);
+  const Command listing = add("list", list);
+  listing.flag("--without-owners", flags->without_owners, "Leave out whose the files are");
+  listing.flag("--without-modes", flags->without_modes, "Leave out the permissions");
+}
+
+}  // namespace liqoctl

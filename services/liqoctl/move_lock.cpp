@@ -1,0 +1,86 @@
+#include "move_lock.hpp"
+
+#include <random>
+
+#include "text/width.hpp"
+
+namespace liqoctl {
+namespace {
+
+using kube::Errc;
+namespace leases = kube::resources;
+
+/// How long it is held without being renewed, and when it is renewed.
+constexpr kube::Duration term = std::chrono::seconds(20), renewal = std::chrono::seconds(4);
+
+std::string random_name() {
+  std::random_device device;
+  return "liqoctl-" + std::to_string(device()) + "-" + std::to_string(device());
+}
+
+}  // namespace
+
+MoveLock::MoveLock(Cluster& cluster, asio::any_io_executor executor, kube::ObjectKey lease)
+    : cluster_(cluster), key_(std::move(lease)), holder_(random_name()), tasks_(std::move(executor)) {}
+
+bool MoveLock::is_held() const { return !is_lost_ && cluster_.clock().now() - renewed_ < term; }
+
+asio::awaitable<Result<void>> MoveLock::write(Object lease, bool is_new) {
+  const kube::TimePoint asked = cluster_.clock().now();
+  kube::json::object& spec = lease.mutable_spec();
+  spec["holderIdentity"] = kube::json::string(holder_);
+  spec["leaseDurationSeconds"] = std::chrono::duration_cast<std::chrono::seconds>(term).count();
+  spec["renewTime"] = kube::format_micro_time(cluster_.clock().wall());
+  auto written = is_new ? co_await cluster_.api().create(leases::leases, lease)
+                        : co_await cluster_.api().replace(leases::leases, lease);
+  if (!written) co_return std::unexpected(std::move(written.error()));
+  lease_ = std::move(*written);
+  renewed_ = asked;
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> MoveLock::acquire() {
+  const auto is_taken = [](std::string_view by) {
+    return kube::fail(Errc::invalid_input,
+                      "another move of this claim is under way (" + text::printable(by) + "): wait until it has ended");
+  };
+  auto found = co_await cluster_.find(leases::leases, key_);
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  if (*found) {
+    // Whether somebody still has it shows when it is renewed; clocks may differ.
+    const std::string seen((*found)->resource_version());
+    cluster_.output().doing(cluster_.scope(), "looking whether an earlier move of this claim still goes on");
+    const kube::TimePoint until = cluster_.clock().now() + term;
+    while (*found && (*found)->resource_version() == seen && cluster_.clock().now() < until) {
+      co_await cluster_.clock().sleep(std::chrono::seconds(1));
+      found = co_await cluster_.find(leases::leases, key_);
+      if (!found) co_return std::unexpected(std::move(found.error()));
+    }
+    if (*found && (*found)->resource_version() != seen)
+      co_return is_taken(kube::string_at((*found)->spec(), {"holderIdentity"}));
+  }
+  Object lease = *found ? std::move(**found) : Object::make(leases::leases, key_);
+  auto written = co_await write(std::move(lease), !*found);
+  if (!written && (written.error().is_conflict() || written.error().is_already_exists()))
+    co_return is_taken("since now");
+  if (written) tasks_.spawn(renew());
+  co_return written;
+}
+
+asio::awaitable<void> MoveLock::renew() {
+  while (true) {
+    co_await cluster_.clock().sleep(renewal);
+    auto written = co_await write(lease_, false);
+    if (written || (!written.error().is_conflict() && !written.error().is_not_found())) continue;
+    is_lost_ = true;
+    co_return;
+  }
+}
+
+asio::awaitable<void> MoveLock::release() {
+  co_await tasks_.stop();
+  if (!lease_.name().empty() && is_held())
+    (void)co_await cluster_.api().remove(leases::leases, key_, {.uid = std::string(lease_.uid())});
+}
+
+}  // namespace liqoctl

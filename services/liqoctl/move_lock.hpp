@@ -1,0 +1,33 @@
+// One move of a claim at a time: a Lease that is renewed while the move goes on.
+#pragma once
+
+#include "cluster.hpp"
+#include "kube/async/task_group.hpp"
+
+namespace liqoctl {
+
+/// release() before it is destroyed. One thread.
+class MoveLock {
+ public:
+  MoveLock(Cluster& cluster, asio::any_io_executor executor, kube::ObjectKey lease);
+
+  /// Errors: Errc::invalid_input where somebody else has it. One that is not renewed is looked at for its time first.
+  asio::awaitable<Result<void>> acquire();
+  asio::awaitable<void> release();
+  /// Whether nobody else can have it now.
+  bool is_held() const;
+
+ private:
+  asio::awaitable<void> renew();
+  asio::awaitable<Result<void>> write(Object lease, bool is_new);
+
+  Cluster& cluster_;
+  kube::ObjectKey key_;
+  std::string holder_;
+  Object lease_;
+  kube::TimePoint renewed_{};
+  bool is_lost_ = false;
+  kube::async::TaskGroup tasks_;
+};
+
+}  // namespace liqoctl

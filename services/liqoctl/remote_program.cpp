@@ -1,0 +1,243 @@
+#include "remote_program.hpp"
+
+#include <boost/asio/this_coro.hpp>
+#include <memory>
+
+#include "kube/async/task_group.hpp"
+#include "kube/async/timeout.hpp"
+#include "kube/client/remote_command.hpp"
+#include "text/width.hpp"
+#include "volume_files.hpp"
+
+namespace liqoctl {
+namespace {
+
+using kube::Errc;
+using kube::async::TaskGroup;
+using Channel = kube::wire::CommandChannel;
+constexpr std::string_view last_word = volume_end;
+
+/// Of what is kept of an output that ought to be short, of standard error, and of a line that is shown.
+constexpr std::size_t most_output = 64 * 1024, most_words = 8 * 1024, most_shown = 300, longest_line = 256 * 1024;
+
+/// One that runs. stop() before it is destroyed.
+class Running {
+ public:
+  Running(Cluster& cluster, const asio::any_io_executor& executor, RemoteProgram program)
+      : cluster_(cluster), program_(std::move(program)), tasks_(executor), listener_(executor) {}
+
+  asio::awaitable<Result<void>> start(bool with_input) {
+    kube::RemoteCommandRequest request{.ns = program_.pod.ns,
+                                       .pod = program_.pod.name,
+                                       .container = {},
+                                       .command = program_.command,
+                                       .streams = {.in = with_input, .out = true, .err = true}};
+    auto connected = co_await kube::connect_remote_command(cluster_.upgrader(), cluster_.clock(), std::move(request));
+    if (!connected) co_return told(std::move(connected.error()));
+    command_ = std::move(*connected);
+    tasks_.spawn(command_->run());
+    if (auto ready = co_await command_->ready(cluster_.clock().deadline_in(std::chrono::seconds(30))); !ready)
+      co_return told(std::move(ready.error()));
+    listener_.spawn(listen());
+    co_return Result<void>();
+  }
+
+  /// "" is the end.
+  asio::awaitable<Result<std::string>> read() { return command_->read(Channel::out); }
+  asio::awaitable<Result<void>> write(const std::string& bytes) { return command_->write_stdin(bytes); }
+  void end_input() { command_->close_stdin(); }
+
+  /// Waits for its end; its output must have been read.
+  asio::awaitable<Result<void>> end() {
+    auto status = co_await command_->result();
+    if (!status) co_return told(std::move(status.error()));
+    co_await listener_.join();
+    auto result = kube::wire::decode_result(command_->connection().version(), *status);
+    if (!result) co_return told(std::move(result.error()));
+    using Kind = kube::wire::CommandResult::Kind;
+    // The session, not the program.
+    if (result->kind == Kind::failed) co_return told(kube::Failure(Errc::closed, text::printable(result->message)));
+    if (result->kind != Kind::success)
+      co_return told(kube::Failure(Errc::invalid_input, words_.empty() ? result->message : words()));
+    if (!words_.empty()) cluster_.output().warn(cluster_.scope(), words());
+    co_return Result<void>();
+  }
+
+  asio::awaitable<void> stop() {
+    if (command_) command_->close();
+    co_await listener_.stop();
+    co_await tasks_.stop();
+  }
+
+ private:
+  asio::awaitable<void> listen() {
+    while (true) {
+      auto piece = co_await command_->read(Channel::err);
+      if (!piece || piece->empty()) co_return;
+      words_ += piece->substr(0, most_words - words_.size());
+    }
+  }
+  std::string words() const {
+    std::string out;
+    for (std::string_view left = words_; !left.empty();) {
+      const std::size_t end = std::min(left.find('\n'), left.size());
+      out += (out.empty() ? "" : "; ") + text::printable(left.substr(0, end));
+      left.remove_prefix(std::min(end + 1, left.size()));
+    }
+    return out;
+  }
+  std::unexpected<kube::Failure> told(kube::Failure failure) const {
+    return kube::fail(std::move(failure), "in pod " + program_.pod.text());
+  }
+
+  Cluster& cluster_;
+  RemoteProgram program_;
+  std::unique_ptr<kube::RemoteCommand> command_;
+  std::string words_;
+  TaskGroup tasks_, listener_;
+};
+
+/// A kubelet may lose the last words of a session, the result among them, where the container runtime closes its end
+/// while we still speak. So programs end what they write with a word of their own, and that counts, too.
+bool is_cut(const kube::Failure& failure) { return failure.code() == Errc::closed; }
+
+template <class Answered>
+using Body = asio::awaitable<Result<Answered>>;
+
+/// Runs `body` until the deadline; then both programs are stopped, however it has ended.
+template <class Answered>
+Body<Answered> stopped_after(Cluster& cluster, kube::Deadline deadline, Running& one, Running* other,
+                             Body<Answered> body) {
+  std::exception_ptr interrupted;
+  std::optional<Result<Answered>> answer;
+  try {
+    answer = co_await kube::async::with_deadline(cluster.clock(), std::move(body), deadline);
+  } catch (...) {
+    interrupted = std::current_exception();
+  }
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  co_await one.stop();
+  if (other) co_await other->stop();
+  if (interrupted) std::rethrow_exception(interrupted);
+  if (!answer) co_return kube::fail(Errc::timeout, "it took longer than --timeout allows");
+  co_return std::move(*answer);
+}
+
+Body<std::string> output_of(Running& program) {
+  std::string out;
+  while (true) {
+    auto piece = co_await program.read();
+    if (!piece) co_return std::unexpected(std::move(piece.error()));
+    if (piece->empty()) co_return out;
+    out += piece->substr(0, most_output - out.size());
+  }
+}
+
+Body<std::string> run_alone(Running& program) {
+  if (auto started = co_await program.start(false); !started) co_return std::unexpected(std::move(started.error()));
+  auto out = co_await output_of(program);
+  auto ended = co_await program.end();
+  if (!ended && !(is_cut(ended.error()) && out && out->ends_with(last_word)))
+    co_return std::unexpected(std::move(ended.error()));
+  co_return out;
+}
+
+Body<std::string> run_piped(Running& from, Running& to, std::function<void(std::uint64_t)> seen) {
+  if (auto started = co_await to.start(true); !started) co_return std::unexpected(std::move(started.error()));
+  if (auto started = co_await from.start(false); !started) co_return std::unexpected(std::move(started.error()));
+  std::uint64_t passed = 0;
+  bool is_taken = true;
+  Result<void> sent;
+  while (true) {
+    auto piece = co_await from.read();
+    if (!piece) sent = std::unexpected(std::move(piece.error()));
+    if (!piece || piece->empty()) break;
+    // Why it takes no more, it says itself.
+    is_taken = (co_await to.write(*piece)).has_value();
+    if (!is_taken) break;
+    seen(passed += piece->size());
+  }
+  if (is_taken && sent) sent = co_await from.end();
+  if (!sent && !is_cut(sent.error())) co_return std::unexpected(std::move(sent.error()));
+  to.end_input();
+  auto out = co_await output_of(to);
+  auto received = co_await to.end();
+  // Whether all has arrived, the target knows.
+  if (out && out->ends_with(last_word) && (received || is_cut(received.error()))) co_return out;
+  if (!sent) co_return std::unexpected(std::move(sent.error()));
+  if (!received) co_return std::unexpected(std::move(received.error()));
+  co_return kube::fail(Errc::closed, "the pod at the target did not say that it has all files");
+}
+
+std::string first_line(std::string_view text) {
+  return text::printable(text.substr(0, std::min(text.find('\n'), most_shown)));
+}
+
+Body<std::uint64_t> run_compared(Running& one, Running& other) {
+  for (Running* each : {&one, &other})
+    if (auto started = co_await each->start(false); !started) co_return std::unexpected(std::move(started.error()));
+  std::string here, there, here_last, there_last;
+  std::uint64_t lines = 0;
+  bool here_goes_on = true, there_goes_on = true;
+  const auto differs = [&] {
+    return kube::fail(Errc::protocol, here.empty() ? "the target has more: \"" + first_line(there) + "\""
+                                                   : "the target lacks \"" + first_line(here) + "\"");
+  };
+  while (here_goes_on || there_goes_on) {
+    // Who has said less is asked next.
+    const bool ask_here = here_goes_on && (here.size() <= there.size() || !there_goes_on);
+    Running& asked = ask_here ? one : other;
+    std::string& last = ask_here ? here_last : there_last;
+    auto piece = co_await asked.read();
+    if (!piece && !(is_cut(piece.error()) && last == last_word)) co_return std::unexpected(std::move(piece.error()));
+    if (!piece || piece->empty()) {
+      (ask_here ? here_goes_on : there_goes_on) = false;
+      if (auto ended = co_await asked.end(); !ended && !(is_cut(ended.error()) && last == last_word))
+        co_return std::unexpected(std::move(ended.error()));
+      if (last != last_word) co_return kube::fail(Errc::closed, "the list of files has no end");
+      continue;
+    }
+    (ask_here ? here : there) += *piece;
+    last += *piece;
+    last.erase(0, last.size() - std::min(last.size(), last_word.size()));
+    while (!here.empty() && !there.empty()) {
+      const std::size_t end = here.find('\n'), other_end = there.find('\n');
+      if (end == std::string::npos || other_end == std::string::npos) break;
+      if (here.compare(0, end, there, 0, other_end) != 0)
+        co_return kube::fail(Errc::protocol, "the copy differs: \"" + first_line(here) + "\" is \"" +
+                                                 first_line(there) + "\" at the target");
+      here.erase(0, end + 1);
+      there.erase(0, other_end + 1);
+      ++lines;
+    }
+    // One that has ended, or a line without an end.
+    if (here.size() > longest_line || there.size() > longest_line) co_return differs();
+  }
+  if (!here.empty() || !there.empty()) co_return differs();
+  // The last one is no file, nor is the first directory.
+  co_return lines - 2;
+}
+
+}  // namespace
+
+asio::awaitable<Result<std::string>> run_program(Cluster& cluster, kube::Deadline deadline, RemoteProgram program) {
+  Running running(cluster, co_await asio::this_coro::executor, std::move(program));
+  co_return co_await stopped_after<std::string>(cluster, deadline, running, nullptr, run_alone(running));
+}
+
+asio::awaitable<Result<std::string>> pipe_program(Cluster& cluster, kube::Deadline deadline, RemoteProgram from,
+                                                  RemoteProgram to, std::function<void(std::uint64_t)> seen) {
+  const auto executor = co_await asio::this_coro::executor;
+  Running source(cluster, executor, std::move(from)), target(cluster, executor, std::move(to));
+  co_return co_await stopped_after<std::string>(cluster, deadline, source, &target,
+                                                run_piped(source, target, std::move(seen)));
+}
+
+asio::awaitable<Result<std::uint64_t>> compare_programs(Cluster& cluster, kube::Deadline deadline, RemoteProgram one,
+                                                        RemoteProgram other) {
+  const auto executor = co_await asio::this_coro::executor;
+  Running here(cluster, executor, std::move(one)), there(cluster, executor, std::move(other));
+  co_return co_await stopped_after<std::uint64_t>(cluster, deadline, here, &there, run_compared(here, there));
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,35 @@
+// The files of a volume, as the helper pods of `liqoctl move volume` see them: a directory that is read, written and
+// compared. Blocking: for programs that do nothing else.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kube/base/failure.hpp"
+
+namespace liqoctl {
+
+/// What each of these programs but the one that sends writes at last, so that a list that was cut off shows.
+inline constexpr std::string_view volume_end = "\nend\n";
+
+/// Writes the files below `directory` to the descriptor, as model::ArchiveReader reads them. Sockets, pipes and devices
+/// are left out, each with a line on `notes`, and so is the file system's own lost+found.
+kube::Result<void> send_files(const std::string& directory, int to, std::string& notes);
+
+/// What the file system of the target cannot keep.
+struct Kept {
+  bool owners = true, modes = true;
+};
+/// Empties the directory, and fills it from the descriptor, of which nothing is trusted: nothing is written outside of
+/// it, and what is in it is no more than files, directories and links. Written to the disk when it answers.
+kube::Result<Kept> receive_files(const std::string& directory, int from);
+
+/// Writes a line for each file below the directory to the descriptor: its kind, permissions, owner, size, SHA-256 and
+/// name, in an order that is the same everywhere. Two directories with the same lines have the same content.
+kube::Result<void> list_files(const std::string& directory, int to, Kept compared);
+
+/// A line that is another one once a file below the directory has been written, made, removed or renamed. Reads no
+/// content.
+kube::Result<std::string> state_of_files(const std::string& directory);
+
+}  // namespace liqoctl

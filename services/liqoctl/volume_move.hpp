@@ -1,0 +1,18 @@
+// Moving the data of a claim between clusters: it is copied, compared, and then the claim takes the volume that has the
+// copy. Whatever interrupts it, one of both volumes is whole, and the same command goes on.
+#pragma once
+
+#include <string>
+
+#include "session.hpp"
+
+namespace liqoctl {
+
+struct VolumeMove {
+  std::string claim, node, image;
+  bool keep_source = false;
+};
+
+asio::awaitable<Result<void>> move_volume(Session& session, Cluster& cluster, VolumeMove asked);
+
+}  // namespace liqoctl
