@@ -1,12 +1,30 @@
 #include "kube/testing/fake_quota_controller.hpp"
 
+#include "kube/base/quantity.hpp"
+#include "kube/k8s/resource.hpp"
+
 namespace kube::testing {
 namespace {
 
 constexpr std::string_view actor = "resourcequota-controller";
 constexpr std::string_view plural = "resourcequotas";
 constexpr std::string_view count_prefix = "count/";
+const std::string requests_prefix = "requests.";
 constexpr Resource resource_quotas{"", "v1", plural, "ResourceQuota"};
+
+/// What the pods of a namespace that have not ended request, and how many they are.
+std::map<std::string, Quantity> usage_of_pods(FakeApiServer& server, const std::string& ns) {
+  std::map<std::string, Quantity> used;
+  for (const Tree& pod : server.list(resources::pods)) {
+    const std::string_view phase = string_at(*pod, {"status", "phase"});
+    if (string_at(*pod, {"metadata", "namespace"}) != ns || phase == "Succeeded" || phase == "Failed") continue;
+    used["pods"] += Quantity(1);
+    for (const json::value& container : array_at(*pod, {"spec", "containers"}))
+      for (const auto& [name, amount] : object_at(container, {"resources", "requests"}))
+        used[requests_prefix + std::string(name)] += Quantity::from_json(amount).value_or(Quantity());
+  }
+  return used;
+}
 
 }  // namespace
 
@@ -34,7 +52,12 @@ void FakeQuotaController::count(const std::string& ns) {
     if (!quota) continue;
     const json::object& hard = object_at(*quota, {"spec", "hard"});
     json::object used;
+    const auto pods = usage_of_pods(server_, ns);
     for (const auto& [name, most] : hard) {
+      if (const auto counted = pods.find(std::string(name)); counted != pods.end()) {
+        used[name] = counted->second.text();
+        continue;
+      }
       std::string_view kind = name;
       std::size_t have = 0;
       if (kind.starts_with(count_prefix)) {
