@@ -120,6 +120,8 @@ inline constexpr std::string_view given_to = "storage.liqo.io/given-to";
 /// On the volume at the target of `liqoctl move volume`: how far that has come.
 inline constexpr std::string_view move_record = "storage.liqo.io/move";
 
+/// On a RoleBinding in a twin: the ClusterRole of the tenant's policy that it was made for.
+inline constexpr std::string_view tenant_role = "liqo.io/tenant-role";
 /// On a Quota: what was asked for and granted when the slice was last negotiated. It is the provider's own record; the
 /// consumer can write what is on its ResourceSlice.
 inline constexpr std::string_view negotiated = "liqo.io/negotiated";
@@ -220,6 +222,7 @@ inline constexpr std::string_view custom_not_reflected = "CustomResourcesNotRefl
 inline constexpr std::string_view custom_reflected = "CustomResourcesReflected";
 inline constexpr std::string_view custom_unknown = "CustomResourcesUnknown";
 inline constexpr std::string_view twin_refused = "TwinNamespaceRefused";
+inline constexpr std::string_view tenant_role_refused = "TenantRoleRefused";  ///< the event on a tenant namespace
 inline constexpr std::string_view address_left_out = "AddressLeftOut";  ///< the event on a pod or a ShadowEndpointSlice
 // Of the condition NetworkConfigurationStatus of a ForeignCluster, and the last one of an event on it, too.
 inline constexpr std::string_view pod_addresses_undeclared = "PodAddressesUndeclared";

@@ -62,6 +62,7 @@ constexpr List list_members[] = {
     {"priorityClasses", &PodPolicy::priority_classes},
     {"schedulers", &PodPolicy::schedulers},
     {"runtimeClasses", &PodPolicy::runtime_classes},
+    {"clusterRoles", &PodPolicy::cluster_roles},
     {"tolerations", &PodPolicy::tolerations},
     {"refusedServiceTypes", &PodPolicy::refused_service_types},
 };

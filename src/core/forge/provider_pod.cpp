@@ -139,4 +139,26 @@ std::optional<json::object> plan_provider_pod_update(const kube::Object& shadow,
   return patch;
 }
 
+void name_requests(json::object& pod_spec, std::span<const Needs> limit_ranges) {
+  if (const json::value* own = pod_spec.if_contains("resources"); own && own->is_object() && !own->get_object().empty())
+    return;
+  for (std::string_view list : {"containers", "initContainers"}) {
+    json::value* containers = pod_spec.if_contains(list);
+    if (!containers || !containers->is_array()) continue;
+    for (json::value& entry : containers->get_array()) {
+      json::object* container = entry.if_object();
+      if (!container) continue;
+      for (std::string_view name : {"cpu", "memory"}) {
+        const bool is_said = kube::find(*container, {"resources", "requests", name}) ||
+                             kube::find(*container, {"resources", "limits", name});
+        const bool is_given = std::ranges::any_of(limit_ranges, [&](const Needs& defaults) {
+          return defaults.requests.contains(name) || defaults.limits.contains(name);
+        });
+        if (!is_said && !is_given)
+          kube::ensure_object(kube::ensure_object(*container, "resources"), "requests")[name] = "0";
+      }
+    }
+  }
+}
+
 }  // namespace liqo::core

@@ -417,6 +417,26 @@ TEST_CASE("what the policy does not let onto pods is left out, and named with th
   CHECK(kube::object_at(*patch, {"metadata", "annotations"}).size() == 1);
 }
 
+TEST_CASE("where requests are counted every container says what it requests, and stays as it is otherwise") {
+  const auto named = [](std::string_view spec, std::string_view limit_range = "{}") {
+    json::object pod = parse_value(spec).get_object();
+    const Needs defaults = limit_range_defaults(parse_value(limit_range).get_object()).value();
+    name_requests(pod, std::vector<Needs>{defaults});
+    return json::serialize(pod);
+  };
+  CHECK(named(R"({"containers":[{"name":"a"}],"initContainers":[{"name":"b","resources":{}}]})") ==
+        R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"0","memory":"0"}}}],)"
+        R"("initContainers":[{"name":"b","resources":{"requests":{"cpu":"0","memory":"0"}}}]})");
+  CHECK(named(R"({"containers":[{"resources":{"requests":{"cpu":"1"},"limits":{"memory":"1Gi"}}}]})") ==
+        R"({"containers":[{"resources":{"requests":{"cpu":"1"},"limits":{"memory":"1Gi"}}}]})");
+  CHECK(
+      named(R"({"containers":[{"name":"a"}]})", R"({"limits":[{"type":"Container","defaultRequest":{"cpu":"1"}}]})") ==
+      R"({"containers":[{"name":"a","resources":{"requests":{"memory":"0"}}}]})");
+  CHECK(named(R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"1"}}})") ==
+        R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"1"}}})");
+  CHECK(named(R"({"containers":7,"initContainers":[7]})") == R"({"containers":7,"initContainers":[7]})");
+}
+
 TEST_CASE("the home API server's alias gets the address by which it is reached from here") {
   IpMapping ips;
   REQUIRE(ips.add(std::vector<std::string>{"10.70.0.0/16"}, std::vector<std::string>{"10.71.0.0/16"}).has_value());

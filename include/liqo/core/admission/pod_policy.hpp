@@ -41,6 +41,7 @@ struct PodPolicy {
   std::vector<std::string> priority_classes;
   std::vector<std::string> schedulers;                      ///< beside the default one
   std::vector<std::string> runtime_classes;                 ///< beside the default one
+  std::vector<std::string> cluster_roles;                   ///< of the consumer in its twins, beside the usual one
   std::vector<std::string> tolerations;                     ///< keys of taints; others are left out of the pod
   std::vector<std::string> refused_service_types;           ///< e.g. "LoadBalancer"; none by default
   std::optional<std::vector<std::string>> storage_classes;  ///< of claims; those that are offered where it is not set

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "kube/k8s/object.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/mapping/ip.hpp"
+#include "liqo/core/quota/pod_requests.hpp"
 
 namespace liqo::core {
 
@@ -23,5 +25,9 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
 /// was made.
 std::optional<kube::json::object> plan_provider_pod_update(const kube::Object& shadow, const kube::Object& pod,
                                                            const admission::PodPolicy& policy = {});
+
+/// Has every container say how much cpu and memory it requests, 0 where neither it nor a LimitRange does: a
+/// ResourceQuota on these refuses pods that leave it open. A pod with resources of its own needs none of that.
+void name_requests(kube::json::object& pod_spec, std::span<const Needs> limit_ranges);
 
 }  // namespace liqo::core
