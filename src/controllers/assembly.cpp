@@ -16,6 +16,7 @@
 #include "liqo/controllers/shadow_endpoint_slice.hpp"
 #include "liqo/controllers/shadow_pod.hpp"
 #include "liqo/controllers/tenant.hpp"
+#include "liqo/controllers/twin_pod_bounds.hpp"
 #include "liqo/controllers/unaccounted_pods.hpp"
 #include "liqo/controllers/virtual_node_creator.hpp"
 
@@ -31,6 +32,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_execu
   made.push_back(std::make_unique<OutgoingNamespaceMapController>(executor, context));
   made.push_back(std::make_unique<NamespaceOffloadingController>(executor, context));
   made.push_back(std::make_unique<NamespaceMapController>(executor, context));
+  made.push_back(std::make_unique<TwinPodBounds>(executor, context));
   made.push_back(std::make_unique<PodStatusController>(executor, context));
   // Peers; the others go by these two.
   auto keys = std::make_unique<ClusterKeys>(executor, context);

@@ -1,9 +1,15 @@
 #include "liqo/controllers/shadow_pod.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/tenant_index.hpp"
 #include "liqo/core/forge/pod_status.hpp"
+#include "liqo/core/forge/provider_pod.hpp"
+#include "liqo/core/namespace/twin_pod_bounds.hpp"
+#include "liqo/core/namespace/twin_quota.hpp"
 #include "liqo/core/order.hpp"
 #include "liqo/core/pod_plan.hpp"
 
@@ -16,6 +22,11 @@ using kube::Outcome;
 constexpr kube::Duration unseen_time = 5s;
 /// At least this long between two writes of why a pod is not made.
 constexpr kube::Duration tell_interval = 30s;
+/// A share of what is granted follows the pods that need it within moments: only who waits longer is told.
+constexpr kube::Duration share_patience = 3s, counting_patience = 30s;
+constexpr kube::Duration cache_pause = 200ms;
+/// So many are tried when something has ended, which makes room for some.
+constexpr std::size_t woken_by_an_end = 32;
 
 }  // namespace
 
@@ -26,6 +37,8 @@ ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, 
                                   .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
                                                                   std::string(api::labels::managed_by_shadow_pod)}})),
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
+      quotas_(context_.home.acquire(
+          {.resource = api::kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),
       controller_(executor, context.clock, context.random, context.metrics,
                   {.name = "shadowpod",
                    .limits = {.workers = 128, .workers_per_group = 64},
@@ -37,7 +50,53 @@ ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, 
   shadows_.subscribe(changed, synced);
   pods_.subscribe(changed, synced);
   namespaces_->add_index(std::string(core::admission::tenants_by_cluster), core::admission::index_tenant_namespace);
-  namespaces_.subscribe([this](const kube::ObjectKey&) { policies_.clear(); }, synced);
+  namespaces_.subscribe(
+      [this](const kube::ObjectKey&) {
+        policies_.clear();
+        for (const auto& [twin, keys] : std::map(short_)) wake(twin, keys.size());
+      },
+      synced);
+  quotas_.subscribe([this](const kube::ObjectKey& key) { see_bounds(key); });
+  for (const kube::ObjectKey& key : quotas_->store().keys()) see_bounds(key);
+}
+
+void ShadowPodController::see_bounds(const kube::ObjectKey& key) {
+  if (key.name != core::twin_pods_quota_name) return;
+  const auto quota = quotas_->find(key);
+  if (!quota) {
+    bounds_.erase(key.ns);
+    wake(key.ns, std::numeric_limits<std::size_t>::max());
+    return;
+  }
+  core::TwinPods said;
+  core::read_twin_quota(*quota, said);
+  Bounds now{.hard = kube::json::serialize(core::write_resources(said.admitted)),
+             .used = said.used,
+             .counted = said.admitted.contains("pods") && said.used.contains("pods")};
+  const Bounds before = std::exchange(bounds_[key.ns], now);
+  const bool is_less = std::ranges::any_of(
+      before.used, [&](const auto& entry) { return core::amount(now.used, entry.first) < entry.second; });
+  if (before.hard != now.hard || before.counted != now.counted)
+    wake(key.ns, std::numeric_limits<std::size_t>::max());
+  else if (is_less)
+    wake(key.ns, woken_by_an_end);
+}
+
+void ShadowPodController::wake(const std::string& twin, std::size_t most) {
+  const auto found = short_.find(twin);
+  if (found == short_.end()) return;
+  for (std::set<kube::ObjectKey>& keys = found->second; !keys.empty() && most > 0; --most) {
+    enqueue(*keys.begin());
+    keys.erase(keys.begin());
+  }
+  if (found->second.empty()) short_.erase(found);
+}
+
+void ShadowPodController::stop_waiting(const kube::ObjectKey& key) {
+  const auto waiting = short_.find(key.ns);
+  if (waiting == short_.end()) return;
+  waiting->second.erase(key);
+  if (waiting->second.empty()) short_.erase(waiting);
 }
 
 const core::admission::PodPolicy& ShadowPodController::policy_of(const std::string& twin) {
@@ -108,6 +167,36 @@ asio::awaitable<kube::Result<void>> ShadowPodController::write_told(kube::Object
   co_return kube::Result<void>();
 }
 
+asio::awaitable<Outcome> ShadowPodController::take_refusal(kube::Object shadow, kube::Failure failure) {
+  const kube::ObjectKey key = shadow.key();
+  const bool is_short = failure.is_forbidden() && failure.text().contains(core::twin_pods_quota_name);
+  if (is_short) {
+    Memory& memory = memory_[key];
+    if (!memory.waits_since) memory.waits_since = context_.clock.now();
+    if (context_.clock.now() - *memory.waits_since < share_patience) co_return Outcome::again_after(share_patience);
+  }
+  if (failure.is_permanent()) {
+    context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, failure.text());
+    auto told = co_await tell(shadow, core::refusal_words(failure));
+    if (!told) co_return Outcome::retry(std::move(told.error()));
+  }
+  co_return Outcome::retry(std::move(failure));
+}
+
+asio::awaitable<Outcome> ShadowPodController::await_bounds(kube::Object shadow) {
+  const kube::ObjectKey key = shadow.key();
+  short_[key.ns].insert(key);
+  Memory& memory = memory_[key];
+  if (!memory.waits_since) memory.waits_since = context_.clock.now();
+  const kube::Duration waited = context_.clock.now() - *memory.waits_since;
+  if (waited < counting_patience) co_return Outcome::again_after(counting_patience - waited);
+  auto told = co_await tell(shadow, "nobody counts the pods of its namespace (ResourceQuota " +
+                                        std::string(core::twin_pods_quota_name) +
+                                        "), which the provider's liqod and kube-controller-manager do");
+  if (!told) co_return Outcome::retry(std::move(told.error()));
+  co_return Outcome::again_after(counting_patience);
+}
+
 asio::awaitable<Outcome> ShadowPodController::release_orphan(kube::ObjectKey key, std::string last) {
   // The pod itself is the garbage collector's.
   auto pod = pods_->find(key);
@@ -124,6 +213,7 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
   const auto shadow = shadows_->find(key);
   auto pod = pods_->find(key);
   if (!pod) released_.erase(key);
+  stop_waiting(key);
   if (!shadow) {
     std::string last;
     if (const auto known = memory_.find(key); known != memory_.end()) last = known->second.uid;
@@ -173,6 +263,18 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
     // Its own event will bring it back, or take it from the cache.
     if (!live || live->uid() != shadow->uid() || live->is_deleting()) co_return Outcome::done();
   }
+  const auto bounds = bounds_.find(key.ns);
+  const bool is_bounded = bounds != bounds_.end() || !policy_of(key.ns).cluster_roles.empty();
+  if (plan.create && is_bounded && !surroundings_) surroundings_.emplace(context_);
+  if (plan.create && is_bounded && !surroundings_->has_synced()) co_return Outcome::again_after(cache_pause);
+  if (plan.create && is_bounded && (bounds == bounds_.end() || !bounds->second.counted))
+    co_return co_await await_bounds(*shadow);
+  if (plan.create && is_bounded) {
+    kube::json::object& spec = plan.create->mutable_spec();
+    core::name_requests(spec, surroundings_->of(key.ns, spec).limit_ranges);
+    // Room that there is while it is being refused has to wake it, too.
+    short_[key.ns].insert(key);
+  }
   if (plan.create) {
     const kube::TimePoint sent_at = context_.clock.now();
     auto created = co_await home.create(kube::resources::pods, *plan.create);
@@ -184,6 +286,8 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
     if (created) {
       Memory& now = memory_[key];
       now.plan.pod_created = true;
+      now.waits_since.reset();
+      stop_waiting(key);
       now.created_at = context_.clock.now();
       pods_->observe(std::move(*created));
     } else if (created.error().is_already_exists()) {
@@ -197,13 +301,7 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
       pod = std::move(*live);
       plan = core::plan_shadow_pod(*shadow, &*pod, core::ShadowMemory());
     } else {
-      kube::Failure failure = std::move(created.error()).in("creating the pod");
-      if (failure.is_permanent()) {
-        context_.events.warning(*shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, failure.text());
-        auto told = co_await tell(*shadow, core::refusal_words(failure));
-        if (!told) co_return Outcome::retry(std::move(told.error()));
-      }
-      co_return Outcome::retry(std::move(failure));
+      co_return co_await take_refusal(*shadow, std::move(created.error()).in("creating the pod"));
     }
   }
   if (!plan.refusal.empty()) {

@@ -14,9 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr kube::Resource limit_range_kind{"", "v1", "limitranges", "LimitRange"};
-constexpr kube::Resource runtime_class_kind{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
-
 /// Between two rounds of reading whether Pods of vanished ShadowPods are there.
 constexpr kube::Duration confirm_interval = 50ms;
 /// Before the Pods are tried to be read again.
@@ -33,11 +30,6 @@ std::string owner_uid(const kube::Object& pod) {
 const std::string managed_pods =
     std::string(api::labels::managed_by) + "=" + std::string(api::labels::managed_by_shadow_pod);
 
-constexpr std::string_view by_namespace = "ledger-namespace";
-
-/// What nobody reads here is not stored.
-void keep_spec(kube::json::object& tree) { tree.erase("status"); }
-
 }  // namespace
 
 StoredPods::StoredPods(const asio::any_io_executor& executor, const Context& context, kube::Api& api,
@@ -49,25 +41,19 @@ StoredPods::StoredPods(const asio::any_io_executor& executor, const Context& con
       changed_(std::move(changed)),
       shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
       pods_(context.home.acquire({.resource = kube::resources::pods, .selection = {.label_selector = managed_pods}})),
-      limit_ranges_(context.home.acquire({.resource = limit_range_kind, .prune = keep_spec})),
-      runtime_classes_(context.home.acquire({.resource = runtime_class_kind})),
+      surroundings_(context),
       progress_(executor),
       more_to_read_(executor) {
-  limit_ranges_->add_index(
-      std::string(by_namespace),
-      [](const kube::Object& limit_range, std::vector<std::string>& values) { values.emplace_back(limit_range.ns()); });
   const auto stored = [this](const kube::ObjectKey& key) { recount(key); };
   shadows_.subscribe(stored, [this] { progress_.set(); });
   pods_.subscribe(stored);
-  limit_ranges_.subscribe([this](const kube::ObjectKey& key) { recount_namespace(key.ns); });
-  runtime_classes_.subscribe([this](const kube::ObjectKey& key) { recount_runtime_class(key.name); });
+  surroundings_.subscribe([this](const std::string& ns) { recount_namespace(ns); },
+                          [this](const std::string& name) { recount_runtime_class(name); });
   for (const kube::ObjectKey& key : shadows_->store().keys()) recount(key);
   for (const kube::ObjectKey& key : pods_->store().keys()) recount(key);
 }
 
-bool StoredPods::has_synced() const {
-  return refreshed_at_ != 0 && limit_ranges_->has_synced() && runtime_classes_->has_synced();
-}
+bool StoredPods::has_synced() const { return refreshed_at_ != 0 && surroundings_.has_synced(); }
 
 bool StoredPods::is_complete() {
   if (shadows_->lists() == refreshed_at_) return true;
@@ -83,25 +69,8 @@ asio::awaitable<bool> StoredPods::progress(kube::Deadline deadline) {
 kube::Result<core::PodNeeds> StoredPods::needs_of(const kube::Object& shadow_pod) const {
   const kube::json::object& spec = api::ShadowPod(shadow_pod).pod_spec();
   auto needs = core::read_pod_needs(spec);
-  if (needs && counting_ == core::Counting::exact) core::settle(*needs, surroundings(shadow_pod.ns(), spec));
+  if (needs && counting_ == core::Counting::exact) core::settle(*needs, surroundings_.of(shadow_pod.ns(), spec));
   return needs;
-}
-
-core::PodSurroundings StoredPods::surroundings(std::string_view ns, const kube::json::object& pod_spec) const {
-  core::PodSurroundings found;
-  std::vector<kube::ObjectKey> keys = limit_ranges_->store().keys(by_namespace, ns);
-  std::ranges::sort(keys);
-  for (const kube::ObjectKey& key : keys) {
-    const auto limit_range = limit_ranges_->find(key);
-    if (auto defaults = core::limit_range_defaults(limit_range->spec())) found.limit_ranges.push_back(*defaults);
-  }
-  const std::string_view name = kube::string_at(pod_spec, {"runtimeClassName"});
-  if (name.empty()) return found;
-  if (const auto runtime_class = runtime_classes_->find({"", std::string(name)}))
-    if (auto overhead = core::read_resources(kube::object_at(runtime_class->tree(), {"overhead", "podFixed"}));
-        overhead && !overhead->empty())
-      found.overhead = std::move(*overhead);
-  return found;
 }
 
 StoredAmount StoredPods::amount_of(const std::string& origin) const {

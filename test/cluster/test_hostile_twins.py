@@ -8,13 +8,16 @@ consumer has.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness import pki, settings
+from harness import chart, pki, rights, settings
 from harness.api import Api, Refused
 from harness.components import Options
 from harness.handshake import encoded
@@ -291,3 +294,153 @@ def test_its_endpoints_are_ready_while_it_is_reachable_and_go_with_it(hostile: H
         api.patch("foreignclusters", None, "corinth", {"metadata": {"annotations": {lost: None}}})
     wait_for(lambda: led_to(hostile) == {"10.200.3.5": True}, 60, "the endpoint to be ready again")
     hostile.slice.delete("shadowendpointslices", TWIN, "web-1")
+
+
+WIDGETS = {"apiGroups": ["example.org"], "resources": ["widgets"], "verbs": ["get", "create", "delete"]}
+TWINS = (TWIN, "blog-corinth", "mail-corinth")
+PODS = "liqo-twin-pods"
+
+
+@pytest.fixture
+def widgets(hostile: Hostile) -> Iterator[None]:
+    """A ClusterRole that liqod may bind, as offloading.tenantClusterRoles of the chart has it, and three twins."""
+    consumer, provider = hostile.consumer, hostile.provider
+    provider.api.create("clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": "widgets"}, "rules": [WIDGETS]})
+    may = {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"], "verbs": ["get", "bind"]}
+    rule = {**may, "resourceNames": ["widgets", "jobs"]}
+    role = {"kind": "ClusterRole", "metadata": {"name": "liqo-liqod-tenant-roles"}, "rules": [rule]}
+    provider.api.create("clusterroles", None, role)
+    liqod = rights.service_account(chart.NAMESPACE, chart.SERVICE_ACCOUNT)
+    rights.bind(provider.cluster, None, "liqo-liqod-tenant-roles", liqod, "liqo-liqod-tenant-roles")
+    for name in ("blog", "mail"):
+        consumer.cluster.namespace(name)
+        consumer.liqoctl("offload", "namespace", name)
+    yield
+    hostile.set_policy()
+    for name in ("blog", "mail"):
+        consumer.liqoctl("unoffload", "namespace", name, "--skip-confirm")
+    for name in ("liqo-liqod-tenant-roles", "widgets"):
+        provider.api.delete("clusterroles", None, name)
+
+
+def of_pods(hostile: Hostile) -> list[dict[str, Any]]:
+    """What the API server admits in each twin, and has."""
+    quotas = [hostile.provider.api.get("resourcequotas", twin, PODS) for twin in TWINS]
+    return [quota.get("status", {}) for quota in quotas]
+
+
+def counted(hostile: Hostile, which: str) -> int:
+    return sum(int(status[which]["pods"]) for status in of_pods(hostile))
+
+
+def operated(name: str) -> dict[str, Any]:
+    """A pod that an operator starts, of which nothing but its number counts."""
+    nothing = {"requests": {"cpu": "0", "memory": "0"}}
+    spec = {"containers": [{"name": "main", "image": "busybox", "resources": nothing}]}
+    return {"kind": "Pod", "metadata": {"name": name}, "spec": spec}
+
+
+@pytest.mark.usefixtures("widgets", "in_other_hands")
+def test_what_operators_run_for_it_is_taken_from_what_it_was_granted(hostile: Hostile) -> None:
+    api = hostile.provider.api
+    hostile.set_policy(clusterRoles=["widgets", "jobs"])
+
+    def is_bound() -> bool:
+        return all(api.find("rolebindings", twin, f"{AWAY}-widgets") for twin in TWINS)
+
+    wait_for(is_bound, 60, "the role to be bound in every twin")
+    (grant,) = api.list("quotas", AWAY)
+    granted = int(grant["spec"]["resources"]["pods"])
+    assert counted(hostile, "hard") <= granted
+
+    def refused_role() -> list[str]:
+        events = api.list("events", AWAY) + api.list("events", "default")
+        return [event["message"] for event in events if event["reason"] == "TenantRoleRefused"]
+
+    wait_for(lambda: any("ClusterRole jobs does not exist" in text for text in refused_role()), SOON, "the Event")
+
+    # Nobody but the provider writes pods, rights or bounds there.
+    for kind, body in (
+        ("pods", operated("mine")),
+        ("rolebindings", {"kind": "RoleBinding", "metadata": {"name": "mine"}}),
+        ("resourcequotas", {"kind": "ResourceQuota", "metadata": {"name": "mine"}}),
+    ):
+        hostile.refused(kind, body, "forbidden")
+    more = {"spec": {"hard": {"pods": "1000"}}}
+    for attempt in (
+        lambda: hostile.slice.patch("resourcequotas", TWIN, PODS, more),
+        lambda: hostile.slice.patch("resourcequotas", TWIN, PODS, {"status": more["spec"]}, "status"),
+        lambda: hostile.slice.delete("resourcequotas", TWIN, PODS),
+        lambda: hostile.slice.delete("rolebindings", TWIN, f"{AWAY}-widgets"),
+    ):
+        with pytest.raises(Refused, match="forbidden"):
+            attempt()
+
+    # Operators in all twins start far more than there is room for, beside pods that the consumer offloads.
+    most = 0
+    ended = threading.Event()
+
+    def watch() -> None:
+        nonlocal most
+        while not ended.is_set():
+            most = max(most, sum(len(api.list("pods", twin)) for twin in TWINS))
+
+    def operate(twin: str) -> int:
+        made = 0
+        for number in range(granted):
+            try:
+                api.create("pods", twin, operated(f"operated-{number}"))
+                made += 1
+            except Refused as refusal:
+                assert f"exceeded quota: {PODS}" in str(refusal), refusal
+        return made
+
+    def offload() -> None:
+        for number in range(8):
+            hostile.slice.create("shadowpods", "mail-corinth", shadow(f"web-{number}"))
+
+    with ThreadPoolExecutor(5) as pool:
+        watcher = pool.submit(watch)
+        work = [pool.submit(operate, twin) for twin in TWINS]
+        orders = pool.submit(offload)
+        made = [one.result() for one in work]
+        orders.result()
+        ended.set()
+        watcher.result()
+    assert all(made) and sum(made) < 3 * granted, made
+
+    def is_full() -> bool:
+        for twin in TWINS:
+            with suppress(Refused):
+                api.create("pods", twin, {**operated(""), "metadata": {"generateName": "operated-"}})
+        return counted(hostile, "used") == granted
+
+    wait_for(is_full, 60, "all that was granted to be in use")
+    assert most <= granted
+    hostile.slice.create("shadowpods", "mail-corinth", shadow("late"))
+
+    def told() -> str:
+        annotations = api.get("shadowpods", "mail-corinth", "late")["metadata"].get("annotations", {})
+        return annotations.get("offloading.liqo.io/refused", "")
+
+    wait_for(lambda: f"exceeded quota: {PODS}" in told(), SOON, "the consumer to be told why its pod waits")
+    assert sum(len(api.list("pods", twin)) for twin in TWINS) == granted == counted(hostile, "used")
+
+    # Room that operators give back is for the pods that wait for it.
+    ordered = {"late", *(f"web-{number}" for number in range(8))}
+
+    def is_there() -> bool:
+        return ordered <= {pod["metadata"]["name"] for pod in api.list("pods", "mail-corinth")}
+
+    for twin in TWINS:
+        for pod in api.list("pods", twin):
+            if pod["metadata"]["name"].startswith("operated-"):
+                api.delete("pods", twin, pod["metadata"]["name"])
+    wait_for(is_there, 60, "the pods of the consumer to be made")
+    wait_for(lambda: not told(), SOON, "the refusal to be taken back")
+    for name in ordered:
+        hostile.slice.delete("shadowpods", "mail-corinth", name)
+
+    hostile.set_policy()
+    wait_for(lambda: not any(api.find("resourcequotas", twin, PODS) for twin in TWINS), SOON, "the bounds to go")
+    assert not any(api.find("rolebindings", twin, f"{AWAY}-widgets") for twin in TWINS)

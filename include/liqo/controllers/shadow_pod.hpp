@@ -1,13 +1,17 @@
 // The provider's half of offloading: ShadowPod → Pod, recreated when it is lost, never when it has finished.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/context.hpp"
+#include "liqo/controllers/pod_surroundings.hpp"
 #include "liqo/controllers/runnable.hpp"
+#include "liqo/core/quota/resources.hpp"
 #include "liqo/core/shadow_plan.hpp"
 
 namespace liqo::controllers {
@@ -33,6 +37,14 @@ class ShadowPodController final : public Runnable {
     std::string awaited;                     ///< UID of the pod whose node is to say what became of it
     kube::TimePoint awaited_since{};         ///< for `ShadowMemory::node_silent`
     std::optional<kube::TimePoint> told_at;  ///< when its ShadowPod was last told of a refusal
+    /// Since when its Pod waits for the bounds of its twin.
+    std::optional<kube::TimePoint> waits_since;
+  };
+  /// What a twin's ResourceQuota for pods says.
+  struct Bounds {
+    std::string hard;
+    core::Resources used;
+    bool counted = false;
   };
   /// What is to be done about a pod whose ShadowPod is gone. `last`: the UID of the last ShadowPod that was seen there.
   asio::awaitable<kube::Outcome> release_orphan(kube::ObjectKey key, std::string last);
@@ -42,6 +54,14 @@ class ShadowPodController final : public Runnable {
   asio::awaitable<kube::Result<void>> tell(const kube::Object& shadow, std::string words);
   asio::awaitable<kube::Result<void>> write_told(kube::ObjectKey key, kube::json::object patch);
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// What is to be done where the API server has refused the Pod.
+  asio::awaitable<kube::Outcome> take_refusal(kube::Object shadow, kube::Failure failure);
+  /// A Pod in a twin whose pods are bounded waits until they are counted.
+  asio::awaitable<kube::Outcome> await_bounds(kube::Object shadow);
+  void see_bounds(const kube::ObjectKey& quota);
+  /// Tries the Pods again that wait for the bounds of a twin, that many at most.
+  void wake(const std::string& twin, std::size_t most);
+  void stop_waiting(const kube::ObjectKey& key);
   void enqueue(const kube::ObjectKey& key);
   void enqueue_all();
   /// The policy of the consumer that a twin namespace belongs to. One that cannot be understood is the strict one here:
@@ -49,7 +69,10 @@ class ShadowPodController final : public Runnable {
   const core::admission::PodPolicy& policy_of(const std::string& twin);
 
   Context context_;
-  kube::InformerHandle shadows_, pods_, namespaces_;
+  kube::InformerHandle shadows_, pods_, namespaces_, quotas_;
+  std::optional<PodSurroundings> surroundings_;                           ///< from when a twin's pods are bounded
+  std::map<std::string, Bounds> bounds_;                                  ///< by twin, of those whose pods are bounded
+  std::map<std::string, std::set<kube::ObjectKey>> short_;                ///< by twin, what waits for its bounds
   std::unordered_map<std::string, core::admission::PodPolicy> policies_;  ///< by twin, until a namespace changes
   std::unordered_map<kube::ObjectKey, Memory> memory_;
   std::unordered_map<kube::ObjectKey, std::string> released_;  ///< UIDs of pods that the cache has not let go yet

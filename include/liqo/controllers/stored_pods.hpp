@@ -10,6 +10,7 @@
 
 #include "kube/async/event.hpp"
 #include "liqo/controllers/context.hpp"
+#include "liqo/controllers/pod_surroundings.hpp"
 #include "liqo/core/quota/account.hpp"
 #include "liqo/core/quota/demand.hpp"
 #include "liqo/core/quota/pod_requests.hpp"
@@ -57,7 +58,6 @@ class StoredPods {
   asio::awaitable<bool> progress(kube::Deadline deadline);
 
  private:
-  core::PodSurroundings surroundings(std::string_view ns, const kube::json::object& pod_spec) const;
   void recount(const kube::ObjectKey& key);
   void weigh(const kube::ObjectKey& key, const kube::Object* shadow);
   void recount_namespace(const std::string& ns);
@@ -76,7 +76,8 @@ class StoredPods {
   core::Counting counting_;
   std::function<void()> changed_;
   std::function<void(const kube::ObjectKey&, const core::HeldShadow&)> seen_;
-  kube::InformerHandle shadows_, pods_, limit_ranges_, runtime_classes_;
+  kube::InformerHandle shadows_, pods_;
+  PodSurroundings surroundings_;
   core::QuotaAccount account_;
   struct Weight {
     std::string origin;

@@ -58,6 +58,7 @@ VALUES = {
     "devices": {"offloading": {"defaultNodeResources": {"nvidia.com/gpu": "2", "ephemeral-storage": None}}},
     "a share": {"offloading": {"sharingPercentage": 50}},
     "no share": {"offloading": {"sharingPercentage": 0}},
+    "roles of tenants": {"offloading": {"tenantClusterRoles": ["widgets-user", "example.org:gears"]}},
     "runtime class": {
         "offloading": {
             "runtimeClass": {
@@ -475,6 +476,21 @@ def test_the_rights_on_volumes_come_with_the_class_only(tmp_path):
     ]
     arguments = one(some, "Deployment", "liqod")["spec"]["template"]["spec"]["containers"][0]["args"]
     assert {"--virtual-storage-class-name=far", "--storage-namespace=far-claims"} <= set(arguments)
+
+
+def test_roles_of_tenants_are_bound_only_where_they_are_named(tmp_path):
+    name = "liqo-liqod-tenant-roles"
+    assert name not in {key[2] for key in printed(tmp_path, {})}
+    documents = printed(tmp_path, VALUES["roles of tenants"])
+    assert one(documents, "ClusterRole", name)["rules"] == [
+        {
+            "apiGroups": ["rbac.authorization.k8s.io"],
+            "resources": ["clusterroles"],
+            "resourceNames": ["widgets-user", "example.org:gears"],
+            "verbs": ["get", "bind"],
+        }
+    ]
+    assert one(documents, "ClusterRoleBinding", name)["roleRef"]["name"] == name
 
 
 def test_a_network_policy_lets_only_those_in_that_are_named(tmp_path):

@@ -26,7 +26,7 @@ RIGHTS = {
         ("", "events"): {"create", "patch"},
         ("", "configmaps"): READ,
         ("", "namespaces"): READ | {"create", "patch", "delete"},
-        ("", "resourcequotas"): READ | {"create", "patch"},
+        ("", "resourcequotas"): READ | {"create", "patch", "delete"},
         ("rbac.authorization.k8s.io", "rolebindings"): READ | {"create", "patch", "delete"},
         ("rbac.authorization.k8s.io", "clusterrolebindings"): READ | {"create", "patch", "delete"},
         ("rbac.authorization.k8s.io", "clusterroles"): {"bind", "get", "patch"},
@@ -254,6 +254,11 @@ def test_a_peering_user_reads_the_nonce_and_no_other_secret():
 @pytest.mark.parametrize("name", ["liqo-remote-controlplane.yaml", "liqo-peering-user-tenant-ns.yaml"])
 def test_a_consumer_writes_no_status(name):
     assert not [resource for _, resource in granted(load(name)) if resource.endswith("/status")]
+
+
+def test_of_the_bounds_of_twins_only_those_of_pods_are_ever_removed():
+    rules = [rule for rule in load("liqod-clusterrole.yaml")["rules"] if "resourcequotas" in rule["resources"]]
+    assert [rule.get("resourceNames") for rule in rules if "delete" in rule["verbs"]] == [["liqo-twin-pods"]]
 
 
 @pytest.mark.parametrize("kind", ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"])

@@ -28,7 +28,7 @@ class ClusterFixture {
         quota_controller(simulator, server),
         signer(simulator, server),
         link(simulator, server, "system:serviceaccount:liqo:liqo"),
-        transport_(link, reads),
+        transport_(link, reads, refuses),
         random_(1) {
     namespace kinds = api::kinds;
     for (const kube::Resource& kind :
@@ -131,21 +131,40 @@ class ClusterFixture {
 
   /// What the server makes of a request before it looks at it; to be set before start().
   std::function<void(kube::HttpRequest&)> reads;
+  /// The words with which admission refuses a request, "" = it does not; to be set before start().
+  std::function<std::string(const kube::HttpRequest&)> refuses;
 
  private:
+  class RefusedBody final : public kube::net::Body {
+   public:
+    explicit RefusedBody(std::string words) {
+      json::object status{{"kind", "Status"}, {"status", "Failure"}, {"reason", "Forbidden"}, {"code", 403}};
+      status["message"] = std::move(words);
+      text_ = json::serialize(status);
+    }
+    asio::awaitable<kube::Result<std::string>> read() override { co_return std::exchange(text_, ""); }
+
+   private:
+    std::string text_;
+  };
   class HomeTransport final : public kube::net::Transport {
    public:
-    HomeTransport(kube::testing::SimLink& to, const std::function<void(kube::HttpRequest&)>& reads)
-        : transport_(to), reads_(reads) {}
+    HomeTransport(kube::testing::SimLink& to, const std::function<void(kube::HttpRequest&)>& reads,
+                  const std::function<std::string(const kube::HttpRequest&)>& refuses)
+        : transport_(to), reads_(reads), refuses_(refuses) {}
     asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request,
                                                             kube::Deadline deadline) override {
       if (reads_) reads_(request);
+      if (std::string words = refuses_ ? refuses_(request) : ""; !words.empty())
+        co_return kube::net::Response{.head = {.status = 403, .headers = {{"content-type", "application/json"}}},
+                                      .body = std::make_unique<RefusedBody>(std::move(words))};
       co_return co_await transport_.send(std::move(request), deadline);
     }
 
    private:
     kube::testing::SimTransport transport_;
     const std::function<void(kube::HttpRequest&)>& reads_;
+    const std::function<std::string(const kube::HttpRequest&)>& refuses_;
   };
   HomeTransport transport_;
   kube::Random random_;
