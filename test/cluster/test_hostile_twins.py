@@ -391,7 +391,8 @@ def test_what_operators_run_for_it_is_taken_from_what_it_was_granted(hostile: Ho
                 api.create("pods", twin, operated(f"operated-{number}"))
                 made += 1
             except Refused as refusal:
-                assert f"exceeded quota: {PODS}" in str(refusal), refusal
+                # Where many charge one ResourceQuota at a time, some are told to try again.
+                assert refusal.code == 409 or f"exceeded quota: {PODS}" in str(refusal), refusal
         return made
 
     def offload() -> None:
@@ -402,9 +403,11 @@ def test_what_operators_run_for_it_is_taken_from_what_it_was_granted(hostile: Ho
         watcher = pool.submit(watch)
         work = [pool.submit(operate, twin) for twin in TWINS]
         orders = pool.submit(offload)
-        made = [one.result() for one in work]
-        orders.result()
-        ended.set()
+        try:
+            made = [one.result() for one in work]
+            orders.result()
+        finally:
+            ended.set()
         watcher.result()
     assert all(made) and sum(made) < 3 * granted, made
     assert most <= granted and counted(hostile, "used") <= granted
