@@ -81,6 +81,7 @@ asio::awaitable<void> ProviderSessions::run() {
   }
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   // First what works over a session's connection, so that no other one is lent for a moment.
+  is_ending_ = true;
   for (const auto& [home, shared] : clusters_)
     if (const auto cluster = shared.cluster) co_await cluster->stop();
   while (!entries_.empty()) {
@@ -146,7 +147,7 @@ asio::awaitable<void> ProviderSessions::stop_session(kube::ObjectKey key, std::s
   // What has begun to stop is stopped to its end: a cancelled reconcile would leave the link open.
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   const std::shared_ptr<ProviderCluster> cluster = session->cluster();
-  if (!lend_link(*cluster, std::move(next))) {
+  if (!is_ending_ && !lend_link(*cluster, std::move(next))) {
     // What the last session shares with none ends before it, while there is a connection.
     if (const auto shared = clusters_.find(cluster->home());
         shared != clusters_.end() && shared->second.cluster == cluster)

@@ -87,6 +87,7 @@ class ProviderSessions {
   std::map<std::string, std::weak_ptr<ProviderBudget>> budgets_;  ///< by cluster
   kube::InformerHandle virtual_nodes_;
   OptionsTemplates templates_;
+  bool is_ending_ = false;  ///< what sessions share has been stopped, and no connection is lent any more
   kube::Controller controller_;
   kube::Log log_;
 };
