@@ -138,6 +138,7 @@ void TwinPodBounds::see_namespace(const kube::ObjectKey& key) {
   else
     twins_[name] = now;
   if (!ns) last_used_.erase(name);
+  if (!ns) uncounted_.erase(name);
   if (before != now) recount_twin(name);
   for (const std::string& tenant : {before, now})
     if (const auto roles = roles_.find(tenant); roles != roles_.end() && !roles->second.empty()) enqueue(tenant);
@@ -238,7 +239,7 @@ asio::awaitable<Outcome> TwinPodBounds::reconcile(kube::WorkKey work) {
   }
   tell(*tenant, roles.told);
   if (pass.again) co_return Outcome::again_after(changed_pause);
-  co_return Outcome::again_after(roles.told.empty() ? look_interval : retry_interval);
+  co_return Outcome::again_after(roles.told.empty() && !pass.waits ? look_interval : retry_interval);
 }
 
 asio::awaitable<kube::Result<TwinPodBounds::Roles>> TwinPodBounds::look_at(std::vector<std::string> names) {
@@ -340,7 +341,9 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bound_pods(Pass& pass, const 
       pass.again = true;
       continue;
     }
-    const auto patch = core::plan_twin_pods_quota(*existing, pass.consumer, pass.granted, hard, kinds);
+    const auto patch =
+        core::plan_twin_pods_quota(*existing, pass.consumer, pass.granted, hard, kinds, is_recounted(*existing, kinds));
+    pass.waits = pass.waits || !core::are_counted(*existing, kinds);
     if (!patch) continue;
     auto patched =
         co_await home.patch(kinds::resource_quotas, key, kube::PatchType::merge, kube::json::serialize(*patch));
@@ -352,6 +355,19 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bound_pods(Pass& pass, const 
       note(result, std::move(patched.error()), "updating ResourceQuota " + key.text());
   }
   co_return result;
+}
+
+bool TwinPodBounds::is_recounted(const kube::Object& quota, const std::set<std::string>& kinds) {
+  const std::string twin(quota.ns());
+  if (core::are_counted(quota, kinds)) {
+    uncounted_.erase(twin);
+    return false;
+  }
+  const kube::TimePoint now = context_.clock.now();
+  const auto [since, is_new] = uncounted_.try_emplace(twin, now);
+  if (is_new || now - since->second < retry_interval) return false;
+  since->second = now;
+  return true;
 }
 
 asio::awaitable<kube::Result<void>> TwinPodBounds::remove_bounds(const Pass& pass) {

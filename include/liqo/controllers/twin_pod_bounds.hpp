@@ -59,11 +59,14 @@ class TwinPodBounds final : public Runnable {
     std::vector<core::TwinPods> twins;
     std::map<std::string, std::string> versions;  ///< of the ResourceQuotas that the plan is made of
     bool again = false;                           ///< something has changed meanwhile
+    bool waits = false;                           ///< a kind is not counted yet
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Result<Roles>> look_at(std::vector<std::string> names);
   asio::awaitable<kube::Result<void>> unbind(const Pass& pass, const Roles& roles);
   asio::awaitable<kube::Result<void>> bound_pods(Pass& pass, const std::set<std::string>& kinds);
+  /// Whether kube-controller-manager is to be reminded of the kinds that it does not count.
+  bool is_recounted(const kube::Object& quota, const std::set<std::string>& kinds);
   asio::awaitable<kube::Result<void>> remove_bounds(const Pass& pass);
   asio::awaitable<kube::Result<void>> bind(const Pass& pass, Roles& roles);
   Pass begin(const kube::Object& tenant);
@@ -85,6 +88,7 @@ class TwinPodBounds final : public Runnable {
   std::map<std::string, Sum> sums_;  ///< by twin
   core::HeldByUser held_;
   std::map<std::string, core::Resources> last_used_;  ///< of twins that are leaving
+  std::map<std::string, kube::TimePoint> uncounted_;  ///< by twin: when it was reminded last
   std::map<std::string, Look> looks_;                 ///< by ClusterRole
   std::map<std::string, std::string> told_;           ///< by tenant namespace
   /// RoleBindings that could not be made: when, and why.

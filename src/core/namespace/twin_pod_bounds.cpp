@@ -268,9 +268,15 @@ kube::Object forge_twin_pods_quota(std::string_view twin, std::string_view consu
   return quota;
 }
 
+bool are_counted(const kube::Object& quota, const std::set<std::string>& kinds) {
+  const json::object& used = kube::object_at(quota.status(), {"used"});
+  return std::ranges::all_of(kinds,
+                             [&](const std::string& kind) { return used.contains(std::string(count_prefix) + kind); });
+}
+
 std::optional<json::object> plan_twin_pods_quota(const kube::Object& quota, std::string_view consumer,
                                                  const Resources& granted, const Resources& hard,
-                                                 const std::set<std::string>& kinds) {
+                                                 const std::set<std::string>& kinds, bool recount) {
   json::object metadata, changes;
   for (const auto& [key, value] :
        {std::pair<std::string_view, std::string_view>{labels::app_managed_by, labels::app_managed_by_liqo},
@@ -278,8 +284,13 @@ std::optional<json::object> plan_twin_pods_quota(const kube::Object& quota, std:
     if (quota.label(key) != value) kube::ensure_object(metadata, "labels")[key] = value;
   const Resources present = read_resources(kube::object_at(quota.spec(), {"hard"})).value_or(Resources());
   Resources wanted = hard;
-  for (const std::string& kind : kinds)
-    wanted.emplace(std::string(count_prefix) + kind, kube::Quantity(most_custom_objects));
+  for (const std::string& kind : kinds) {
+    const std::string name = std::string(count_prefix) + kind;
+    const auto found = present.find(name);
+    const bool has_other = found != present.end() && found->second == kube::Quantity(most_custom_objects + 1);
+    const bool takes_other = recount && !are_counted(quota, {kind}) ? !has_other : has_other;
+    wanted.emplace(name, kube::Quantity(most_custom_objects + (takes_other ? 1 : 0)));
+  }
   for (const auto& [name, most_of_it] : wanted)
     if (const auto found = present.find(name); found == present.end() || found->second != most_of_it)
       changes[name] = most_of_it.text();

@@ -184,6 +184,21 @@ TEST_CASE("the second ResourceQuota of a twin is made, kept and corrected") {
   CHECK(patch(pods(2), {"gears.example.org"}) ==
         R"({"metadata":{"resourceVersion":"4"},"spec":{"hard":{"count/gears.example.org":"1k","pods":"2",)"
         R"("count/widgets.example.org":null}}})");
+  // What is not counted is changed by one, there and back, and stays so once it is.
+  const auto recounted = [&] {
+    const auto planned = plan_twin_pods_quota(made, "rome", granted, {}, {"widgets.example.org"}, true);
+    return planned ? json::serialize(planned->at("spec")) : "keep";
+  };
+  kube::json::object& bounds = made.mutable_spec()["hard"].as_object();
+  CHECK(recounted() == R"({"hard":{"count/widgets.example.org":"1001"}})");
+  bounds["count/widgets.example.org"] = "1001";
+  CHECK(patch({}, {"widgets.example.org"}) == "keep");
+  CHECK(recounted() == R"({"hard":{"count/widgets.example.org":"1k"}})");
+  made.mutable_status() = parse_value(R"({"used": {"count/widgets.example.org": "0"}})").get_object();
+  CHECK(are_counted(made, {"widgets.example.org"}));
+  CHECK_FALSE(are_counted(made, {"widgets.example.org", "gears.example.org"}));
+  CHECK(recounted() == "keep");
+  bounds["count/widgets.example.org"] = "1k";
   TwinPods read;
   read_twin_quota(made, read);
   CHECK(read.hard == pods(3));
