@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 from harness import chart, ingress, manual, python_image, settings
 from harness.cluster import PORT, Cluster
@@ -62,6 +63,58 @@ class Three:
         ready = [each for one in slices for each in one.get("endpoints") or [] if each["conditions"]["ready"]]
         own = cluster.pod_cidr.rpartition(".0.0/")[0] + "."
         return any(address.startswith(own) for each in ready for address in each["addresses"])
+
+
+class Others:
+    """What goes on beside the customers of the shop, until the block ends: milan's own pods read the ledger in rome, the
+    courier delivers, and a Job is made every two seconds."""
+
+    made = 0  # in all blocks, so that each Job has a name of its own
+
+    def __init__(self, three: Three):
+        self._api, self._parcels = three.rome.api, 3
+        ledger = three.milan.api.get("services", "office-rome", "ledger")["spec"]["clusterIP"]
+        self.readers = Customers(three.milan.cluster, "ledger", 1, ledger)
+        self._ends = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Others:
+        self.readers.__enter__()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ends.set()
+        self._thread.join()
+        self.readers.__exit__()
+
+    def _run(self) -> None:
+        while not self._ends.wait(2):
+            number = Others.made = Others.made + 1
+            parcel = (EXAMPLE / "parcel.yaml").read_text().replace("NUMBER", str(1000 + number))
+            try:
+                self._api.patch("deliveries", "parcels", "apples", {"spec": {"parcels": 3 + number}})
+                self._parcels = 3 + number
+                for kind, body in zip(("secrets", "jobs"), yaml.safe_load_all(parcel), strict=True):
+                    self._api.create(kind, "parcels", body)
+            except (AssertionError, OSError):
+                continue  # the API server is away
+
+    def wait_done(self) -> None:
+        """Waits until what was asked for has been done."""
+
+        def is_delivered() -> bool:
+            status = self._api.get("deliveries", "parcels", "apples")["status"]
+            return status["conditions"][0]["message"].startswith(f"{self._parcels} parcels")
+
+        def are_complete() -> bool:
+            jobs = self._api.list("jobs", "parcels", "app=parcels")
+            late = [job["metadata"]["name"] for job in jobs if not job.get("status", {}).get("succeeded")]
+            assert not late, late
+            return True
+
+        wait_for(is_delivered, 60, "the courier to have delivered what was asked for last")
+        wait_for(are_complete, 120, "every Job to be done")
 
 
 def give_images(cluster: Cluster, *images: Path) -> None:
@@ -150,18 +203,33 @@ def test_the_shop_runs_in_three_clusters(three: Three) -> None:
     assert not customers.failed, customers.failed[:5]
 
 
+def test_a_hundred_jobs_have_their_secrets(three: Three) -> None:
+    three.type("A hundred Jobs")
+
+
+@pytest.mark.refusals("no kind is let in before Kubernetes counts it, which takes a while where its definition is new")
+def test_an_operator_in_another_cluster_works_on_a_kind_of_the_shop(three: Three) -> None:
+    three.type("A kind of your own")
+
+
+def test_pods_of_the_provider_use_a_service_of_home(three: Three) -> None:
+    three.type("Services for pods of the provider")
+
+
 def test_no_customer_notices_that_a_liqod_is_killed(three: Three) -> None:
-    with three.customers() as customers:
+    with three.customers() as customers, Others(three) as others:
         for peer in (three.rome, three.milan):
             peer.daemon.kill()
             customers.wait_for_more(50)
             peer.daemon.start()
             customers.wait_for_more(50)
     assert not customers.failed, customers.failed[:5]
+    assert not others.readers.failed, others.readers.failed[:5]
+    others.wait_done()
 
 
 def test_no_customer_notices_that_an_api_server_restarts(three: Three) -> None:
-    with three.customers() as customers:
+    with three.customers() as customers, Others(three) as others:
         for peer in (three.rome, three.milan):
             peer.cluster.kill("kube-apiserver")
             customers.wait_for_more(50)
@@ -169,6 +237,8 @@ def test_no_customer_notices_that_an_api_server_restarts(three: Three) -> None:
             customers.wait_for_more(50)
             peer.daemon.ensure()
     assert not customers.failed, customers.failed[:5]
+    assert not others.readers.failed, others.readers.failed[:5]
+    others.wait_done()
     wait_for(lambda: three.rome.node_ready("milan"), 60, "the node of milan to be Ready")
 
 
@@ -185,7 +255,7 @@ def test_only_the_share_of_a_provider_that_is_cut_off_fails(three: Three) -> Non
     answered, and leads there whoever has the same port by then."""
     network, milan = three.milan.cluster.network, three.milan.cluster
     wait_for(lambda: three.leads_to(milan), 60, "the catalog to have its pod in milan")
-    with three.customers() as customers:
+    with three.customers() as customers, Others(three) as others:
         wait_for(lambda: customers.served() == NODES, 60, "each of the three to serve customers")
         cut = time.monotonic()
         network.cut("milan")
@@ -193,6 +263,7 @@ def test_only_the_share_of_a_provider_that_is_cut_off_fails(three: Three) -> Non
             wait_for(lambda: not three.leads_to(milan), 60, "no Service to lead to milan any more")
             alone = time.monotonic()
             customers.wait_for_more(50)
+            wait_for(lambda: time.monotonic() - cut > 60, 90, "a minute to pass")
         finally:
             network.heal("milan")
         healed = time.monotonic()
@@ -205,19 +276,9 @@ def test_only_the_share_of_a_provider_that_is_cut_off_fails(three: Three) -> Non
     # Who was asked just before the cable was cut has not answered either.
     assert all(cut - 8 < answer.sent < cut + patient(40) for answer in customers.failed), customers.failed
     assert back - healed < patient(15)
-
-
-def test_a_hundred_jobs_have_their_secrets(three: Three) -> None:
-    three.type("A hundred Jobs")
-
-
-@pytest.mark.refusals("no kind is let in before Kubernetes counts it, which takes a while where its definition is new")
-def test_an_operator_in_another_cluster_works_on_a_kind_of_the_shop(three: Three) -> None:
-    three.type("A kind of your own")
-
-
-def test_pods_of_the_provider_use_a_service_of_home(three: Three) -> None:
-    three.type("Services for pods of the provider")
+    # milan's own pods have no way to rome's ledger meanwhile.
+    assert all(cut - 8 < answer.sent < healed + patient(15) for answer in others.readers.failed), others.readers.failed
+    others.wait_done()
 
 
 def test_a_stateful_set_has_its_data_in_two_clusters_and_it_is_moved(three: Three) -> None:

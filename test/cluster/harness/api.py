@@ -36,6 +36,7 @@ GROUPS = {
     "offloading.liqo.io/v1beta1": "namespacemaps namespaceoffloadings quotas shadowendpointslices "
     "shadowpods virtualnodes vkoptionstemplates",
     "example.org/v1": "gears widgets",  # of the stories about custom resources
+    "shop.example/v1": "deliveries",
     "core.liqo.io/v1beta1": "foreignclusters",
     "ipam.liqo.io/v1alpha1": "ips networks",
     "networking.liqo.io/v1beta1": "configurations",

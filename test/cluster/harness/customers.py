@@ -28,11 +28,11 @@ class Answer:
 
 
 class Customers:
-    """Several threads that ask `http://HOST/` at an Ingress of a cluster, each ten times a second at most, until the
-    block ends."""
+    """Several threads that ask `http://HOST/` at an Ingress of a cluster, or at another address that its node reaches,
+    each ten times a second at most, until the block ends."""
 
-    def __init__(self, cluster: Cluster, host: str, threads: int = 3):
-        self._cluster, self._host = cluster, host
+    def __init__(self, cluster: Cluster, host: str, threads: int = 3, address: str = ""):
+        self._cluster, self._host, self._address = cluster, host, address or cluster.address
         self.answers: list[Answer] = []
         self._ends = threading.Event()
         self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(threads)]
@@ -66,9 +66,9 @@ class Customers:
 
     def _ask(self) -> Answer:
         sent = time.monotonic()
-        connection = http.client.HTTPConnection(self._cluster.address, 80)
+        connection = http.client.HTTPConnection(self._address, 80)
         try:
-            connection.sock = self._cluster.space.connect(self._cluster.address, 80, _SECONDS)
+            connection.sock = self._cluster.space.connect(self._address, 80, _SECONDS)
             connection.request("GET", "/", headers={"Host": self._host})
             answer = connection.getresponse()
             return Answer(sent, answer.status, answer.read().decode(errors="replace").strip())
