@@ -576,16 +576,19 @@ Result<Kept> receive_files(const std::string& directory, int from) {
   const int number = root.get();
   // One whose connection was cut may not have noticed yet.
   if (::flock(number, LOCK_EX) != 0) return failed("locking", directory);
-  if (auto cleared = clear_directory(number, "", 1); !cleared) return std::unexpected(std::move(cleared.error()));
   Receiver receiver(std::move(root));
   model::ArchiveReader reader;
   std::string piece;
+  bool is_cleared = false;
   while (!reader.ended()) {
     piece.resize(model::archive_chunk);
     const ssize_t length = ::read(from, piece.data(), piece.size());
     if (length < 0 && errno == EINTR) continue;
     if (length < 0) return failed("reading what is sent for", "");
     if (length == 0) return kube::fail(Errc::closed, "the stream of files has ended before its end");
+    // Of a stream in which nothing comes what is there stays: it may be a copy that is good.
+    if (!std::exchange(is_cleared, true))
+      if (auto cleared = clear_directory(number, "", 1); !cleared) return std::unexpected(std::move(cleared.error()));
     reader.feed(std::string_view(piece).substr(0, static_cast<std::size_t>(length)));
     while (true) {
       auto entry = reader.next();

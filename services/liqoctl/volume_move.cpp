@@ -1,5 +1,6 @@
 #include "volume_move.hpp"
 
+#include <array>
 #include <boost/asio/this_coro.hpp>
 
 #include "liqo/api/kinds.hpp"
@@ -122,7 +123,8 @@ class Mover {
   Answer check_users(std::string_view when) {
     auto pods = co_await cluster_.list(resources::pods, ns_);
     if (!pods) co_return std::unexpected(std::move(pods.error()));
-    const auto users = model::users_of(*pods, asked_.claim);
+    const std::array carriers{carrier_key(false).name, carrier_key(true).name};
+    const auto users = model::users_of(*pods, asked_.claim, carriers);
     if (users.empty()) co_return Result<void>();
     std::string named;
     for (std::size_t i = 0; i < users.size() && i < 5; ++i) named += (i ? ", " : "") + users[i];
@@ -173,6 +175,10 @@ class Mover {
                            "claim " + claim_key().text() + " has no volume yet: its first pod decides where it is");
     auto volume = co_await existing(kinds::volumes, {"", volume_name});
     if (!volume) co_return std::unexpected(std::move(volume.error()));
+    // A claim may name any volume of the cluster.
+    if (phase_of(*claim) != "Bound" || !liqo::core::storage::is_volume_of(*volume, *claim))
+      co_return kube::fail(Errc::invalid_input, "claim " + claim_key().text() + " is not bound to PersistentVolume " +
+                                                    volume_name + ", which it names");
     const auto backing = liqo::core::storage::backing_of(*volume);
     if (!backing)
       co_return kube::fail(Errc::invalid_input,
@@ -263,6 +269,13 @@ class Mover {
     auto claim = co_await existing(kinds::claims, copy_key());
     if (!claim) co_return std::unexpected(std::move(claim.error()));
     copy_ = string_at(claim->spec(), {"volumeName"});
+    auto volume = co_await existing(kinds::volumes, {"", copy_});
+    if (!volume) co_return std::unexpected(std::move(volume.error()));
+    const auto backing = liqo::core::storage::recorded_backing(*volume);
+    if (!backing || backing->cluster != target_ || !liqo::core::storage::is_volume_of(*volume, *claim))
+      co_return kube::fail(Errc::invalid_input, "PersistentVolume " + copy_ +
+                                                    " is not the one that liqod has made for " + "the copy in " +
+                                                    cluster_in_words(target_));
     co_return Result<void>();
   }
 
@@ -272,12 +285,19 @@ class Mover {
     if (!claim) co_return std::unexpected(std::move(claim.error()));
     if (!*claim) co_return Result<void>();
     const std::string volume(string_at((*claim)->spec(), {"volumeName"}));
-    if (with_data && !volume.empty())
-      if (auto set = co_await set_policy(volume, "Delete"); !set) co_return set;
+    bool goes = false;
+    if (with_data && !volume.empty()) {
+      auto found = co_await cluster_.find(kinds::volumes, {"", volume});
+      if (!found) co_return std::unexpected(std::move(found.error()));
+      // Anybody who may make claims can have this one name any volume of the cluster.
+      goes = *found && liqo::core::storage::is_volume_of(**found, **claim);
+      if (goes)
+        if (auto set = co_await set_policy(**found, "Delete"); !set) co_return set;
+    }
     auto removed = co_await cluster_.remove(kinds::claims, copy_key(), {.uid = std::string((*claim)->uid())});
     if (!removed) co_return std::unexpected(std::move(removed.error()));
     if (auto gone = co_await wait_until_gone(kinds::claims, copy_key()); !gone) co_return gone;
-    if (with_data && !volume.empty()) co_return co_await wait_until_gone(kinds::volumes, {"", volume});
+    if (goes) co_return co_await wait_until_gone(kinds::volumes, {"", volume});
     co_return Result<void>();
   }
 
@@ -384,6 +404,13 @@ class Mover {
   Answer set_policy(std::string volume, std::string policy) {
     return change(std::move(volume), json::object{{"spec", json::object{{"persistentVolumeReclaimPolicy", policy}}}});
   }
+  /// Of the volume as it was looked at, and of no other one of its name.
+  Answer set_policy(const Object& volume, std::string policy) {
+    return change(
+        std::string(volume.name()),
+        json::object{{"metadata", json::object{{"uid", volume.uid()}, {"resourceVersion", volume.resource_version()}}},
+                     {"spec", json::object{{"persistentVolumeReclaimPolicy", policy}}}});
+  }
   Answer wait_until_gone(const kube::Resource& kind, ObjectKey key) {
     const std::function<Look(const Object*)> gone = [](const Object* object) {
       return object ? Look{.seen = "it is still there"} : Look{.done = true};
@@ -432,9 +459,11 @@ class Mover {
     auto claim = co_await existing(kinds::claims, claim_key());
     if (!claim) co_return std::unexpected(std::move(claim.error()));
     if (claim->annotation(annotations::takes_volume) != volume)
-      co_return kube::fail(Errc::invalid_input, "somebody has made a claim " + claim_key().text() +
-                                                    " meanwhile: delete it, and run the " +
-                                                    "same command again; the data is in PersistentVolume " + volume);
+      co_return kube::fail(Errc::invalid_input, "there is a claim " + claim_key().text() +
+                                                    " that somebody else has made meanwhile. Nothing has been deleted: "
+                                                    "look what it has, and remove it where it has nothing; the data is "
+                                                    "in PersistentVolume " +
+                                                    volume + ", and the same command goes on with that");
     const std::function<Look(const Object*)> look = [](const Object* one) {
       return one && phase_of(*one) == "Bound" ? Look{.done = true} : Look{.seen = "it has no volume"};
     };
@@ -443,7 +472,29 @@ class Mover {
                                      "claim " + claim_key().text() + " to have its volume", look, Blame::warnings);
         !bound)
       co_return bound;
-    co_return co_await set_policy("pvc-" + std::string(claim->uid()), record.policy);
+    auto own = co_await check_given(std::move(volume));
+    if (!own) co_return std::unexpected(std::move(own.error()));
+    if (auto mine = still_mine(); !mine) co_return mine;
+    co_return co_await set_policy(*own, record.policy);
+  }
+
+  /// The volume of the claim, which has the data of the one that was given to it: until that is sure nothing is
+  /// deleted. An older liqod, or another provisioner, would have made the claim an empty one.
+  asio::awaitable<Result<Object>> check_given(std::string volume) {
+    using liqo::core::storage::recorded_backing;
+    auto claim = co_await existing(kinds::claims, claim_key());
+    if (!claim) co_return std::unexpected(std::move(claim.error()));
+    auto own = co_await existing(kinds::volumes, {"", std::string(string_at(claim->spec(), {"volumeName"}))});
+    if (!own) co_return std::unexpected(std::move(own.error()));
+    auto given = co_await existing(kinds::volumes, {"", volume});
+    if (!given) co_return std::unexpected(std::move(given.error()));
+    const auto has = recorded_backing(*own), wanted = recorded_backing(*given);
+    if (!has || !wanted || *has != *wanted || !liqo::core::storage::is_volume_of(*own, *claim))
+      co_return kube::fail(Errc::invalid_input, "claim " + claim_key().text() + " has PersistentVolume " +
+                                                    std::string(own->name()) + ", which is not the data of " + volume +
+                                                    ": liqod may be older than this command. " +
+                                                    "Nothing has been deleted; the data is in " + volume);
+    co_return std::move(*own);
   }
 
   Answer remove_volume(std::string name) {
@@ -454,14 +505,32 @@ class Mover {
 
   /// The copy is as good as what it was made of.
   Answer finish(MoveRecord record, std::string copy) {
+    if (auto mine = still_mine(); !mine) co_return mine;
+    auto before = co_await cluster_.find(kinds::claims, claim_key());
+    if (!before) co_return std::unexpected(std::move(before.error()));
+    // While the claim is not gone, a pod that was late may have begun to write: then the copy is not the newest.
+    if (*before && (*before)->uid() == record.uid) {
+      if (auto free = co_await check_users(" since the copy was compared"); !free) {
+        record.verified = false;
+        if (auto noted = co_await note(copy, json::object{{annotations::move_record, model::write_record(record)}});
+            !noted)
+          co_return noted;
+        co_return free;
+      }
+    }
     if (auto gone = co_await remove_carriers(); !gone) co_return gone;
     if (auto gone = co_await remove_copy_claim(false); !gone) co_return gone;
     if (auto given = co_await give(record, copy, record.node); !given) co_return given;
     auto source = co_await cluster_.find(kinds::volumes, {"", record.source});
     if (!source) co_return std::unexpected(std::move(source.error()));
     const auto kept = *source ? liqo::core::storage::recorded_backing(**source) : std::nullopt;
+    if (auto mine = still_mine(); !mine) co_return mine;
+    // Whoever has a namespace of this name later is to get nothing of it.
+    if (*source && asked_.keep_source)
+      if (auto noted = co_await note(record.source, json::object{{annotations::given_to, nullptr}}); !noted)
+        co_return noted;
     if (*source && !asked_.keep_source) {
-      if (auto set = co_await set_policy(record.source, "Delete"); !set) co_return set;
+      if (auto set = co_await set_policy(**source, "Delete"); !set) co_return set;
       if (auto gone = co_await wait_until_gone(kinds::volumes, {"", record.source}); !gone) co_return gone;
     }
     // With it the record of this move goes.
@@ -487,15 +556,24 @@ class Mover {
       if (auto gone = co_await remove_carriers(); !gone) co_return std::unexpected(std::move(gone.error()));
       if (auto given = co_await give(record, record.source, record.former_node); !given)
         co_return std::unexpected(std::move(given.error()));
+      // First the record: what is left behind it is a volume that nobody has.
+      if (auto forgotten = co_await forget(copy); !forgotten) co_return std::unexpected(std::move(forgotten.error()));
       if (auto removed = co_await remove_volume(record.source); !removed)
         co_return std::unexpected(std::move(removed.error()));
+      co_return false;
     } else if (auto set = co_await set_policy(record.source, record.policy); !set) {
       co_return std::unexpected(std::move(set.error()));
     }
-    // The next one copies anew.
-    if (auto noted = co_await note(copy, json::object{{annotations::move_record, nullptr}}); !noted)
-      co_return std::unexpected(std::move(noted.error()));
+    if (auto forgotten = co_await forget(copy); !forgotten) co_return std::unexpected(std::move(forgotten.error()));
     co_return false;
+  }
+
+  /// The next move copies anew, and the copy goes with its claim.
+  Answer forget(std::string copy) {
+    const json::object nothing{{annotations::move_record, nullptr}, {annotations::given_to, nullptr}};
+    co_return co_await change(std::move(copy),
+                              json::object{{"metadata", json::object{{"annotations", nothing}}},
+                                           {"spec", json::object{{"persistentVolumeReclaimPolicy", "Delete"}}}});
   }
 
   Session& session_;

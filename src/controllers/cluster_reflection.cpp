@@ -51,7 +51,7 @@ ClusterReflection::ClusterReflection(const asio::any_io_executor& executor, kube
       log_(kube::Log("reflection").with("cluster", home_.name)) {
   for (const reflection::CustomResource& resource : context.settings.custom_resources)
     custom_names_.push_back(resource.name());
-  provider_.statuses.join(home_.name, [this](const std::string& ns) {
+  source_ = provider_.statuses.join(home_.name, [this](const std::string& ns) {
     for (const Reflecting& each : reflectors_) each.reflector->gather_anew(ns);
   });
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) add_kind(*kind);
@@ -63,7 +63,7 @@ ClusterReflection::ClusterReflection(const asio::any_io_executor& executor, kube
   read_rules();
 }
 
-ClusterReflection::~ClusterReflection() { provider_.statuses.leave(home_.name); }
+ClusterReflection::~ClusterReflection() { provider_.statuses.leave(source_); }
 
 ClusterReflection::Reflecting& ClusterReflection::add_kind(const reflection::ReflectedKind& kind) {
   auto reflector = std::make_unique<reflector::Reflector>(
@@ -76,7 +76,7 @@ ClusterReflection::Reflecting& ClusterReflection::add_kind(const reflection::Ref
           .clock = context_.clock,
           .random = context_.random,
           .metrics = context_.metrics,
-          .brings_home = [this](const std::string& ns) { return provider_.statuses.is_source(ns, home_.name); },
+          .brings_home = [this](const std::string& ns) { return provider_.statuses.is_source(ns, source_); },
           .home_write = [this] { return provider_.home_writes.take(); }});
   reflector->set_references_known([this] { return references_.has_synced(); });
   reflector->on_references([this, &kind](const std::string& ns, const std::string& name, auto secrets) {
@@ -236,6 +236,8 @@ void ClusterReflection::tell_differences(const kube::Object& decides) {
     auto own = rules_of(node);
     if (!own) continue;
     const auto told = differing_.find(key);
+    // What nobody follows is no difference.
+    own->policies.not_followed = rules_->policies.not_followed;
     if (*own == *rules_) {
       if (told != differing_.end()) differing_.erase(told);
       continue;
@@ -293,7 +295,7 @@ void ClusterReflection::reflect_mapped() {
     log_.info("namespace is reflected no longer", {{"namespace", known->first}, {"twin", known->second}});
     for (const Reflecting& each : reflectors_) each.reflector->stop_namespace(known->first);
     copy_events_.stop_namespace(known->first);
-    provider_.statuses.remove(known->first, home_.name);
+    provider_.statuses.remove(known->first, source_);
     known = reflected_.erase(known);
   }
   if (!reflects) return;
@@ -306,7 +308,7 @@ void ClusterReflection::reflect_mapped() {
     for (const Reflecting& each : reflectors_)
       if (each.is_on) each.reflector->start_namespace(local, remote);
     copy_events_.start_namespace(local, remote);
-    provider_.statuses.add(local, home_.name);
+    provider_.statuses.add(local, source_);
     reflected_[local] = remote;
     tell_references(local);
   }

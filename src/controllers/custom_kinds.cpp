@@ -16,8 +16,8 @@ constexpr kube::Duration patience = 10s;
 constexpr std::size_t max_document = 1 << 20;
 /// So many versions are named, and in so many twins rights are asked for.
 constexpr std::size_t most_named = 4, most_asked = 10;
-/// Between two looks: while something is missing, and while nothing is.
-constexpr kube::Duration missing_pause = 10s, found_pause = 5min;
+/// Between two looks: while a kind is missing, while something of it is, and while nothing is.
+constexpr kube::Duration missing_pause = 10s, partial_pause = 30s, found_pause = 5min;
 
 std::string joined(const std::vector<std::string>& versions) {
   std::string out;
@@ -49,7 +49,8 @@ asio::awaitable<void> CustomKinds::run() {
       if (context_.clock.now() < next) continue;
       auto found = co_await look(resource);
       const bool is_well = found && found->trouble.empty() && found->is_sure;
-      next = context_.clock.now() + (is_well ? found_pause : missing_pause);
+      const bool is_there = found && found->kind && found->is_sure;
+      next = context_.clock.now() + (is_well ? found_pause : is_there ? partial_pause : missing_pause);
       if (!found) continue;
       const auto [known, is_new] = findings_.try_emplace(resource.name());
       if (!is_new && known->second == *found) continue;
@@ -142,9 +143,10 @@ asio::awaitable<std::optional<CustomKinds::Finding>> CustomKinds::look(reflectio
   served.brings_status = resource.brings_status && local->has_status;
   Finding found{.kind = &reflection::custom_kind(served, version, local->kind), .trouble = {}};
   const std::vector<std::string> twins = twins_();
-  found.is_sure = !twins.empty();
+  found.is_sure = false;
   for (const std::string& twin : std::span(twins).first(std::min(twins.size(), most_asked))) {
     const auto listed = co_await provider_.list(probed, twin, one);
+    found.is_sure = found.is_sure || listed || listed.error().is_forbidden();
     if (listed || !listed.error().is_forbidden()) continue;
     found.trouble = peer + " gives no right to it in namespace " + twin +
                     ": its administrator names a ClusterRole in clusterRoles of this cluster's policy there";

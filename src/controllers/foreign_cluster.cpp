@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "known.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/wire/kubeconfig.hpp"
 #include "liqo/api/identity.hpp"
@@ -103,6 +104,8 @@ asio::awaitable<Outcome> ForeignClusterController::create(std::string cluster) {
 
 asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work) {
   const std::string cluster = work.object.name;
+  // What a network module has said would be taken for nobody's while it is not known whether there is one.
+  if (!is_known_or_forbidden(*configurations_.objects)) co_return Outcome::again_after(500ms);
   // The completion of the caches brings every peer back here.
   const auto tenants = objects_of(tenants_, cluster);
   auto identities = objects_of(identities_, cluster);

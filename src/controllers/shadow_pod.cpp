@@ -24,6 +24,8 @@ constexpr kube::Duration unseen_time = 5s;
 constexpr kube::Duration tell_interval = 30s;
 /// A share of what is granted follows the pods that need it within moments: only who waits longer is told.
 constexpr kube::Duration share_patience = 3s, counting_patience = 30s;
+/// How often it is told that a pod finds no room there.
+constexpr kube::Duration told_short_pause = 1min;
 constexpr kube::Duration cache_pause = 200ms;
 /// So many are tried when something has ended, which makes room for some.
 constexpr std::size_t woken_by_an_end = 32;
@@ -174,6 +176,11 @@ asio::awaitable<Outcome> ShadowPodController::take_refusal(kube::Object shadow, 
     Memory& memory = memory_[key];
     if (!memory.waits_since) memory.waits_since = context_.clock.now();
     if (context_.clock.now() - *memory.waits_since < share_patience) co_return Outcome::again_after(share_patience);
+    // Its figures change all the time, and each would be another Event.
+    const kube::TimePoint now = context_.clock.now();
+    const bool was_told = memory.told_short && now - *memory.told_short < told_short_pause;
+    if (was_told) co_return Outcome::retry(std::move(failure));
+    memory.told_short = now;
   }
   if (failure.is_permanent()) {
     context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, failure.text());

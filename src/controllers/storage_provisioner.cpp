@@ -391,7 +391,8 @@ asio::awaitable<Outcome> StorageProvisioner::take_volume(kube::Object claim) {
       guarded_patch(claim, json::object{{"metadata", json::object{{"annotations", std::move(notes)}}}}));
   if (!noted) co_return Outcome::retry(std::move(noted.error()));
   claims_->observe(*noted);
-  co_return co_await create_volume(std::move(*noted), std::move(*backing), *site);
+  // Who gives it to the claim says what becomes of it later: until then it stays, whatever becomes of the claim.
+  co_return co_await create_volume(std::move(*noted), std::move(*backing), *site, "Retain");
 }
 
 asio::awaitable<kube::Result<bool>> StorageProvisioner::hold(kube::Object claim, const Site& site) {
@@ -421,7 +422,8 @@ asio::awaitable<kube::Result<bool>> StorageProvisioner::hold(kube::Object claim,
   co_return is_held;
 }
 
-asio::awaitable<Outcome> StorageProvisioner::create_volume(kube::Object claim, kube::Object backing, Site& site) {
+asio::awaitable<Outcome> StorageProvisioner::create_volume(kube::Object claim, kube::Object backing, Site& site,
+                                                           std::string policy) {
   const auto storage_class = classes_->find({"", context_.settings.storage_class});
   if (!storage_class) co_return Outcome::again_after(later);
   std::optional<kube::Object> real;
@@ -432,8 +434,9 @@ asio::awaitable<Outcome> StorageProvisioner::create_volume(kube::Object claim, k
     real = std::move(*found);
   }
   const storage::Backing recorded{.cluster = site.cluster, .key = site.key, .uid = std::string(backing.uid())};
-  auto created = co_await context_.home.api().create(
-      kinds::volumes, storage::forge_volume(claim, *storage_class, recorded, backing, real ? &*real : nullptr));
+  kube::Object volume = storage::forge_volume(claim, *storage_class, recorded, backing, real ? &*real : nullptr);
+  if (!policy.empty()) volume.mutable_spec()["persistentVolumeReclaimPolicy"] = policy;
+  auto created = co_await context_.home.api().create(kinds::volumes, volume);
   if (!created) {
     if (created.error().is_permanent())
       context_.events.warning(claim, kinds::claims, reasons::provisioning_failed, created.error().text());

@@ -364,9 +364,11 @@ bool TwinPodBounds::is_recounted(const kube::Object& quota, const std::set<std::
     return false;
   }
   const kube::TimePoint now = context_.clock.now();
-  const auto [since, is_new] = uncounted_.try_emplace(twin, now);
-  if (is_new || now - since->second < retry_interval) return false;
-  since->second = now;
+  const auto [known, is_new] = uncounted_.try_emplace(twin, Uncounted{.at = now, .pause = retry_interval});
+  Uncounted& waits = known->second;
+  if (is_new || now - waits.at < waits.pause) return false;
+  // What is never counted is no definition of this cluster: Kubernetes looks by itself every five minutes.
+  waits = {.at = now, .pause = std::min<kube::Duration>(2 * waits.pause, 1h)};
   return true;
 }
 

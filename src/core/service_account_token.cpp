@@ -109,7 +109,9 @@ bool is_token_secret(const kube::Object& secret, const ClusterPair& clusters) {
 TokenPlan plan_tokens(const kube::Object* local_pod, const kube::Object* secret, const IssuedTokens& issued,
                       const ForgingContext& ctx, kube::WallTime now, bool is_mounted) {
   TokenPlan plan;
-  const bool ours = secret && is_token_secret(*secret, ctx.clusters);
+  // Somebody may have taken the label away by which it is known otherwise.
+  const bool ours = secret && (is_token_secret(*secret, ctx.clusters) ||
+                               (local_pod && is_reflected(*secret, ctx.clusters) && belongs_to(*secret, *local_pod)));
   const bool is_vetoed = local_pod && local_pod->annotation(annotations::api_server_support) == "disabled";
   const bool is_given =
       local_pod && !is_vetoed && (is_mounted || api_server_support_of(*local_pod, ctx) == ApiServerSupport::token_api);

@@ -327,7 +327,12 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
     if (const auto pause = waits_for_others(*ns)) co_return Outcome::again_after(*pause);
     ns->read_by.reset();
     for (auto read : {&Reflector::read_home, &Reflector::read_copies})
-      if (auto done = co_await (this->*read)(ns); !done) co_return Outcome::retry(std::move(done.error()));
+      if (auto done = co_await (this->*read)(ns); !done) {
+        // What nobody looks at has no other namespace wait.
+        ns->at_home.clear();
+        ns->there.clear();
+        co_return Outcome::retry(std::move(done.error()));
+      }
     if (!is_current(*ns)) co_return Outcome::done();
     ns->was_read = true;
     ns->late_at = context_.clock.now() + late_after;
@@ -596,6 +601,7 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
 
 asio::awaitable<Outcome> Reflector::trim(Shared ns, kube::Object local, kube::Object remote, std::string patch) {
   const kube::ObjectKey key = remote.key();
+  const std::uint64_t wishes = ns->wishes;
   auto trimmed = co_await context_.provider.patch(kind_.copies(), key, kube::PatchType::merge, std::move(patch),
                                                   {.field_manager = api::reflection_manager});
   if (!trimmed && trimmed.error().is_not_found()) co_return Outcome::again_after(0s);
@@ -607,6 +613,7 @@ asio::awaitable<Outcome> Reflector::trim(Shared ns, kube::Object local, kube::Ob
   }
   // What is added to each version that is written, as by a webhook, stays until somebody changes the copy again.
   ns->copies.settle(*trimmed, std::string(trimmed->annotation(api::annotations::reflected_digest)), version_of(local));
+  if (wishes != ns->wishes) ns->copies.doubt_source(key.name);
   ns->counters.reflected.add();
   co_return Outcome::done();
 }

@@ -236,7 +236,8 @@ inline constexpr std::string_view pod_addresses_unchecked = "PodAddressesUncheck
 /// does not get it ready.
 inline constexpr std::string_view offloaded_condition = "offloading.liqo.io/Offloaded";
 
-/// Condition of a virtual Node, where custom resources are configured: False with the reason that some are not reflected.
+/// Condition of a virtual Node, where custom resources are configured: False with the reason that some are not
+/// reflected.
 inline constexpr std::string_view custom_resources_condition = "offloading.liqo.io/CustomResources";
 
 /// Condition of a consumer's pod: False where it needs the API server of its home and nobody has said its address.

@@ -92,6 +92,7 @@ class ClusterReflection {
   OptionsTemplates templates_;
   SecretReferences references_;
   HomeEndpointWatch endpoints_;
+  StatusSources::Source source_;  ///< as which it brings statuses home
   CustomKinds custom_kinds_;
   std::vector<std::string> custom_names_;
   std::function<void()> custom_changed_;

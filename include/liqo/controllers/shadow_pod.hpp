@@ -39,6 +39,7 @@ class ShadowPodController final : public Runnable {
     std::optional<kube::TimePoint> told_at;  ///< when its ShadowPod was last told of a refusal
     /// Since when its Pod waits for the bounds of its twin.
     std::optional<kube::TimePoint> waits_since;
+    std::optional<kube::TimePoint> told_short;  ///< when it was told last that there is no room for it
   };
   /// What a twin's ResourceQuota for pods says.
   struct Bounds {

@@ -1,10 +1,12 @@
 // From which of several providers the status of custom resources comes home.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace liqo::controllers {
 
@@ -12,31 +14,36 @@ namespace liqo::controllers {
 /// the first provider by name: two that were brought home in turns would never agree. One thread.
 class StatusSources {
  public:
-  /// `changed` is called with a namespace of which the status comes from this provider from now on; must not suspend.
-  void join(const std::string& cluster, std::function<void(const std::string& ns)> changed) {
-    changed_[cluster] = std::move(changed);
+  /// One who reflects: the cluster, and which of those that have ever joined for it.
+  using Source = std::pair<std::string, std::uint64_t>;
+
+  /// `changed` is called with a namespace of which the status comes from this source from now on; must not suspend.
+  Source join(const std::string& cluster, std::function<void(const std::string& ns)> changed) {
+    Source source{cluster, ++joined_};
+    changed_[source] = std::move(changed);
+    return source;
   }
-  void leave(const std::string& cluster) {
-    changed_.erase(cluster);
-    for (auto entry = sources_.begin(); entry != sources_.end();) remove((entry++)->first, cluster);
+  void leave(const Source& source) {
+    changed_.erase(source);
+    for (auto entry = sources_.begin(); entry != sources_.end();) remove((entry++)->first, source);
   }
-  /// The provider reflects that namespace, or does no more.
-  void add(const std::string& ns, const std::string& cluster) {
-    if (sources_[ns].insert(cluster).second && is_source(ns, cluster) && sources_[ns].size() > 1) tell(ns);
+  /// The source reflects that namespace, or does no more.
+  void add(const std::string& ns, const Source& source) {
+    if (sources_[ns].insert(source).second && is_source(ns, source) && sources_[ns].size() > 1) tell(ns);
   }
-  void remove(std::string ns, const std::string& cluster) {
+  void remove(std::string ns, const Source& source) {
     const auto found = sources_.find(ns);
     if (found == sources_.end()) return;
-    const bool was_source = is_source(ns, cluster);
-    found->second.erase(cluster);
+    const bool was_source = is_source(ns, source);
+    found->second.erase(source);
     if (found->second.empty())
       sources_.erase(found);
     else if (was_source)
       tell(ns);
   }
-  bool is_source(const std::string& ns, const std::string& cluster) const {
+  bool is_source(const std::string& ns, const Source& source) const {
     const auto found = sources_.find(ns);
-    return found == sources_.end() || found->second.empty() || *found->second.begin() == cluster;
+    return found == sources_.end() || *found->second.begin() == source;
   }
 
  private:
@@ -44,8 +51,9 @@ class StatusSources {
     if (const auto source = changed_.find(*sources_.at(ns).begin()); source != changed_.end()) source->second(ns);
   }
 
-  std::map<std::string, std::set<std::string>> sources_;  ///< providers by namespace
-  std::map<std::string, std::function<void(const std::string&)>> changed_;
+  std::uint64_t joined_ = 0;
+  std::map<std::string, std::set<Source>> sources_;  ///< by namespace
+  std::map<Source, std::function<void(const std::string&)>> changed_;
 };
 
 }  // namespace liqo::controllers

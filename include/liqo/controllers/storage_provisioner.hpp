@@ -55,7 +55,9 @@ class StorageProvisioner final : public Runnable {
   asio::awaitable<kube::Outcome> take_volume(kube::Object claim);
   /// Puts our finalizer on the claim, and where it is begun; false where the claim has gone meanwhile, or goes.
   asio::awaitable<kube::Result<bool>> hold(kube::Object claim, const Site& site);
-  asio::awaitable<kube::Outcome> create_volume(kube::Object claim, kube::Object backing, Site& site);
+  /// `policy`: what becomes of the data when the claim goes; "" = as its class says.
+  asio::awaitable<kube::Outcome> create_volume(kube::Object claim, kube::Object backing, Site& site,
+                                               std::string policy = {});
   asio::awaitable<kube::Outcome> carry_out(kube::Object claim, kube::Object volume, const kube::Object* backing,
                                            core::storage::VolumePlan plan, Site& site);
   /// Whether the claim has its volume, of which the cache does not know yet.

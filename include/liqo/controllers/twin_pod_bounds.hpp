@@ -88,9 +88,13 @@ class TwinPodBounds final : public Runnable {
   std::map<std::string, Sum> sums_;  ///< by twin
   core::HeldByUser held_;
   std::map<std::string, core::Resources> last_used_;  ///< of twins that are leaving
-  std::map<std::string, kube::TimePoint> uncounted_;  ///< by twin: when it was reminded last
-  std::map<std::string, Look> looks_;                 ///< by ClusterRole
-  std::map<std::string, std::string> told_;           ///< by tenant namespace
+  struct Uncounted {
+    kube::TimePoint at{};    ///< when kube-controller-manager was reminded last
+    kube::Duration pause{};  ///< until it is again
+  };
+  std::map<std::string, Uncounted> uncounted_;  ///< by twin
+  std::map<std::string, Look> looks_;           ///< by ClusterRole
+  std::map<std::string, std::string> told_;     ///< by tenant namespace
   /// RoleBindings that could not be made: when, and why.
   std::map<kube::ObjectKey, std::pair<kube::TimePoint, std::string>> refused_;
   kube::Controller controller_;

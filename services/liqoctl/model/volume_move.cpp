@@ -64,11 +64,13 @@ kube::Object claim_of_volume(const kube::Object& kept, std::string_view node, st
   return made;
 }
 
-std::vector<std::string> users_of(const std::vector<kube::Object>& pods, std::string_view claim) {
+std::vector<std::string> users_of(const std::vector<kube::Object>& pods, std::string_view claim,
+                                  std::span<const std::string> carriers) {
   std::vector<std::string> users;
   for (const kube::Object& pod : pods) {
     const std::string_view phase = string_at(pod.status(), {"phase"});
-    if (phase == "Succeeded" || phase == "Failed" || pod.label(component) == carries) continue;
+    if (phase == "Succeeded" || phase == "Failed" || std::ranges::find(carriers, pod.name()) != carriers.end())
+      continue;
     if (std::ranges::any_of(kube::array_at(pod.spec(), {"volumes"}), [&](const json::value& volume) {
           return string_at(volume, {"persistentVolumeClaim", "claimName"}) == claim ||
                  (kube::find(volume, {"ephemeral"}) &&

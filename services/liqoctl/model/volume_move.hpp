@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ kube::Object temporary_claim(const kube::Object& claim, std::string_view node);
 /// `kept` once more, as the owner of `volume`; its pods run where `node` is.
 kube::Object claim_of_volume(const kube::Object& kept, std::string_view node, std::string_view volume);
 
-/// The pods that use the claim, but for those that carry its data and those that have finished.
-std::vector<std::string> users_of(const std::vector<kube::Object>& pods, std::string_view claim);
+/// The pods that use the claim, but for those of these names, which carry its data, and those that have finished.
+std::vector<std::string> users_of(const std::vector<kube::Object>& pods, std::string_view claim,
+                                  std::span<const std::string> carriers = {});
 
 struct CarrierRequest {
   kube::ObjectKey key;

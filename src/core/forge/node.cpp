@@ -54,8 +54,12 @@ ProviderHealth::Network network_state(const kube::Object* foreign_cluster) {
   if (!kube::bool_at(foreign_cluster->tree(), {"status", "modules", "networking", "enabled"}))
     return Network::unchecked;
   for (const json::value& condition : kube::array_at(module, {"conditions"}))
-    if (kube::string_at(condition, {"type"}) == "NetworkConnectionStatus")
-      return kube::string_at(condition, {"status"}) == "Established" ? Network::up : Network::down;
+    if (kube::string_at(condition, {"type"}) == "NetworkConnectionStatus") {
+      const std::string_view says = kube::string_at(condition, {"status"});
+      // "None" is what stands there where nobody has said anything.
+      if (says.empty() || says == "None") return Network::unchecked;
+      return says == "Established" ? Network::up : Network::down;
+    }
   return Network::unchecked;
 }
 

@@ -75,6 +75,11 @@ RoleVerdict judge_tenant_role(const kube::Object& role) {
       return verdict;
     }
   }
+  for (const std::string& kind : verdict.writable)
+    if (!is_label_key("count/" + kind)) {
+      verdict.refusal = "it names " + in_quotes(kind) + ", which no ResourceQuota can count";
+      return verdict;
+    }
   if (verdict.writable.size() > most_kinds)
     verdict.refusal = "it lets write more than " + std::to_string(most_kinds) + " kinds";
   return verdict;

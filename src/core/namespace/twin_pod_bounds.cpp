@@ -8,6 +8,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
+#include "liqo/core/mapping/names.hpp"
 #include "liqo/core/quota/demand.hpp"
 
 namespace liqo::core {
@@ -44,14 +45,21 @@ Units floor_of(const Resources& resources, const std::string& name) {
   return quantity(name, up) > granted ? up - 1 : up;
 }
 
+/// Of more resources that are granted the others are not bounded: an object with more names than are read of one would
+/// be taken for one without any.
+constexpr std::size_t most_bounded = 64;
+
 /// The name that ResourceQuotas have for a resource that pods request; "" where they count it in no way.
 std::string quota_name(std::string_view resource) {
   if (resource == "pods") return "pods";
   const bool is_extended = resource.contains('/') && !resource.starts_with("kubernetes.io/") &&
                            !resource.substr(0, resource.find('/')).ends_with(".kubernetes.io");
   if (resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" ||
-      resource.starts_with("hugepages-") || is_extended)
-    return std::string(requests_prefix) + std::string(resource);
+      resource.starts_with("hugepages-") || is_extended) {
+    // With the prefix it may be a name that no ResourceQuota can have, which would be refused as a whole.
+    std::string name = std::string(requests_prefix) + std::string(resource);
+    return is_label_key(name) ? name : "";
+  }
   return "";
 }
 
@@ -215,7 +223,9 @@ Resources granted_to_twins(std::span<const kube::Object> quotas, const HeldByUse
         most_of_it = std::min(most_of_it, holds == held.end() ? kube::Quantity() : amount(holds->second, name));
     }
     for (const auto& [resource, most_of_it] : *amounts)
-      if (const std::string name = quota_name(resource); !name.empty()) granted[name] += most_of_it;
+      if (const std::string name = quota_name(resource);
+          !name.empty() && (granted.contains(name) || granted.size() < most_bounded))
+        granted[name] += most_of_it;
   }
   if (all_hard)
     for (std::string_view resource : {"cpu", "memory"})

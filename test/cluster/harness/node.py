@@ -53,7 +53,7 @@ class Node:
         wait_for(lambda: self._ctr("version"), 60, f"containerd of {self.cluster.name}")
         self.give(settings.images())
         self.start_kubelet()
-        wait_for(self.ready, 60, f"node {self.name} to be ready")
+        wait_for(self.ready, 120, f"node {self.name} to be ready")
 
     def give(self, archive: Path) -> None:
         """Imports an image, as docs/image.md says for containerd: there is no registry."""

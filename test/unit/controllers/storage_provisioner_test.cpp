@@ -338,6 +338,10 @@ TEST_CASE_FIXTURE(Volumes, "a claim takes the volume that is given to it, with i
     pass(30s);
     bind_at_home("data");
     CHECK(remote("data").has_value());
+    // It stays, whatever its class says, until whoever gave it away says what becomes of it.
+    CHECK(kube::string_at(volume(made)->spec(), {"persistentVolumeReclaimPolicy"}) == "Retain");
+    change(kinds::volumes, {"", core::storage::volume_name(made)}, "",
+           [](json::object& next) { kube::ensure_object(next, "spec")["persistentVolumeReclaimPolicy"] = "Delete"; });
     release(made);
     CHECK(reaches([&] { return !volume(made) && !remote("data"); }));
   }

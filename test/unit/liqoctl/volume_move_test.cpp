@@ -69,7 +69,10 @@ TEST_CASE("pods that use a claim are all but those that have finished and those 
                          pod("another", "other", "Running"),
                          carrier,
                          own};
-  CHECK(model::users_of(pods, "data") == std::vector<std::string>{"waits", "runs"});
+  const std::vector<std::string> carriers{"liqo-move-data-from"};
+  CHECK(model::users_of(pods, "data", carriers) == std::vector<std::string>{"waits", "runs"});
+  // Its name makes it one, and no label that anybody may set.
+  CHECK(model::users_of(pods, "data").size() == 3);
   CHECK(model::users_of(pods, "web-data") == std::vector<std::string>{"web"});
 }
 
