@@ -33,6 +33,7 @@ ClusterReflection::ClusterReflection(const asio::any_io_executor& executor, kube
           provider.api, context,
           [this] {
             std::vector<std::string> twins;
+            twins.reserve(reflected_.size());
             for (const auto& [local, remote] : reflected_) twins.push_back(remote);
             return twins;
           },

@@ -121,6 +121,7 @@ Units aim(std::vector<Share>& shares, Units granted) {
   }
   // Not all that waits can run: those that need least, so that something does.
   std::vector<Share*> order;
+  order.reserve(shares.size());
   for (Share& share : shares) order.push_back(&share);
   std::ranges::sort(order, {}, [](const Share* share) { return std::tie(share->waiting, share->twin->twin); });
   Units left = granted - used;

@@ -55,6 +55,8 @@ struct TwoNodes : Offloading {
     start();
     REQUIRE(reaches([&] { return has(resources::nodes, {"", "other"}); }));
   }
+  // Before the lines go, which sessions may begin to use up to the end.
+  ~TwoNodes() { stop(); }
 
   Line& milan_line() { return lines["kubeconfig"]; }
   Line& other_line() { return lines["kubeconfig-other"]; }
