@@ -160,6 +160,15 @@ TEST_CASE("what is granted has the names of ResourceQuotas, and follows cordon a
   CHECK(said({quota("u", R"({"cpu": "2"})")}) == R"({"pods":"20k","requests.cpu":"2","requests.memory":"0"})");
   CHECK(said({quota("u", R"({"cpu": "1", "pods": "1"})", R"(, "limitsEnforcement": "Hard")")}) ==
         R"({"limits.cpu":"1","limits.memory":"0","pods":"1","requests.cpu":"1","requests.memory":"0"})");
+  // A name that a ResourceQuota cannot have would have the whole of it refused; of too many the rest is not bounded.
+  CHECK(said({quota("u", R"({"pods": "1", ")" + std::string(250, 'x') + R"(/gpu": "1"})")}) ==
+        R"({"pods":"1","requests.cpu":"0","requests.memory":"0"})");
+  std::vector<kube::Object> many;
+  for (int one = 0; one < 200; ++one)
+    many.push_back(quota("u", R"({"pods": "1", "example.org/gpu)" + std::to_string(one) + R"(": "1"})"));
+  const Resources bounded = granted_to_twins(many, {});
+  CHECK(bounded.size() == 64);
+  CHECK(bounded.at("pods").text() == "200");
   const HeldByUser held{{"u", amounts(R"({"cpu": "500m", "pods": "9"})")}};
   CHECK(said({quota("u", some, R"(, "cordoned": true)"), quota("v", R"({"pods": "1"})")}, held) ==
         R"({"pods":"6","requests.cpu":"500m","requests.example.org/gpu":"0","requests.memory":"0"})");
