@@ -1,17 +1,16 @@
 // The limit that liqod is measured against: the least that offloading can be. For each pod that is bound to the node
 // one POST of a Pod at the provider and one PATCH of the local pod's status; no cache, no queue, 64 pods in flight.
 #include <CLI/CLI.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <deque>
-#include <iostream>
 #include <unordered_set>
 
 #include "kube/async/task_group.hpp"
 #include "kube/client/api.hpp"
 #include "kube/net/http_client.hpp"
 #include "read_credentials.hpp"
+#include "run_to_end.hpp"
 
 namespace {
 
@@ -167,14 +166,5 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   asio::io_context io(1);
-  kube::Result<void> ended;
-  std::exception_ptr thrown;
-  asio::co_spawn(io, run(options), [&](std::exception_ptr exception, kube::Result<void> result) {
-    thrown = std::move(exception);
-    ended = std::move(result);
-  });
-  io.run();
-  if (!thrown && ended) return 0;
-  std::cerr << "bare_client: " << (thrown ? kube::async::describe(thrown) : ended.error().text()) << "\n";
-  return 1;
+  return liqo::bench::run_to_end("bare_client", io, run(options));
 }

@@ -1,15 +1,14 @@
 // The limit that reflection is measured against: the same objects in as many namespaces, each by one POST, 64 in
 // flight; nothing is read, compared or remembered. It also makes what is reflected at home.
 #include <CLI/CLI.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <iostream>
 
 #include "kube/async/task_group.hpp"
 #include "kube/client/api.hpp"
 #include "kube/net/http_client.hpp"
 #include "read_credentials.hpp"
+#include "run_to_end.hpp"
 
 namespace {
 
@@ -118,14 +117,5 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   asio::io_context io(1);
-  kube::Result<void> ended;
-  std::exception_ptr thrown;
-  asio::co_spawn(io, run(options), [&](std::exception_ptr exception, kube::Result<void> result) {
-    thrown = std::move(exception);
-    ended = std::move(result);
-  });
-  io.run();
-  if (!thrown && ended) return 0;
-  std::cerr << "bare_copies: " << (thrown ? kube::async::describe(thrown) : ended.error().text()) << "\n";
-  return 1;
+  return liqo::bench::run_to_end("bare_copies", io, run(options));
 }

@@ -22,7 +22,7 @@ class CustomKinds {
   struct Finding {
     const reflection::ReflectedKind* kind = nullptr;  ///< null: it is not reflected
     std::string trouble;                              ///< why, or what of it is not; a clause, "" = nothing
-    bool is_sure = true;  ///< false: there is no twin in which the rights could be asked for
+    bool is_sure = true;                              ///< false: no twin has answered what the rights are
     bool operator==(const Finding&) const = default;
   };
 

@@ -1,0 +1,30 @@
+// What the bare clients have in common: one coroutine, and what is said where it fails.
+#pragma once
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <exception>
+#include <iostream>
+#include <string_view>
+
+#include "kube/async/task_group.hpp"
+#include "kube/base/failure.hpp"
+
+namespace liqo::bench {
+
+/// Runs it on this thread; answers the exit code of the program of this name.
+inline int run_to_end(std::string_view program, boost::asio::io_context& io,
+                      boost::asio::awaitable<kube::Result<void>> work) {
+  kube::Result<void> ended;
+  std::exception_ptr thrown;
+  boost::asio::co_spawn(io, std::move(work), [&](std::exception_ptr exception, kube::Result<void> result) {
+    thrown = std::move(exception);
+    ended = std::move(result);
+  });
+  io.run();
+  if (!thrown && ended) return 0;
+  std::cerr << program << ": " << (thrown ? kube::async::describe(thrown) : ended.error().text()) << "\n";
+  return 1;
+}
+
+}  // namespace liqo::bench
