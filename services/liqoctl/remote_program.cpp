@@ -3,6 +3,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <memory>
 
+#include "kube/async/finally.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/client/remote_command.hpp"
@@ -108,17 +109,11 @@ using Body = asio::awaitable<Result<Answered>>;
 template <class Answered>
 Body<Answered> stopped_after(Cluster& cluster, kube::Deadline deadline, Running& one, Running* other,
                              Body<Answered> body) {
-  std::exception_ptr interrupted;
-  std::optional<Result<Answered>> answer;
-  try {
-    answer = co_await kube::async::with_deadline(cluster.clock(), std::move(body), deadline);
-  } catch (...) {
-    interrupted = std::current_exception();
-  }
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  co_await one.stop();
-  if (other) co_await other->stop();
-  if (interrupted) std::rethrow_exception(interrupted);
+  auto answer = co_await kube::async::finally(kube::async::with_deadline(cluster.clock(), std::move(body), deadline),
+                                              [&]() -> asio::awaitable<void> {
+                                                co_await one.stop();
+                                                if (other) co_await other->stop();
+                                              });
   if (!answer) co_return kube::fail(Errc::timeout, "it took longer than --timeout allows");
   co_return std::move(*answer);
 }

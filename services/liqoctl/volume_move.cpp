@@ -3,6 +3,7 @@
 #include <array>
 #include <boost/asio/this_coro.hpp>
 
+#include "kube/async/finally.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/storage/volume.hpp"
@@ -592,21 +593,12 @@ class Mover {
 
 asio::awaitable<Result<void>> move_volume(Session& session, Cluster& cluster, VolumeMove asked) {
   MoveLock lock(cluster, co_await asio::this_coro::executor, {cluster.ns(), model::move_name(asked.claim)});
-  std::exception_ptr interrupted;
-  Result<void> done;
-  try {
-    done = co_await lock.acquire();
-    if (done) {
-      Mover mover(session, cluster, lock, asked);
-      done = co_await mover.run();
-    }
-  } catch (...) {
-    interrupted = std::current_exception();
-  }
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  co_await lock.release();
-  if (interrupted) std::rethrow_exception(interrupted);
-  co_return done;
+  const auto moved = [&]() -> asio::awaitable<Result<void>> {
+    if (auto locked = co_await lock.acquire(); !locked) co_return locked;
+    Mover mover(session, cluster, lock, asked);
+    co_return co_await mover.run();
+  };
+  co_return co_await kube::async::finally(moved(), [&lock] { return lock.release(); });
 }
 
 }  // namespace liqoctl

@@ -214,13 +214,11 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
   std::optional<kube::LeaderElectionSettings> election;
   if (options_.leader_elect) election = {.lease = {settings.liqo_namespace, "liqod"}, .identity = options_.identity};
   process_ = std::make_unique<Process>(
-      executor_, liqo::controllers::ProcessContext{.home = home_,
-                                                   .connect = connect_over_network(executor_, clock_, metrics_),
-                                                   .clock = clock_,
-                                                   .random = random_,
-                                                   .metrics = metrics_,
-                                                   .settings = settings,
-                                                   .election = std::move(election)});
+      liqo::controllers::ProcessContext{.environment = {executor_, clock_, random_, metrics_},
+                                        .home = home_,
+                                        .connect = connect_over_network(executor_, clock_, metrics_),
+                                        .settings = settings,
+                                        .election = std::move(election)});
   kubelet_ = make_kubelet(executor_, *process_, clock_, random_, metrics_, options_);
   if (auto port = kubelet_->listen(); !port) {
     failure_ = std::move(port.error());

@@ -61,9 +61,9 @@ Webhooks make_webhooks(const boost::asio::any_io_executor& executor, liqo::contr
   if (options.webhook_port == 0) return {};
   Webhooks made;
   if (options.settings.enforce_resources) {
-    made.ledger = std::make_unique<liqo::controllers::QuotaLedger>(executor, process.context(), process.open_api(),
-                                                                   options.ledger);
-    made.display = std::make_unique<liqo::controllers::QuotaDisplay>(executor, process.context(), *made.ledger);
+    made.ledger =
+        std::make_unique<liqo::controllers::QuotaLedger>(process.context(), process.open_api(), options.ledger);
+    made.display = std::make_unique<liqo::controllers::QuotaDisplay>(process.context(), *made.ledger);
     made.metrics = std::make_unique<liqo::controllers::QuotaMetrics>(process.context(), *made.ledger);
     made.gate = std::make_unique<LedgerGate>(*made.ledger);
     made.callers = std::make_unique<liqo::webhook::Callers>(executor, process.open_api(), clock, metrics);

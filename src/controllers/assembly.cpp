@@ -22,37 +22,36 @@
 
 namespace liqo::controllers {
 
-std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_executor& executor, Context context,
-                                                        const ConnectProvider& connect) {
+std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const ConnectProvider& connect) {
   std::vector<std::unique_ptr<Runnable>> made;
-  made.push_back(std::make_unique<ShadowPodController>(executor, context));
-  made.push_back(std::make_unique<ShadowEndpointSliceController>(executor, context));
-  if (context.settings.node_failures) made.push_back(std::make_unique<NodeFailureController>(executor, context));
-  made.push_back(std::make_unique<UnaccountedPods>(executor, context));
-  made.push_back(std::make_unique<OutgoingNamespaceMapController>(executor, context));
-  made.push_back(std::make_unique<NamespaceOffloadingController>(executor, context));
-  made.push_back(std::make_unique<NamespaceMapController>(executor, context));
-  made.push_back(std::make_unique<TwinPodBounds>(executor, context));
-  made.push_back(std::make_unique<PodStatusController>(executor, context));
+  made.push_back(std::make_unique<ShadowPodController>(context));
+  made.push_back(std::make_unique<ShadowEndpointSliceController>(context));
+  if (context.settings.node_failures) made.push_back(std::make_unique<NodeFailureController>(context));
+  made.push_back(std::make_unique<UnaccountedPods>(context));
+  made.push_back(std::make_unique<OutgoingNamespaceMapController>(context));
+  made.push_back(std::make_unique<NamespaceOffloadingController>(context));
+  made.push_back(std::make_unique<NamespaceMapController>(context));
+  made.push_back(std::make_unique<TwinPodBounds>(context));
+  made.push_back(std::make_unique<PodStatusController>(context));
   // Peers; the others go by these two.
-  auto keys = std::make_unique<ClusterKeys>(executor, context);
-  auto namespaces = std::make_unique<TenantNamespaces>(executor, context);
-  auto replicator = std::make_unique<Replicator>(executor, connect, *namespaces, context);
+  auto keys = std::make_unique<ClusterKeys>(context);
+  auto namespaces = std::make_unique<TenantNamespaces>(context);
+  auto replicator = std::make_unique<Replicator>(connect, *namespaces, context);
   Replicator& replication = *replicator;
   made.push_back(std::move(replicator));
-  made.push_back(std::make_unique<ForeignClusterController>(executor, context, replication));
-  made.push_back(std::make_unique<NonceController>(executor, *namespaces, *keys, context));
-  made.push_back(std::make_unique<TenantController>(executor, *namespaces, context));
-  made.push_back(std::make_unique<RemoteRenewer>(executor, *namespaces, context));
-  made.push_back(std::make_unique<IdentityController>(executor, *namespaces, *keys, context));
-  made.push_back(std::make_unique<IdentityCreator>(executor, *namespaces, context));
-  made.push_back(std::make_unique<LocalRenewer>(executor, *namespaces, *keys, context));
+  made.push_back(std::make_unique<ForeignClusterController>(context, replication));
+  made.push_back(std::make_unique<NonceController>(*namespaces, *keys, context));
+  made.push_back(std::make_unique<TenantController>(*namespaces, context));
+  made.push_back(std::make_unique<RemoteRenewer>(*namespaces, context));
+  made.push_back(std::make_unique<IdentityController>(*namespaces, *keys, context));
+  made.push_back(std::make_unique<IdentityCreator>(*namespaces, context));
+  made.push_back(std::make_unique<LocalRenewer>(*namespaces, *keys, context));
 
   // Slices, from the request to the Quota and the VirtualNode.
-  made.push_back(std::make_unique<LocalResourceSliceController>(executor, *namespaces, *keys, context));
-  made.push_back(std::make_unique<RemoteResourceSliceController>(executor, *namespaces, context));
-  made.push_back(std::make_unique<QuotaController>(executor, *namespaces, context));
-  made.push_back(std::make_unique<VirtualNodeCreator>(executor, *namespaces, context));
+  made.push_back(std::make_unique<LocalResourceSliceController>(*namespaces, *keys, context));
+  made.push_back(std::make_unique<RemoteResourceSliceController>(*namespaces, context));
+  made.push_back(std::make_unique<QuotaController>(*namespaces, context));
+  made.push_back(std::make_unique<VirtualNodeCreator>(*namespaces, context));
 
   made.push_back(std::move(keys));
   made.push_back(std::move(namespaces));

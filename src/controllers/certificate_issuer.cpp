@@ -72,10 +72,7 @@ kube::Result<std::string> CertificateIssuer::api_server() const {
   std::vector<kube::Object> nodes;
   for (const kube::InformerHandle& labelled : control_plane_nodes_) {
     if (!labelled->has_synced()) return kube::fail(kube::Errc::missing, "the control-plane nodes are not known yet");
-    std::vector<kube::ObjectKey> keys = labelled->store().keys();
-    std::ranges::sort(keys);
-    for (const kube::ObjectKey& key : keys)
-      if (auto node = labelled->find(key)) nodes.push_back(std::move(*node));
+    for (kube::Object& node : labelled->objects()) nodes.push_back(std::move(node));
     if (!nodes.empty()) break;
   }
   if (auto address = core::control_plane_address(nodes)) return core::api_server_url(*address + ":6443");

@@ -12,7 +12,7 @@ std::string named(std::string_view name) { return "metadata.name=" + std::string
 
 }  // namespace
 
-ClusterKeys::ClusterKeys(const asio::any_io_executor& executor, Context context)
+ClusterKeys::ClusterKeys(Context context)
     : context_(std::move(context)),
       secrets_(context_.home.acquire({.resource = kube::resources::secrets,
                                       .ns = context_.settings.liqo_namespace,
@@ -20,8 +20,7 @@ ClusterKeys::ClusterKeys(const asio::any_io_executor& executor, Context context)
       config_maps_(context_.home.acquire({.resource = kube::resources::config_maps,
                                           .ns = context_.settings.liqo_namespace,
                                           .selection = {.field_selector = named(core::cluster_id_config_map)}})),
-      controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "cluster-keys", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "cluster-keys", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   // Their names, whether they are there or not.
   const auto look = [this](std::string_view name) {

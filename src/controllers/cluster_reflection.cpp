@@ -14,10 +14,8 @@ constexpr kube::Duration tell_again_after = std::chrono::minutes(10);
 
 }  // namespace
 
-ClusterReflection::ClusterReflection(const asio::any_io_executor& executor, kube::ObjectKey home, Provider provider,
-                                     Context context)
-    : executor_(executor),
-      home_(std::move(home)),
+ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Context context)
+    : home_(std::move(home)),
       provider_(provider),
       context_(context),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
@@ -38,8 +36,7 @@ ClusterReflection::ClusterReflection(const asio::any_io_executor& executor, kube
             return twins;
           },
           [this] { take_custom_kinds(); }),
-      copy_events_(executor,
-                   {.provider = provider.api,
+      copy_events_({.provider = provider.api,
                     .cluster = home_.name,
                     .has_copies =
                         [this](const std::string& local) {
@@ -68,7 +65,7 @@ ClusterReflection::~ClusterReflection() { provider_.statuses.leave(source_); }
 
 ClusterReflection::Reflecting& ClusterReflection::add_kind(const reflection::ReflectedKind& kind) {
   auto reflector = std::make_unique<reflector::Reflector>(
-      executor_, kind, reflection::SelectionPolicy::allow_list, forging_of(nullptr),
+      context_.executor, kind, reflection::SelectionPolicy::allow_list, forging_of(nullptr),
       reflector::ReflectorContext{
           .home = context_.home,
           .provider = provider_.api,

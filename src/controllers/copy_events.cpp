@@ -26,11 +26,11 @@ constexpr const char* selector = "type=Warning,involvedObject.kind!=Pod,involved
 
 }  // namespace
 
-CopyEvents::CopyEvents(const asio::any_io_executor& executor, Source source, Context context)
+CopyEvents::CopyEvents(Source source, Context context)
     : source_(std::move(source)),
       context_(context),
       controller_(
-          executor, context.clock, context.random, context.metrics,
+          context,
           {.name = "copy-events", .limits = {.workers = 8, .workers_per_group = 1}, .fill = [this] { begin(); }},
           [this](kube::WorkKey key) { return look(std::move(key)); }),
       log_(kube::Log("reflection").with("cluster", source_.cluster)) {}

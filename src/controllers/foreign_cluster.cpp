@@ -4,6 +4,7 @@
 
 #include "known.hpp"
 #include "kube/base/base64.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "kube/wire/kubeconfig.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
@@ -26,8 +27,7 @@ bool by_age(const kube::Object& a, const kube::Object& b) {
 
 }  // namespace
 
-ForeignClusterController::ForeignClusterController(const asio::any_io_executor& executor, Context context,
-                                                   Replicator& replicator)
+ForeignClusterController::ForeignClusterController(Context context, Replicator& replicator)
     : context_(context),
       replicator_(replicator),
       foreign_clusters_{.objects = context.home.acquire({.resource = api::kinds::foreign_clusters}), .in_spec = true},
@@ -39,8 +39,7 @@ ForeignClusterController::ForeignClusterController(const asio::any_io_executor& 
                                        .selection = {.label_selector = std::string(api::labels::type) + "=" +
                                                                        std::string(api::labels::type_virtual_node)}})},
       configurations_{.objects = context.home.acquire({.resource = api::kinds::configurations}), .required = false},
-      controller_(executor, context.clock, context.random, context.metrics,
-                  {.name = "foreigncluster", .ready = [this] { return has_synced(); }},
+      controller_(context, {.name = "foreigncluster", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("foreigncluster") {
   for (Source* source : {&foreign_clusters_, &tenants_, &identities_, &virtual_nodes_, &nodes_, &configurations_})
@@ -62,13 +61,9 @@ std::string ForeignClusterController::cluster_of(const Source& source, const kub
 
 void ForeignClusterController::watch(Source& source) {
   source.objects.subscribe(
-      [this, &source](const kube::ObjectKey& key) {
-        if (const auto object = source.objects->find(key)) {
-          enqueue(cluster_of(source, *object));
-        } else {
-          // Whose it was is not known any more.
-          enqueue_all();
-        }
+      [this, &source](const kube::Change& change) {
+        for (const kube::Object* object : {change.now, change.previous()})
+          if (object) enqueue(cluster_of(source, *object));
       },
       [this] { enqueue_all(); });
 }
@@ -80,15 +75,13 @@ void ForeignClusterController::enqueue(const std::string& cluster) {
 
 void ForeignClusterController::enqueue_all() {
   for (const Source* source : {&foreign_clusters_, &tenants_, &identities_, &virtual_nodes_, &configurations_})
-    for (const kube::ObjectKey& key : source->objects->store().keys())
-      if (const auto object = source->objects->find(key)) enqueue(cluster_of(*source, *object));
+    for (const kube::Object& object : source->objects->objects()) enqueue(cluster_of(*source, object));
 }
 
 std::vector<kube::Object> ForeignClusterController::objects_of(const Source& source, std::string_view cluster) const {
   std::vector<kube::Object> found;
-  for (const kube::ObjectKey& key : source.objects->store().keys())
-    if (auto object = source.objects->find(key); object && cluster_of(source, *object) == cluster)
-      found.push_back(std::move(*object));
+  for (kube::Object& object : source.objects->objects())
+    if (cluster_of(source, object) == cluster) found.push_back(std::move(object));
   std::ranges::sort(found, by_age);
   return found;
 }
@@ -148,11 +141,9 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
   }
   // The Go version holds what it probes; our probes end by themselves.
   if (const auto patch = core::finalizer_patch(object, api::finalizers::api_server_checker, false)) {
-    auto patched = co_await context_.home.api().patch(api::kinds::foreign_clusters, object.key(),
-                                                      kube::PatchType::merge, kube::json::serialize(*patch));
-    if (!patched && !patched.error().is_not_found())
-      co_return Outcome::retry(std::move(patched.error()).in("releasing the ForeignCluster"));
-    if (patched && !patched->is_deleting()) foreign_clusters_.objects->observe(std::move(*patched));
+    auto patched = co_await kube::merge_patch(context_.home.api(), *foreign_clusters_.objects, object.key(),
+                                              kube::json::serialize(*patch), "releasing the ForeignCluster");
+    if (!patched) co_return Outcome::retry(std::move(patched.error()));
     co_return Outcome::again_after(0ms);
   }
   // What was told stands until somebody knows better: a process that has just started does not.

@@ -1,5 +1,6 @@
 #include "liqo/controllers/guarded_write.hpp"
 
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/core/authentication/forge.hpp"
 #include "liqo/core/replication.hpp"
 
@@ -24,13 +25,9 @@ asio::awaitable<kube::Result<void>> set_finalizer(kube::Api& api, kube::Informer
   if (wanted && live.is_deleting()) co_return kube::Result<void>();
   const auto patch = core::finalizer_patch(live, finalizer, wanted);
   if (!patch) co_return kube::Result<void>();
-  auto patched =
-      co_await api.patch(informer.scope().resource, live.key(), kube::PatchType::merge, json::serialize(*patch));
-  if (!patched && patched.error().is_not_found()) co_return kube::Result<void>();
-  if (!patched)
-    co_return kube::fail(std::move(patched.error()), wanted ? "adding the finalizer" : "removing the finalizer");
-  // Where the last finalizer of a deleted object went the object is gone, which the watch tells.
-  if (wanted || !patched->is_deleting()) informer.observe(std::move(*patched));
+  auto patched = co_await kube::merge_patch(api, informer, live.key(), json::serialize(*patch),
+                                            wanted ? "adding the finalizer" : "removing the finalizer");
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return kube::Result<void>();
 }
 

@@ -45,39 +45,35 @@ void HomeEndpointWatch::start() {
   ips_ = home_.acquire({.resource = api::kinds::ips});
   services_ = home_.acquire(reflector::headers_of(kube::resources::services));
   ips_->add_index(std::string(by_address), index_by_address);
-  nodes_.subscribe([this](const kube::ObjectKey& key) { take_node(key); });
-  ips_.subscribe([this](const kube::ObjectKey& key) { take_ip(key); });
-  services_.subscribe([this](const kube::ObjectKey& key) { take_service(key); });
-  for (const kube::ObjectKey& key : nodes_->store().keys()) take_node(key);
-  for (const kube::ObjectKey& key : ips_->store().keys()) take_ip(key);
-  for (const kube::ObjectKey& key : services_->store().keys()) take_service(key);
+  nodes_.follow([this](const kube::Change& node) { take_node(node); });
+  ips_.follow([this](const kube::Change& ip) { take_ip(ip); });
+  services_.follow([this](const kube::Change& service) { take_service(service); });
 }
 
-void HomeEndpointWatch::take_node(const kube::ObjectKey& key) {
-  const auto node = nodes_->find(key);
-  const std::string cluster(node ? node->label(api::labels::remote_cluster_id) : "");
-  const auto known = clusters_.find(key.name);
-  if ((known == clusters_.end() ? "" : known->second) == cluster) return;
+void HomeEndpointWatch::take_node(const kube::Change& node) {
+  const std::string cluster(node.now ? node.now->label(api::labels::remote_cluster_id) : "");
+  if (cluster_of(node.key.name) == cluster) return;
   if (cluster.empty())
-    clusters_.erase(key.name);
+    clusters_.erase(node.key.name);
   else
-    clusters_[key.name] = cluster;
+    clusters_[node.key.name] = cluster;
   changed_("");
 }
 
-void HomeEndpointWatch::take_service(const kube::ObjectKey& key) {
+void HomeEndpointWatch::take_service(const kube::Change& service) {
   std::optional<std::string> says;
-  if (const auto service = services_->find(key)) says = kube::json::serialize(service->annotations());
-  if (note(said_, key, std::move(says)) && concerns_(key.ns)) changed_(key.ns);
+  if (service.now) says = kube::json::serialize(service.now->annotations());
+  const std::string& ns = service.key.ns;
+  if (note(said_, service.key, std::move(says)) && concerns_(ns)) changed_(ns);
 }
 
-void HomeEndpointWatch::take_ip(const kube::ObjectKey& key) {
+void HomeEndpointWatch::take_ip(const kube::Change& ip) {
   std::optional<std::string> assigns;
-  if (const auto ip = ips_->find(key); ip && !kube::string_at(ip->status(), {"ip"}).empty())
-    assigns =
-        std::string(kube::string_at(ip->spec(), {"ip"})) + " " + std::string(kube::string_at(ip->status(), {"ip"}));
-  const bool is_other = note(assigned_, key, std::move(assigns));
-  if (is_other && concerns_(key.ns) && addresses_ && addresses_->has_network()) changed_(key.ns);
+  if (ip.now && !kube::string_at(ip.now->status(), {"ip"}).empty())
+    assigns = std::string(kube::string_at(ip.now->spec(), {"ip"})) + " " +
+              std::string(kube::string_at(ip.now->status(), {"ip"}));
+  const bool is_other = note(assigned_, ip.key, std::move(assigns));
+  if (is_other && concerns_(ip.key.ns) && addresses_ && addresses_->has_network()) changed_(ip.key.ns);
 }
 
 void HomeEndpointWatch::set_network(std::span<const kube::Object> configurations) {

@@ -1,5 +1,6 @@
 #include "liqo/controllers/identity.hpp"
 
+#include "kube/runtime/merge_patch.hpp"
 #include "kube/wire/kubeconfig.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/identity.hpp"
@@ -48,14 +49,12 @@ json::object missing_in(const kube::Object& live, const kube::Object& wanted) {
 
 }  // namespace
 
-IdentityController::IdentityController(const asio::any_io_executor& executor, TenantNamespaces& namespaces,
-                                       ClusterKeys& keys, Context context)
+IdentityController::IdentityController(TenantNamespaces& namespaces, ClusterKeys& keys, Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
       keys_(keys),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
-      controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "identity", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "identity", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   identities_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
                         [this] { enqueue_all(""); });
@@ -70,8 +69,7 @@ IdentityController::IdentityController(const asio::any_io_executor& executor, Te
 }
 
 void IdentityController::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : identities_->store().keys())
-    if (ns.empty() || key.ns == ns) controller_.enqueue({key.ns, key});
+  for (const kube::ObjectKey& key : identities_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 kube::Result<kube::Object> IdentityController::forge_secret(const kube::Object& identity) const {
@@ -170,11 +168,10 @@ asio::awaitable<kube::Result<void>> IdentityController::write_status(const kube:
   reference["name"] = secret;
   json::object changes;
   kube::ensure_object(changes, "status")["kubeconfigSecretRef"] = std::move(reference);
-  auto patched =
-      co_await context_.home.api().patch(api::kinds::identities, identity.key(), kube::PatchType::merge,
-                                         guarded_patch(identity, std::move(changes)), {.subresource = "status"});
-  if (!patched && !patched.error().is_not_found()) co_return std::unexpected(std::move(patched.error()));
-  if (patched) identities_->observe(std::move(*patched));
+  auto patched = co_await kube::merge_patch(context_.home.api(), *identities_, identity.key(),
+                                            guarded_patch(identity, std::move(changes)),
+                                            "naming the Secret of an Identity", {.subresource = "status"});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return kube::Result<void>();
 }
 

@@ -32,13 +32,12 @@ bool is_local_for(const kube::Object& slice, std::string_view peer) {
 
 }  // namespace
 
-IdentityCreator::IdentityCreator(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context)
+IdentityCreator::IdentityCreator(TenantNamespaces& namespaces, Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
-      controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "identity_creator", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "identity_creator", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
                     [this] { enqueue_all(""); });
@@ -56,8 +55,7 @@ IdentityCreator::IdentityCreator(const asio::any_io_executor& executor, TenantNa
 }
 
 void IdentityCreator::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : slices_->store().keys())
-    if (ns.empty() || key.ns == ns) controller_.enqueue({key.ns, key});
+  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {

@@ -31,15 +31,13 @@ kube::Result<std::string> wanted_request(const api::ResourceSlice& slice, const 
 
 }  // namespace
 
-LocalResourceSliceController::LocalResourceSliceController(const asio::any_io_executor& executor,
-                                                           TenantNamespaces& namespaces, ClusterKeys& keys,
+LocalResourceSliceController::LocalResourceSliceController(TenantNamespaces& namespaces, ClusterKeys& keys,
                                                            Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
       keys_(keys),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
-      controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "resourceslice_local", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "resourceslice_local", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
                     [this] { enqueue_all(""); });
@@ -50,8 +48,7 @@ LocalResourceSliceController::LocalResourceSliceController(const asio::any_io_ex
 }
 
 void LocalResourceSliceController::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : slices_->store().keys())
-    if (ns.empty() || key.ns == ns) controller_.enqueue({key.ns, key});
+  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey work) {

@@ -16,7 +16,7 @@ namespace annotations = api::annotations;
 namespace json = kube::json;
 namespace kinds = api::kinds;
 
-constexpr std::string_view by_map = "twin-of-map", by_consumer = "twin-of-consumer", by_namespace = "namespace";
+constexpr std::string_view by_map = "twin-of-map", by_consumer = "twin-of-consumer";
 constexpr std::size_t longest_failures = 1000;
 /// Kubernetes counts a new ResourceQuota within a second.
 constexpr kube::Duration counting_patience = std::chrono::seconds(30);
@@ -36,7 +36,7 @@ class OneMore {
 
 }  // namespace
 
-NamespaceMapController::NamespaceMapController(const asio::any_io_executor& executor, Context context)
+NamespaceMapController::NamespaceMapController(Context context)
     : context_(context),
       maps_(context.home.acquire({.resource = kinds::namespace_maps})),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
@@ -46,8 +46,7 @@ NamespaceMapController::NamespaceMapController(const asio::any_io_executor& exec
       bounds_(context_.home.acquire(
           {.resource = kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),
       grants_(context_.home.acquire({.resource = kinds::quotas})),
-      controller_(executor, context.clock, context.random, context.metrics,
-                  {.name = "namespacemap", .ready = [this] { return has_synced(); }},
+      controller_(context, {.name = "namespacemap", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   namespaces_->add_index(std::string(by_map), [](const kube::Object& object, std::vector<std::string>& out) {
     if (const auto id = object.annotation(annotations::managed_by_namespace_map); !id.empty()) out.emplace_back(id);
@@ -61,9 +60,10 @@ NamespaceMapController::NamespaceMapController(const asio::any_io_executor& exec
   };
   maps_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); }, synced);
   namespaces_.subscribe(
-      [this](const kube::ObjectKey& key) {
+      [this](const kube::Change& change) {
+        const kube::ObjectKey& key = change.key;
+        const kube::Object* object = change.now;
         if (const auto before = marked_.find(key.name); before != marked_.end()) enqueue_marked(before->second);
-        const auto object = namespaces_->find(key);
         const bool is_peer = object && object->has_label(labels::tenant_namespace);
         // Whose a name is depends on who is known.
         const std::string peer(is_peer ? object->label(labels::remote_cluster_id) : "");
@@ -81,12 +81,9 @@ NamespaceMapController::NamespaceMapController(const asio::any_io_executor& exec
         }
         // The origin and the Pod Security level of a consumer's twins are those of its tenant namespace.
         if (!is_peer) return;
-        for (const kube::ObjectKey& map : maps_->store().keys())
-          if (map.ns == key.name) enqueue(map);
+        for (const kube::ObjectKey& map : maps_->store().keys_in(key.name)) enqueue(map);
       },
       synced);
-  grants_->add_index(std::string(by_namespace),
-                     [](const kube::Object& quota, std::vector<std::string>& out) { out.emplace_back(quota.ns()); });
   bounds_.subscribe([this](const kube::ObjectKey& key) { see_bounds(key); }, synced);
   grants_.subscribe([this](const kube::ObjectKey& key) { see_grant(key); }, synced);
   bindings_.subscribe(
@@ -126,20 +123,17 @@ void NamespaceMapController::see_bounds(const kube::ObjectKey& key) {
     auto spent = core::spent_bounds(bounds_of(tenant), held.total, held.spent);
     if (spent == held.spent) continue;
     held.spent = std::move(spent);
-    for (const kube::ObjectKey& map : maps_->store().keys())
-      if (map.ns == tenant) enqueue(map);
+    for (const kube::ObjectKey& map : maps_->store().keys_in(tenant)) enqueue(map);
   }
   if (now.state.empty()) bounded_.erase(key);
 }
 
 void NamespaceMapController::see_grant(const kube::ObjectKey& key) {
   std::vector<kube::Object> grants;
-  for (const kube::ObjectKey& one : grants_->store().keys(by_namespace, key.ns))
-    if (auto quota = grants_->find(one)) grants.push_back(std::move(*quota));
+  for (kube::Object& quota : grants_->objects_in(key.ns)) grants.push_back(std::move(quota));
   const std::int64_t pods = core::counted_pods(grants);
   if (std::exchange(pods_[key.ns], pods) == pods) return;
-  for (const kube::ObjectKey& map : maps_->store().keys())
-    if (map.ns == key.ns) enqueue(map);
+  for (const kube::ObjectKey& map : maps_->store().keys_in(key.ns)) enqueue(map);
 }
 
 std::string NamespaceMapController::tenant_of(std::string_view consumer) const {

@@ -21,7 +21,7 @@ namespace json = kube::json;
 
 }  // namespace
 
-NamespaceOffloadingController::NamespaceOffloadingController(const asio::any_io_executor& executor, Context context)
+NamespaceOffloadingController::NamespaceOffloadingController(Context context)
     : context_(context),
       user_(context.home.api()),
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
@@ -34,8 +34,7 @@ NamespaceOffloadingController::NamespaceOffloadingController(const asio::any_io_
       bindings_(context.home.acquire({.resource = api::kinds::role_bindings,
                                       .selection = {.label_selector = std::string(api::labels::app_managed_by) + "=" +
                                                                       std::string(api::labels::app_managed_by_liqo)}})),
-      controller_(executor, context.clock, context.random, context.metrics,
-                  {.name = "namespaceoffloading", .ready = [this] { return has_synced(); }},
+      controller_(context, {.name = "namespaceoffloading", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto synced = [this] { enqueue_all(); };
   // Only what cluster selectors look at makes every namespace due: Nodes and VirtualNodes are written often.

@@ -21,35 +21,32 @@ void prune_node(kube::json::object& tree) {
 
 }  // namespace
 
-NodeFailureController::NodeFailureController(const asio::any_io_executor& executor, Context context)
+NodeFailureController::NodeFailureController(Context context)
     : context_(context),
       nodes_(context.home.acquire({.resource = kube::resources::nodes, .prune = prune_node})),
       pods_(context.home.acquire({.resource = kube::resources::pods,
                                   .selection = {.label_selector = std::string(api::labels::managed_by) + "=" +
                                                                   std::string(api::labels::managed_by_shadow_pod)}})),
-      controller_(executor, context.clock, context.random, context.metrics,
+      controller_(context,
                   {.name = "node_failure", .ready = [this] { return has_synced(); }, .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(); };
   // Nodes report every few seconds; what is being deleted on them is little.
   nodes_.subscribe([this](const kube::ObjectKey&) { enqueue_all(); }, all);
-  pods_.subscribe([this](const kube::ObjectKey& key) { pod_changed(key); },
-                  [this] {
-                    for (const kube::ObjectKey& key : pods_->store().keys()) pod_changed(key);
-                  });
+  pods_.follow([this](const kube::Change& pod) { pod_changed(pod); });
 }
 
 void NodeFailureController::enqueue_all() {
   for (const kube::ObjectKey& key : ending_) controller_.enqueue({key.ns, key});
 }
 
-void NodeFailureController::pod_changed(const kube::ObjectKey& key) {
-  if (const auto pod = pods_->find(key); !pod || !pod->is_deleting()) {
-    ending_.erase(key);
+void NodeFailureController::pod_changed(const kube::Change& pod) {
+  if (!pod.now || !pod.now->is_deleting()) {
+    ending_.erase(pod.key);
     return;
   }
-  ending_.insert(key);
-  controller_.enqueue({key.ns, key});
+  ending_.insert(pod.key);
+  controller_.enqueue({pod.key.ns, pod.key});
 }
 
 asio::awaitable<Outcome> NodeFailureController::reconcile(kube::WorkKey work) {

@@ -25,17 +25,14 @@ void NodePlatforms::set_watching(bool wanted) {
   }
   since_ = context_.clock.now();
   nodes_ = context_.home.acquire(scope_of_machines());
-  nodes_.subscribe([this](const kube::ObjectKey& key) { take(key); }, [this] { tell(); });
-  // Others may have this watch already.
-  for (const kube::ObjectKey& key : nodes_->store().keys()) take(key);
+  nodes_.follow([this](const kube::Change& node) { take(node); }, [this] { tell(); });
   tell();
 }
 
 bool NodePlatforms::is_coming() const { return nodes_ && !common_ && context_.clock.now() - since_ < patience; }
 
-void NodePlatforms::take(const kube::ObjectKey& key) {
-  const auto node = nodes_->find(key);
-  platforms_.set_node(key.name, node ? &*node : nullptr);
+void NodePlatforms::take(const kube::Change& node) {
+  platforms_.set_node(node.key.name, node.now);
   tell();
 }
 

@@ -15,13 +15,11 @@ namespace json = kube::json;
 
 }  // namespace
 
-NonceController::NonceController(const asio::any_io_executor& executor, TenantNamespaces& namespaces, ClusterKeys& keys,
-                                 Context context)
+NonceController::NonceController(TenantNamespaces& namespaces, ClusterKeys& keys, Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
       keys_(keys),
-      controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "nonce", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "nonce", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   namespaces_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
   keys_.subscribe([this] { enqueue({}); });

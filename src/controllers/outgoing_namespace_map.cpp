@@ -19,7 +19,7 @@ constexpr std::string_view by_cluster = "outgoing-map-cluster";
 
 }  // namespace
 
-OutgoingNamespaceMapController::OutgoingNamespaceMapController(const asio::any_io_executor& executor, Context context)
+OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
     : context_(context),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       nodes_(context.home.acquire(
@@ -27,8 +27,7 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(const asio::any_i
            .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
       maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
-      controller_(executor, context.clock, context.random, context.metrics,
-                  {.name = "outgoing-namespacemap", .ready = [this] { return has_synced(); }},
+      controller_(context, {.name = "outgoing-namespacemap", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   maps_->add_index(std::string(by_cluster), [](const kube::Object& map, std::vector<std::string>& out) {
     if (map.label(labels::replication) == "true") out.emplace_back(map.label(labels::replication_destination));

@@ -69,14 +69,10 @@ void OwnAddressWatch::start() {
 
 void OwnAddressWatch::watch(kube::InformerHandle& handle, const kube::InformerScope& scope, Read read) {
   handle = context_.home.acquire(scope);
-  const auto take = [this, &handle, read, kind = std::string(scope.resource.plural)](const kube::ObjectKey& key) {
-    const auto object = handle->find(key);
-    const auto change = all_.set(kind, key, read(object ? &*object : nullptr));
+  handle.follow([this, read, kind = std::string(scope.resource.plural)](const kube::Change& object) {
+    const auto change = all_.set(kind, object.key, read(object.now));
     if (!change.is_empty()) changed_(change);
-  };
-  handle.subscribe(take);
-  // Others may have this watch already.
-  for (const kube::ObjectKey& key : handle->store().keys()) take(key);
+  });
 }
 
 bool OwnAddressWatch::is_known() const {

@@ -31,8 +31,7 @@ std::string difference_digest(const kube::Object& pod, const kube::json::object&
 
 }  // namespace
 
-PodController::PodController(const asio::any_io_executor& executor, core::ForgingContext forging, Provider provider,
-                             WriteBudget& home_writes, Context context)
+PodController::PodController(core::ForgingContext forging, Provider provider, WriteBudget& home_writes, Context context)
     : forging_(std::move(forging)),
       provider_(provider),
       home_writes_(home_writes),
@@ -43,12 +42,11 @@ PodController::PodController(const asio::any_io_executor& executor, core::Forgin
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
       controller_(
-          executor, context.clock, context.random, context.metrics,
+          context,
           {.name = "pod",
            .limits = {.workers = context.settings.pod_workers, .workers_per_group = context.settings.pod_workers}},
           [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
-      questions_(executor, context.clock, context.random, context.metrics,
-                 {.name = "pod_events", .limits = {.workers = 1, .workers_per_group = 1}},
+      questions_(context, {.name = "pod_events", .limits = {.workers = 1, .workers_per_group = 1}},
                  [this](kube::WorkKey key) { return ask_events(std::move(key)); }),
       log_(kube::Log("pod").with("cluster", forging_.clusters.remote).with("node", forging_.node_name)) {
   local_pods_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); }, [this] { enqueue_all(); });

@@ -18,13 +18,12 @@ bool is_ready(const kube::Object& node) {
 
 }  // namespace
 
-PodStatusController::PodStatusController(const asio::any_io_executor& executor, Context context)
+PodStatusController::PodStatusController(Context context)
     : context_(context),
       nodes_(context.home.acquire(
           {.resource = kube::resources::nodes,
            .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
-      controller_(executor, context.clock, context.random, context.metrics,
-                  {.name = "pod_status", .ready = [this] { return has_synced(); }},
+      controller_(context, {.name = "pod_status", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   nodes_.subscribe([this](const kube::ObjectKey& key) { node_changed(key.name); });
 }

@@ -1,6 +1,5 @@
 #include "liqo/controllers/pod_surroundings.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace liqo::controllers {
@@ -8,7 +7,6 @@ namespace {
 
 constexpr kube::Resource limit_range_kind{"", "v1", "limitranges", "LimitRange"};
 constexpr kube::Resource runtime_class_kind{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
-constexpr std::string_view by_namespace = "ledger-namespace";
 
 /// What nobody reads here is not stored.
 void keep_spec(kube::json::object& tree) { tree.erase("status"); }
@@ -17,11 +15,7 @@ void keep_spec(kube::json::object& tree) { tree.erase("status"); }
 
 PodSurroundings::PodSurroundings(const Context& context)
     : limit_ranges_(context.home.acquire({.resource = limit_range_kind, .prune = keep_spec})),
-      runtime_classes_(context.home.acquire({.resource = runtime_class_kind})) {
-  limit_ranges_->add_index(
-      std::string(by_namespace),
-      [](const kube::Object& limit_range, std::vector<std::string>& values) { values.emplace_back(limit_range.ns()); });
-}
+      runtime_classes_(context.home.acquire({.resource = runtime_class_kind})) {}
 
 void PodSurroundings::subscribe(std::function<void(const std::string&)> of_namespace,
                                 std::function<void(const std::string&)> of_runtime_class) {
@@ -31,12 +25,8 @@ void PodSurroundings::subscribe(std::function<void(const std::string&)> of_names
 
 core::PodSurroundings PodSurroundings::of(std::string_view ns, const kube::json::object& pod_spec) const {
   core::PodSurroundings found;
-  std::vector<kube::ObjectKey> keys = limit_ranges_->store().keys(by_namespace, ns);
-  std::ranges::sort(keys);
-  for (const kube::ObjectKey& key : keys) {
-    const auto limit_range = limit_ranges_->find(key);
-    if (auto defaults = core::limit_range_defaults(limit_range->spec())) found.limit_ranges.push_back(*defaults);
-  }
+  for (const kube::Object& limit_range : limit_ranges_->objects_in(ns))
+    if (auto defaults = core::limit_range_defaults(limit_range.spec())) found.limit_ranges.push_back(*defaults);
   const std::string_view name = kube::string_at(pod_spec, {"runtimeClassName"});
   if (name.empty()) return found;
   if (const auto runtime_class = runtime_classes_->find({"", std::string(name)}))

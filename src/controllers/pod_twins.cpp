@@ -30,8 +30,7 @@ void prune_remote_pod(kube::json::object& tree) {
 
 void PodController::enqueue_twin(const std::string& local) {
   const Twin& twin = twins_.at(local);
-  for (const kube::ObjectKey& key : local_pods_->store().keys())
-    if (key.ns == local) enqueue(key);
+  for (const kube::ObjectKey& key : local_pods_->store().keys_in(local)) enqueue(key);
   for (const kube::ObjectKey& key : twin.shadows->store().keys()) enqueue({local, key.name});
   for (const kube::ObjectKey& key : twin.pods->store().keys()) enqueue({local, key.name});
   if (!twin.tokens) return;
@@ -46,8 +45,8 @@ void PodController::enqueue_token_pod(const std::string& local, const kube::Obje
     enqueue({local, std::string(pod)});
   if (known) return;
   // Of one that has gone, and whose name was cut, nothing tells the pod.
-  for (const kube::ObjectKey& key : local_pods_->store().keys())
-    if (key.ns == local && core::token_secret_name(key.name) == secret.name) enqueue(key);
+  for (const kube::ObjectKey& key : local_pods_->store().keys_in(local))
+    if (core::token_secret_name(key.name) == secret.name) enqueue(key);
 }
 
 PodController::Twin* PodController::find_twin(const std::string& local_namespace) {
@@ -144,19 +143,16 @@ void PodController::leave_withdrawn(const std::string& local) {
   const auto twin = twins_.find(local);
   if (twin == twins_.end() || !twin->second.withdrawn || !twin->second.has_synced()) return;
   const auto holds = [this](const kube::Informer& watched) {
-    const auto keys = watched.store().keys();
-    return std::ranges::any_of(keys, [&](const kube::ObjectKey& key) {
-      const auto object = watched.find(key);
-      return object && core::is_reflected(*object, forging_.clusters) &&
-             object->label(api::labels::node_name) == forging_.node_name;
-    });
+    for (const kube::Object& object : watched.objects())
+      if (core::is_reflected(object, forging_.clusters) && object.label(api::labels::node_name) == forging_.node_name)
+        return true;
+    return false;
   };
   if (holds(*twin->second.shadows) || holds(*twin->second.pods)) return;
   left_[local] = twin->second.remote;
   twins_.erase(twin);
   if (const std::string* remote = mapping_.to_remote(local)) start_twin(local, *remote);
-  for (const kube::ObjectKey& key : local_pods_->store().keys())
-    if (key.ns == local) enqueue(key);
+  for (const kube::ObjectKey& key : local_pods_->store().keys_in(local)) enqueue(key);
 }
 
 }  // namespace liqo::controllers

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
+#include "kube/async/finally.hpp"
 #include "liqo/controllers/storage_provisioner.hpp"
 #include "vital.hpp"
 
@@ -21,31 +22,23 @@ std::unique_ptr<kube::Leadership> make_leadership(const asio::any_io_executor& e
 
 }  // namespace
 
-Process::Process(const asio::any_io_executor& executor, ProcessContext context)
+Process::Process(ProcessContext context)
     : context_(std::move(context)),
-      executor_(executor),
-      open_api_(context_.home, context_.clock, context_.random, context_.metrics,
+      environment_(context_.environment),
+      open_api_(context_.home, environment_.clock, environment_.random, environment_.metrics,
                 {.cluster = context_.settings.cluster_id}),
       leadership_(make_leadership(
-          executor, open_api_, context_.election, [this] { home_.read_anew(); }, elector_)),
-      api_(context_.home, context_.clock, context_.random, context_.metrics,
+          environment_.executor, open_api_, context_.election, [this] { home_.read_anew(); }, elector_)),
+      api_(context_.home, environment_.clock, environment_.random, environment_.metrics,
            {.cluster = context_.settings.cluster_id, .may_write = [this] { return leadership_->may_write(); }}),
-      home_(executor, api_, context_.metrics),
-      events_(executor, api_, context_.metrics, "liqo-pod-reflection"),
-      shared_{.home = home_,
-              .events = events_,
-              .leadership = *leadership_,
-              .clock = context_.clock,
-              .random = context_.random,
-              .metrics = context_.metrics,
-              .settings = context_.settings,
-              .entropy = context_.entropy},
-      controllers_(make_controllers(executor, shared_, context_.connect)),
-      virtual_nodes_(executor, context_.connect, shared_),
+      home_(environment_.executor, api_, environment_.metrics),
+      events_(environment_.executor, api_, environment_.metrics, "liqo-pod-reflection"),
+      shared_{environment_, home_, events_, *leadership_, context_.settings, context_.entropy},
+      controllers_(make_controllers(shared_, context_.connect)),
+      virtual_nodes_(context_.connect, shared_),
       state_metrics_(virtual_nodes_, shared_) {
   if (context_.settings.storage_class.empty()) return;
   controllers_.push_back(std::make_unique<StorageProvisioner>(
-      executor,
       [this](const kube::ObjectKey& key) -> std::optional<ProviderReach> {
         const ProviderSession* session = virtual_nodes_.sessions().find(key);
         if (!session) return std::nullopt;
@@ -57,25 +50,20 @@ Process::Process(const asio::any_io_executor& executor, ProcessContext context)
 
 asio::awaitable<void> Process::run() {
   // Two groups, because caches and Events must outlive the reconciles that use them.
-  kube::async::TaskGroup base(executor_);
-  kube::async::TaskGroup controllers(executor_);
-  std::exception_ptr ended, lost;
-  try {
-    base.spawn(vital(home_.run(), controllers, lost));
-    base.spawn(vital(events_.run(), controllers, lost));
-    if (elector_) base.spawn(vital(elector_->run(), controllers, lost));
-    for (const auto& controller : controllers_)
-      controllers.spawn(kube::run_while_leading(*leadership_, [&one = *controller] { return one.run(); }));
-    controllers.spawn(virtual_nodes_.run());
-    co_await controllers.join();
-    ended = lost;
-  } catch (...) {
-    ended = std::current_exception();
-  }
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  co_await controllers.stop();
-  co_await base.stop();
-  if (ended) std::rethrow_exception(ended);
+  kube::async::TaskGroup base(environment_.executor);
+  kube::async::TaskGroup controllers(environment_.executor);
+  std::exception_ptr lost;
+  base.spawn(vital(home_.run(), controllers, lost));
+  base.spawn(vital(events_.run(), controllers, lost));
+  if (elector_) base.spawn(vital(elector_->run(), controllers, lost));
+  for (const auto& controller : controllers_)
+    controllers.spawn(kube::run_while_leading(*leadership_, [&one = *controller] { return one.run(); }));
+  controllers.spawn(virtual_nodes_.run());
+  co_await kube::async::finally(controllers.join(), [&]() -> asio::awaitable<void> {
+    co_await controllers.stop();
+    co_await base.stop();
+  });
+  if (lost) std::rethrow_exception(lost);
 }
 
 bool Process::has_synced() const {

@@ -9,8 +9,8 @@
 
 namespace liqo::controllers {
 
-ProviderCluster::ProviderCluster(const asio::any_io_executor& executor, kube::ObjectKey home,
-                                 std::shared_ptr<ProviderBudget> budget, StatusSources& statuses, Context context)
+ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderBudget> budget, StatusSources& statuses,
+                                 Context context)
     : home_(std::move(home)),
       context_(context),
       api_(link_, context.clock, context.random, context.metrics,
@@ -20,7 +20,7 @@ ProviderCluster::ProviderCluster(const asio::any_io_executor& executor, kube::Ob
               [this] {
                 if (ended_) ended_();
               }),
-      caches_(executor, api_, context.metrics, &stores_),
+      caches_(context.executor, api_, context.metrics, &stores_),
       namespace_maps_(context.home.acquire(
           {.resource = api::kinds::namespace_maps,
            .ns = home_.ns,
@@ -28,9 +28,9 @@ ProviderCluster::ProviderCluster(const asio::any_io_executor& executor, kube::Ob
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
       configurations_(context.home.acquire({.resource = api::kinds::configurations})),
       ips_(context.home.acquire({.resource = api::kinds::ips, .ns = home_.ns})),
-      reflection_(executor, home_,
-                  {.api = api_, .stores = stores_, .home_writes = budget_->home_writes, .statuses = statuses}, context),
-      workers_(executor),
+      reflection_(home_, {.api = api_, .stores = stores_, .home_writes = budget_->home_writes, .statuses = statuses},
+                  context),
+      workers_(context.executor),
       log_(kube::Log("provider").with("cluster", home_.name)) {
   namespace_maps_.subscribe([this](const kube::ObjectKey&) { read_mapping(); });
   for (kube::InformerHandle* source : {&foreign_clusters_, &configurations_, &ips_})
@@ -75,9 +75,8 @@ void ProviderCluster::read_mapping() {
   if (!namespace_maps_->has_synced()) return;
   // Where both clusters lend to each other, the peer's map lies in the same namespace, and is the peer's word.
   std::vector<kube::Object> maps;
-  for (const kube::ObjectKey& key : namespace_maps_->store().keys())
-    if (auto found = namespace_maps_->find(key); found && found->label(api::labels::replicated) != "true")
-      maps.push_back(std::move(*found));
+  for (kube::Object& found : namespace_maps_->objects())
+    if (found.label(api::labels::replicated) != "true") maps.push_back(std::move(found));
   std::optional<kube::Object> map;
   for (kube::Object& found : maps)
     if (maps.size() == 1 || found.name() == home_.name) map = std::move(found);
@@ -107,20 +106,16 @@ bool ProviderCluster::read_addresses() {
     if (!is_known_or_forbidden(**source)) return false;
   // Of several ForeignClusters for one cluster the oldest counts, here as for its status.
   std::optional<kube::Object> peer;
-  for (const kube::ObjectKey& key : foreign_clusters_->store().keys()) {
-    auto found = foreign_clusters_->find(key);
-    if (!found || api::ForeignCluster(*found).cluster_id() != home_.name) continue;
-    if (!peer || is_older(*found, *peer)) peer = std::move(*found);
+  for (kube::Object& found : foreign_clusters_->objects()) {
+    if (api::ForeignCluster(found).cluster_id() != home_.name) continue;
+    if (!peer || is_older(found, *peer)) peer = std::move(found);
   }
   // It is about to be made.
   if (!peer) return false;
   std::vector<kube::Object> configurations, ips;
-  for (const kube::ObjectKey& key : configurations_->store().keys())
-    if (auto found = configurations_->find(key);
-        found && key.ns == home_.ns && found->label(api::labels::remote_cluster_id) == home_.name)
-      configurations.push_back(std::move(*found));
-  for (const kube::ObjectKey& key : ips_->store().keys())
-    if (auto found = ips_->find(key)) ips.push_back(std::move(*found));
+  for (kube::Object& found : configurations_->objects_in(home_.ns))
+    if (found.label(api::labels::remote_cluster_id) == home_.name) configurations.push_back(std::move(found));
+  for (kube::Object& found : ips_->objects()) ips.push_back(std::move(found));
   addresses_ = core::PeerAddresses::of(*peer, configurations, ips);
   withdrawal_ = core::withdrawal_note(*peer);
   reflection_.set_network(configurations);

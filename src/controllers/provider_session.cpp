@@ -2,17 +2,16 @@
 
 namespace liqo::controllers {
 
-ProviderSession::ProviderSession(const asio::any_io_executor& executor, core::ForgingContext forging,
-                                 std::shared_ptr<ProviderLink> link, std::shared_ptr<ProviderCluster> cluster,
-                                 Context context)
+ProviderSession::ProviderSession(core::ForgingContext forging, std::shared_ptr<ProviderLink> link,
+                                 std::shared_ptr<ProviderCluster> cluster, Context context)
     : context_(context),
       cluster_(std::move(cluster)),
       link_(std::move(link)),
       api_(
           link_->transport(), context.clock, context.random, context.metrics,
           {.cluster = forging.clusters.remote, .may_write = [&lead = context.leadership] { return lead.may_write(); }}),
-      pods_(executor, forging, {.caches = cluster_->caches(), .api = api_}, cluster_->home_writes(), context),
-      workers_(executor),
+      pods_(forging, {.caches = cluster_->caches(), .api = api_}, cluster_->home_writes(), context),
+      workers_(context.executor),
       log_(kube::Log("provider").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {
   health_.failure_threshold = context.settings.probe_failures;
 }

@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "kube/async/finally.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/core/mapping/names.hpp"
 #include "liqo/telemetry/families.hpp"
@@ -55,15 +56,14 @@ kube::Failure lost_again(const std::string& cluster, const std::string& loss) {
 
 }  // namespace
 
-ProviderSessions::ProviderSessions(const asio::any_io_executor& executor, ConnectProvider connect, Context context,
+ProviderSessions::ProviderSessions(ConnectProvider connect, Context context,
                                    std::function<void(const kube::ObjectKey&)> changed)
-    : executor_(executor),
-      connect_(std::move(connect)),
+    : connect_(std::move(connect)),
       context_(context),
       changed_(std::move(changed)),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       templates_(context),
-      controller_(executor, context.clock, context.random, context.metrics, {.name = "provider-session"},
+      controller_(context, {.name = "provider-session"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("virtual-node") {
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
@@ -73,23 +73,17 @@ ProviderSessions::ProviderSessions(const asio::any_io_executor& executor, Connec
 }
 
 asio::awaitable<void> ProviderSessions::run() {
-  std::exception_ptr ended;
-  try {
-    co_await controller_.run();
-  } catch (...) {
-    ended = std::current_exception();
-  }
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  // First what works over a session's connection, so that no other one is lent for a moment.
-  is_ending_ = true;
-  for (const auto& [home, shared] : clusters_)
-    if (const auto cluster = shared.cluster) co_await cluster->stop();
-  while (!entries_.empty()) {
-    const kube::ObjectKey key = entries_.begin()->first;
-    co_await stop_session(key);
-    entries_.erase(key);
-  }
-  if (ended) std::rethrow_exception(ended);
+  co_await kube::async::finally(controller_.run(), [this]() -> asio::awaitable<void> {
+    // First what works over a session's connection, so that no other one is lent for a moment.
+    is_ending_ = true;
+    for (const auto& [home, shared] : clusters_)
+      if (const auto cluster = shared.cluster) co_await cluster->stop();
+    while (!entries_.empty()) {
+      const kube::ObjectKey key = entries_.begin()->first;
+      co_await stop_session(key);
+      entries_.erase(key);
+    }
+  });
 }
 
 bool ProviderSessions::has_synced() const {
@@ -209,11 +203,11 @@ asio::awaitable<void> ProviderSessions::end_broken_cluster(kube::ObjectKey home)
 std::shared_ptr<ProviderCluster> ProviderSessions::cluster_of(const kube::ObjectKey& home) {
   Shared& shared = clusters_[home];
   if (shared.cluster) return shared.cluster;
-  shared.cluster = std::make_shared<ProviderCluster>(executor_, home, budget_of(home.name), statuses_, context_);
+  shared.cluster = std::make_shared<ProviderCluster>(home, budget_of(home.name), statuses_, context_);
   // Also those whose sessions are just being made or stopped: it says so once.
   shared.cluster->on_end([this, home] {
-    for (const kube::ObjectKey& key : virtual_nodes_->store().keys())
-      if (const auto node = virtual_nodes_->find(key); node && home_of(*node) == home) enqueue(key);
+    for (const kube::Object& node : virtual_nodes_->objects())
+      if (home_of(node) == home) enqueue(node.key());
   });
   shared.cluster->on_custom_change([this, home] {
     for (const auto& [key, entry] : entries_)
@@ -294,8 +288,7 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
     co_await stop_session(key);
     entries_.erase(key);
     std::set<kube::ObjectKey> homes;
-    for (const kube::ObjectKey& other : virtual_nodes_->store().keys())
-      if (const auto node = virtual_nodes_->find(other)) homes.insert(home_of(*node));
+    for (const kube::Object& node : virtual_nodes_->objects()) homes.insert(home_of(node));
     std::erase_if(clusters_, [&](const auto& entry) { return !entry.second.cluster && !homes.contains(entry.first); });
     co_return Outcome::done();
   }
@@ -404,7 +397,7 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
   now.digest = digest;
   core::ForgingContext forging = forging_of(*object, left_out);
   if (withholds_tokens) forging.api_server_mode = core::ApiServerMode::never;
-  now.session = std::make_unique<ProviderSession>(executor_, std::move(forging), std::move(link), cluster, context_);
+  now.session = std::make_unique<ProviderSession>(std::move(forging), std::move(link), cluster, context_);
   now.session->on_health_change([this, key] {
     if (const ProviderSession* session = find(key)) (void)lend_link(*session->cluster());
     changed_(key);

@@ -38,7 +38,7 @@ bool is_ours(std::string_view reason) {
 
 }  // namespace
 
-QuotaController::QuotaController(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context)
+QuotaController::QuotaController(TenantNamespaces& namespaces, Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
@@ -58,14 +58,10 @@ QuotaController::QuotaController(const asio::any_io_executor& executor, TenantNa
                  [this] {
                    for (const kube::ObjectKey& key : incoming_) enqueue(key);
                  }),
-      controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "resourceslice_quotacreator", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "resourceslice_quotacreator", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(""); };
-  slices_.subscribe([this](const kube::ObjectKey& key) { see_slice(key); },
-                    [this] {
-                      for (const kube::ObjectKey& key : slices_->store().keys()) see_slice(key);
-                    });
+  slices_.follow([this](const kube::Change& slice) { see_slice(slice); });
   tenants_.subscribe([this](const kube::ObjectKey& key) { enqueue_all(key.ns); }, all);
   quotas_.subscribe(
       [this](const kube::ObjectKey& key) {
@@ -104,8 +100,9 @@ void QuotaController::read_policy() {
   enqueue_all("");
 }
 
-void QuotaController::see_slice(const kube::ObjectKey& key) {
-  const auto slice = slices_->find(key);
+void QuotaController::see_slice(const kube::Change& change) {
+  const kube::ObjectKey& key = change.key;
+  const kube::Object* slice = change.now;
   const bool comes_in = slice && !slice->is_deleting() && api::ResourceSlice(*slice).is_replica();
   if (comes_in)
     incoming_.insert(key);
@@ -127,15 +124,13 @@ int QuotaController::share_slices_of(std::string_view ns) const {
 }
 
 void QuotaController::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : slices_->store().keys())
-    if (ns.empty() || key.ns == ns) enqueue(key);
+  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) enqueue(key);
 }
 
 json::array QuotaController::storage_classes() {
   if (!policy_.storage_enabled || !storage_classes_) return {};
   std::vector<kube::Object> classes;
-  for (const kube::ObjectKey& key : storage_classes_->store().keys())
-    if (auto found = storage_classes_->find(key)) classes.push_back(std::move(*found));
+  for (kube::Object& found : storage_classes_->objects()) classes.push_back(std::move(found));
   return core::offered_storage_classes(classes, policy_);
 }
 
@@ -175,8 +170,8 @@ core::GrantLimits QuotaController::limits_of(const kube::ObjectKey& slice) const
   core::GrantLimits limits{.slice = policy->max_slice, .consumer = policy->max_resources, .others = {}, .mistake = {}};
   if (limits.consumer.empty()) return limits;
   const std::string peer = namespaces_.peer_of(slice.ns);
-  for (const kube::ObjectKey& key : slices_->store().keys()) {
-    if (key.ns != slice.ns || key == slice) continue;
+  for (const kube::ObjectKey& key : slices_->store().keys_in(slice.ns)) {
+    if (key == slice) continue;
     core::Resources granted;
     if (const auto quota = quotas_->find({key.ns, core::slice_user(key.name, peer)}))
       if (auto read = core::read_resources(api::Quota(*quota).resources())) granted = std::move(*read);

@@ -17,11 +17,11 @@ constexpr kube::Duration absence_pause = 60s;
 
 }  // namespace
 
-QuotaDisplay::QuotaDisplay(const asio::any_io_executor& executor, Context context, QuotaLedger& ledger)
+QuotaDisplay::QuotaDisplay(Context context, QuotaLedger& ledger)
     : context_(std::move(context)),
       ledger_(ledger),
       quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
-      changed_(executor) {
+      changed_(context_.executor) {
   quotas_.subscribe([this](const kube::ObjectKey&) { changed_.set(); }, [this] { changed_.set(); });
   ledger_.on_usage_change([this] { changed_.set(); });
 }

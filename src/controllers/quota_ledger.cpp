@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
+#include "kube/async/finally.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
@@ -61,21 +62,19 @@ std::uint64_t version_of(const kube::Object& object) { return kube::Store::versi
 
 }  // namespace
 
-QuotaLedger::QuotaLedger(const asio::any_io_executor& executor, Context context, kube::Api& api,
-                         LedgerSettings settings)
-    : executor_(executor),
-      context_(context),
+QuotaLedger::QuotaLedger(Context context, kube::Api& api, LedgerSettings settings)
+    : context_(context),
       api_(api),
       settings_(settings),
-      stored_(executor, context, api, settings.counting, [this] { tell_usage(); }),
+      stored_(context, api, settings.counting, [this] { tell_usage(); }),
       quotas_(context.home.acquire({.resource = api::kinds::quotas})),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces,
                                         .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
       records_(context.home.acquire({.resource = kube::resources::config_maps,
                                      .ns = context.settings.liqo_namespace,
                                      .selection = {.label_selector = "liqo.io/ledger=true"}})),
-      quota_gone_(executor),
-      group_(executor),
+      quota_gone_(context.executor),
+      group_(context.executor),
       log_("quota-ledger") {
   const auto counter = [&](std::string_view outcome) {
     return context.metrics.counter(families::quota_admissions, {{"outcome", std::string(outcome)}});
@@ -108,22 +107,16 @@ bool QuotaLedger::has_synced() const {
 }
 
 asio::awaitable<void> QuotaLedger::run() {
-  std::exception_ptr ended;
   running_ = true;
-  try {
-    group_.spawn(stored_.run());
-    group_.spawn(open_desks());
-    group_.spawn(kube::run_while_leading(context_.leadership, [this] { return sweep(); }));
-    co_await group_.join();
-  } catch (...) {
-    ended = std::current_exception();
-  }
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  running_ = false;
-  co_await group_.stop();
-  for (auto& [key, desk] : desks_)
-    for (const auto& asked : std::exchange(desk->queue, {})) answer(*asked, unavailable("liqod is shutting down"));
-  if (ended) std::rethrow_exception(ended);
+  group_.spawn(stored_.run());
+  group_.spawn(open_desks());
+  group_.spawn(kube::run_while_leading(context_.leadership, [this] { return sweep(); }));
+  co_await kube::async::finally(group_.join(), [this]() -> asio::awaitable<void> {
+    running_ = false;
+    co_await group_.stop();
+    for (auto& [key, desk] : desks_)
+      for (const auto& asked : std::exchange(desk->queue, {})) answer(*asked, unavailable("liqod is shutting down"));
+  });
 }
 
 core::QuotaUsage QuotaLedger::usage(const kube::ObjectKey& quota) const {
@@ -158,7 +151,7 @@ QuotaLedger::Desk* QuotaLedger::find_desk(const std::string& user, std::string_v
 QuotaLedger::Desk& QuotaLedger::open_desk(const kube::ObjectKey& quota) {
   auto& desk = desks_[quota];
   if (!desk) {
-    desk = std::make_unique<Desk>(executor_);
+    desk = std::make_unique<Desk>(context_.executor);
     desk->quota = quota;
     group_.spawn(serve(*desk));
   }
@@ -190,7 +183,7 @@ asio::awaitable<Judgement> QuotaLedger::admit(const kube::Object& shadow_pod, bo
     held_back_.add();
     co_return held_back(desk->quota);
   }
-  auto asked = std::make_shared<Asked>(executor_);
+  auto asked = std::make_shared<Asked>(context_.executor);
   asked->uid = shadow_pod.uid();
   asked->user = shadow_pod.label(api::labels::creator_user);
   asked->reservation = {

@@ -255,7 +255,7 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
 
 asio::awaitable<kube::Result<bool>> QuotaLedger::write_and_read(Desk& desk, core::LedgerRecord next,
                                                                 std::optional<kube::Result<kube::Object>>& quota) {
-  kube::async::TaskGroup beside(executor_);
+  kube::async::TaskGroup beside(context_.executor);
   beside.spawn(read_quota(desk.quota, quota));
   std::exception_ptr ended;
   kube::Result<bool> written = false;

@@ -40,15 +40,13 @@ kube::Result<std::string> checked_request(const api::ResourceSlice& slice, const
 
 }  // namespace
 
-RemoteResourceSliceController::RemoteResourceSliceController(const asio::any_io_executor& executor,
-                                                             TenantNamespaces& namespaces, Context context)
+RemoteResourceSliceController::RemoteResourceSliceController(TenantNamespaces& namespaces, Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
       issuer_(context_),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
-      controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "resourceslice_remote", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "resourceslice_remote", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(""); };
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
@@ -64,8 +62,7 @@ RemoteResourceSliceController::RemoteResourceSliceController(const asio::any_io_
 }
 
 void RemoteResourceSliceController::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : slices_->store().keys())
-    if (ns.empty() || key.ns == ns) controller_.enqueue({key.ns, key});
+  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 asio::awaitable<Outcome> RemoteResourceSliceController::reconcile(kube::WorkKey work) {

@@ -1,5 +1,6 @@
 #include "liqo/controllers/renew.hpp"
 
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
@@ -24,15 +25,13 @@ constexpr kube::Duration collector_time = 5s;
 
 }  // namespace
 
-LocalRenewer::LocalRenewer(const asio::any_io_executor& executor, TenantNamespaces& namespaces, ClusterKeys& keys,
-                           Context context)
+LocalRenewer::LocalRenewer(TenantNamespaces& namespaces, ClusterKeys& keys, Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
       keys_(keys),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
       renews_(context_.home.acquire({.resource = api::kinds::renews})),
-      controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "renew_local", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "renew_local", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   // A Renew has the name of its Identity.
   const auto changed = [this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); };
@@ -46,8 +45,7 @@ LocalRenewer::LocalRenewer(const asio::any_io_executor& executor, TenantNamespac
 }
 
 void LocalRenewer::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : identities_->store().keys())
-    if (ns.empty() || key.ns == ns) controller_.enqueue({key.ns, key});
+  for (const kube::ObjectKey& key : identities_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 asio::awaitable<Outcome> LocalRenewer::reconcile(kube::WorkKey work) {
@@ -115,13 +113,12 @@ asio::awaitable<kube::Result<void>> LocalRenewer::take_answer(const kube::Object
   co_return kube::Result<void>();
 }
 
-RemoteRenewer::RemoteRenewer(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context)
+RemoteRenewer::RemoteRenewer(TenantNamespaces& namespaces, Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       renews_(context_.home.acquire({.resource = api::kinds::renews})),
-      controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "renew_remote", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "renew_remote", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(""); };
   renews_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
@@ -132,8 +129,7 @@ RemoteRenewer::RemoteRenewer(const asio::any_io_executor& executor, TenantNamesp
 }
 
 void RemoteRenewer::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : renews_->store().keys())
-    if (ns.empty() || key.ns == ns) controller_.enqueue({key.ns, key});
+  for (const kube::ObjectKey& key : renews_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 asio::awaitable<Outcome> RemoteRenewer::reconcile(kube::WorkKey work) {
@@ -147,13 +143,9 @@ asio::awaitable<Outcome> RemoteRenewer::reconcile(kube::WorkKey work) {
       view.consumer_cluster_id() != peer || view.identity_type() != api::control_plane_identity)
     co_return Outcome::done();
   std::optional<kube::Object> tenant;
-  for (const kube::ObjectKey& candidate : tenants_->store().keys()) {
-    if (candidate.ns != key.ns) continue;
-    auto found = tenants_->find(candidate);
-    // Only an admitted one has credentials, and only one of a namespace is admitted.
-    if (found && api::Tenant(*found).cluster_id() == peer && !api::Tenant(*found).auth_params().empty())
-      tenant = std::move(found);
-  }
+  // Only an admitted one has credentials, and only one of a namespace is admitted.
+  for (kube::Object& found : tenants_->objects_in(key.ns))
+    if (api::Tenant(found).cluster_id() == peer && !api::Tenant(found).auth_params().empty()) tenant = std::move(found);
   if (!tenant) co_return Outcome::done();
   const json::object& params = api::Tenant(*tenant).auth_params();
   if (view.auth_params() == params) co_return Outcome::done();
@@ -163,13 +155,10 @@ asio::awaitable<Outcome> RemoteRenewer::reconcile(kube::WorkKey work) {
   json::object changes;
   kube::ensure_object(changes, "status")["authParams"] = std::move(answer);
   auto patched =
-      co_await context_.home.api().patch(api::kinds::renews, key, kube::PatchType::merge,
-                                         guarded_patch(*renew, std::move(changes)), {.subresource = "status"});
-  if (!patched) {
-    if (patched.error().is_not_found()) co_return Outcome::done();
-    co_return Outcome::retry(std::move(patched.error()).in("answering a Renew"));
-  }
-  renews_->observe(std::move(*patched));
+      co_await kube::merge_patch(context_.home.api(), *renews_, key, guarded_patch(*renew, std::move(changes)),
+                                 "answering a Renew", {.subresource = "status"});
+  if (!patched) co_return Outcome::retry(std::move(patched.error()));
+  if (!*patched) co_return Outcome::done();
   co_return Outcome::done();
 }
 

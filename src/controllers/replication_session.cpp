@@ -33,21 +33,20 @@ bool is_refusal(const kube::Failure& failure) { return failure.http_code() == 40
 
 }  // namespace
 
-ReplicationSession::ReplicationSession(const asio::any_io_executor& executor, core::ReplicationPeer peer,
-                                       std::unique_ptr<ProviderLink> link, Context context)
+ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_ptr<ProviderLink> link, Context context)
     : peer_(std::move(peer)),
       context_(context),
       link_(std::move(link)),
       api_(link_->transport(), context.clock, context.random, context.metrics,
            {.cluster = peer_.remote, .may_write = [&lead = context.leadership] { return lead.may_write(); }}),
-      provider_(executor, api_, context.metrics),
-      controller_(executor, context.clock, context.random, context.metrics,
+      provider_(context.executor, api_, context.metrics),
+      controller_(context,
                   {.name = "replication",
                    .limits = {.workers = 8, .workers_per_group = 8, .backoff = {100ms, longest_pause}},
                    .guard = 2min,
                    .grace = 5s},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
-      workers_(executor),
+      workers_(context.executor),
       log_(kube::Log("replication").with("cluster", peer_.remote).with("namespace", peer_.local_namespace)) {
   kinds_.reserve(core::replicated_kinds().size());
   for (const kube::Resource& resource : core::replicated_kinds()) {
@@ -120,8 +119,7 @@ void ReplicationSession::enqueue(const Kind& kind, const std::string& name) {
 
 void ReplicationSession::enqueue_all() {
   for (const Kind& kind : kinds_) {
-    for (const kube::ObjectKey& key : kind.home->store().keys())
-      if (key.ns == peer_.local_namespace) enqueue(kind, key.name);
+    for (const kube::ObjectKey& key : kind.home->store().keys_in(peer_.local_namespace)) enqueue(kind, key.name);
     for (const kube::ObjectKey& key : kind.provider->store().keys()) enqueue(kind, key.name);
   }
 }

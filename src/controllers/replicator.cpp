@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
+#include "kube/async/finally.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
@@ -44,19 +45,16 @@ std::string digest_of(const kube::Object& secret) {
 
 }  // namespace
 
-Replicator::Replicator(const asio::any_io_executor& executor, ConnectProvider connect, TenantNamespaces& tenants,
-                       Context context)
-    : executor_(executor),
-      connect_(std::move(connect)),
+Replicator::Replicator(ConnectProvider connect, TenantNamespaces& tenants, Context context)
+    : connect_(std::move(connect)),
       context_(context),
       tenants_(tenants),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces,
                                         .selection = {.label_selector = std::string(api::labels::tenant_namespace)}})),
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
-      sessions_(executor, context.clock, context.random, context.metrics,
-                {.name = "replication-session", .ready = [this] { return has_synced(); }},
+      sessions_(context, {.name = "replication-session", .ready = [this] { return has_synced(); }},
                 [this](kube::WorkKey key) { return reconcile_peer(std::move(key)); }),
-      orphan_controller_(executor, context.clock, context.random, context.metrics, {.name = "replication-orphan"},
+      orphan_controller_(context, {.name = "replication-orphan"},
                          [this](kube::WorkKey key) { return reconcile_orphan(std::move(key)); }),
       log_("replication") {
   for (const kube::Resource& kind : core::replicated_kinds()) {
@@ -82,24 +80,18 @@ Replicator::~Replicator() = default;
 
 asio::awaitable<void> Replicator::run() {
   kube::async::TaskGroup group(co_await asio::this_coro::executor);
-  std::exception_ptr ended;
-  try {
-    read_namespaces();
-    enqueue_everything();
-    group.spawn(sessions_.run());
-    group.spawn(orphan_controller_.run());
-    co_await group.join();
-  } catch (...) {
-    ended = std::current_exception();
-  }
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  co_await group.stop();
-  while (!peers_.empty()) {
-    const PeerKey key = peers_.begin()->first;
-    co_await stop_session(key);
-    peers_.erase(key);
-  }
-  if (ended) std::rethrow_exception(ended);
+  read_namespaces();
+  enqueue_everything();
+  group.spawn(sessions_.run());
+  group.spawn(orphan_controller_.run());
+  co_await kube::async::finally(group.join(), [&]() -> asio::awaitable<void> {
+    co_await group.stop();
+    while (!peers_.empty()) {
+      const PeerKey key = peers_.begin()->first;
+      co_await stop_session(key);
+      peers_.erase(key);
+    }
+  });
 }
 
 bool Replicator::has_synced() const {
@@ -164,10 +156,9 @@ std::optional<std::string> Replicator::withdrawal(std::string_view cluster) cons
 }
 
 bool Replicator::is_lost(std::string_view cluster) const {
-  for (const kube::ObjectKey& key : foreign_clusters_->store().keys()) {
-    const auto found = foreign_clusters_->find(key);
-    if (!found || api::ForeignCluster(*found).cluster_id() != cluster) continue;
-    if (api::ForeignCluster(*found).is_permanently_unreachable()) return true;
+  for (const kube::Object& found : foreign_clusters_->objects()) {
+    if (api::ForeignCluster(found).cluster_id() != cluster) continue;
+    if (api::ForeignCluster(found).is_permanently_unreachable()) return true;
   }
   return false;
 }
@@ -219,14 +210,12 @@ void Replicator::enqueue_namespace(const std::string& ns) {
   for (const auto& [key, peer] : peers_)
     if (key.ns == ns) enqueue_peer(key);
   if (const auto found = secrets_.find(ns); found != secrets_.end() && found->second)
-    for (const kube::ObjectKey& secret : found->second->store().keys())
-      if (const auto object = found->second->find(secret)) {
-        enqueue_peer({ns, std::string(cluster_of(*object))});
-        tell(std::string(cluster_of(*object)));
-      }
+    for (const kube::Object& secret : found->second->objects()) {
+      enqueue_peer({ns, std::string(cluster_of(secret))});
+      tell(std::string(cluster_of(secret)));
+    }
   for (std::size_t i = 0; i < locals_.size(); ++i)
-    for (const kube::ObjectKey& key : locals_[i]->store().keys())
-      if (key.ns == ns) see_object(core::replicated_kinds()[i], key);
+    for (const kube::ObjectKey& key : locals_[i]->store().keys_in(ns)) see_object(core::replicated_kinds()[i], key);
 }
 
 void Replicator::enqueue_everything() {
@@ -253,10 +242,8 @@ std::vector<kube::Object> Replicator::secrets_of(const PeerKey& key) const {
   std::vector<kube::Object> found;
   const auto secrets = secrets_.find(key.ns);
   if (secrets == secrets_.end()) return found;
-  for (const kube::ObjectKey& name : secrets->second->store().keys()) {
-    auto secret = secrets->second->find(name);
-    if (secret && is_control_plane(*secret) && cluster_of(*secret) == key.name) found.push_back(std::move(*secret));
-  }
+  for (kube::Object& secret : secrets->second->objects())
+    if (is_control_plane(secret) && cluster_of(secret) == key.name) found.push_back(std::move(secret));
   // One that stays before one that goes, ours before those made by hand, and the oldest.
   std::ranges::sort(found, [](const kube::Object& a, const kube::Object& b) {
     return std::tuple(a.is_deleting(), !is_of_identity(a), a.creation_timestamp(), a.name()) <
@@ -343,7 +330,7 @@ kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secr
   now.trouble.reset();
   now.refused_since.reset();
   now.digest = digest_of(secret);
-  now.session = std::make_unique<ReplicationSession>(executor_, std::move(*peer), std::move(*link), context_);
+  now.session = std::make_unique<ReplicationSession>(std::move(*peer), std::move(*link), context_);
   now.session->on_health_change([this, cluster = key.name] { tell(cluster); });
   now.session->on_loss([this, key] { enqueue_peer(key); });
   now.restarts.begin(context_.clock.now());

@@ -24,7 +24,7 @@ constexpr kube::Duration taken_pause = 30s;
 /// Until it is seen whether a consumer that has all the endpoints it may have has given some up.
 constexpr kube::Duration crowded_pause = 5min;
 
-constexpr std::string_view by_consumer = "consumer", by_namespace = "namespace", by_cluster = "cluster";
+constexpr std::string_view by_consumer = "consumer", by_cluster = "cluster";
 
 /// Asks whether addresses can be judged now: one key for all that wait for it.
 kube::WorkKey key_of_waiting() { return {}; }
@@ -32,7 +32,6 @@ kube::WorkKey key_of_waiting() { return {}; }
 void index_by_origin(const kube::Object& shadow, std::vector<std::string>& out) {
   out.emplace_back(shadow.label(api::labels::reflection_origin));
 }
-void index_by_namespace(const kube::Object& shadow, std::vector<std::string>& out) { out.emplace_back(shadow.ns()); }
 void index_by_cluster_id(const kube::Object& peer, std::vector<std::string>& out) {
   out.emplace_back(api::ForeignCluster(peer).cluster_id());
 }
@@ -49,7 +48,7 @@ kube::InformerScope scope_of_ours() {
 
 }  // namespace
 
-ShadowEndpointSliceController::ShadowEndpointSliceController(const asio::any_io_executor& executor, Context context)
+ShadowEndpointSliceController::ShadowEndpointSliceController(Context context)
     : context_(context),
       shadows_(context.home.acquire({.resource = api::kinds::shadow_endpoint_slices})),
       slices_(context.home.acquire(scope_of_ours())),
@@ -57,14 +56,13 @@ ShadowEndpointSliceController::ShadowEndpointSliceController(const asio::any_io_
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
       configurations_(context.home.acquire({.resource = api::kinds::configurations})),
       own_(context, [this](const core::OwnAddresses::Change& change) { take_own(change); }),
-      controller_(executor, context.clock, context.random, context.metrics,
+      controller_(context,
                   {.name = "shadowendpointslice",
                    .limits = {.workers = 16, .workers_per_group = 8},
                    .ready = [this] { return has_synced(); },
                    .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   shadows_->add_index(std::string(by_consumer), index_by_origin);
-  shadows_->add_index(std::string(by_namespace), index_by_namespace);
   namespaces_->add_index(std::string(core::admission::tenants_by_cluster), core::admission::index_tenant_namespace);
   foreign_clusters_->add_index(std::string(by_cluster), index_by_cluster_id);
   configurations_->add_index(std::string(by_cluster), index_by_cluster_label);
@@ -122,7 +120,7 @@ void ShadowEndpointSliceController::take_namespace(const kube::ObjectKey& key) {
     enqueue_consumer(at->first);
     consumers_.erase(at);
   }
-  spread(shadows_->store().keys(by_namespace, key.name));
+  spread(shadows_->store().keys_in(key.name));
 }
 
 void ShadowEndpointSliceController::take_foreign_cluster(const kube::ObjectKey& key) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/tenant_index.hpp"
@@ -32,7 +33,7 @@ constexpr std::size_t woken_by_an_end = 32;
 
 }  // namespace
 
-ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, Context context)
+ShadowPodController::ShadowPodController(Context context)
     : context_(context),
       shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
       pods_(context.home.acquire({.resource = kube::resources::pods,
@@ -41,7 +42,7 @@ ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, 
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
       quotas_(context_.home.acquire(
           {.resource = api::kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),
-      controller_(executor, context.clock, context.random, context.metrics,
+      controller_(context,
                   {.name = "shadowpod",
                    .limits = {.workers = 128, .workers_per_group = 64},
                    .ready = [this] { return has_synced(); },
@@ -58,20 +59,19 @@ ShadowPodController::ShadowPodController(const asio::any_io_executor& executor, 
         for (const auto& [twin, keys] : std::map(short_)) wake(twin, keys.size());
       },
       synced);
-  quotas_.subscribe([this](const kube::ObjectKey& key) { see_bounds(key); });
-  for (const kube::ObjectKey& key : quotas_->store().keys()) see_bounds(key);
+  quotas_.follow([this](const kube::Change& quota) { see_bounds(quota); });
 }
 
-void ShadowPodController::see_bounds(const kube::ObjectKey& key) {
+void ShadowPodController::see_bounds(const kube::Change& quota) {
+  const kube::ObjectKey& key = quota.key;
   if (key.name != core::twin_pods_quota_name) return;
-  const auto quota = quotas_->find(key);
-  if (!quota) {
+  if (!quota.now) {
     bounds_.erase(key.ns);
     wake(key.ns, std::numeric_limits<std::size_t>::max());
     return;
   }
   core::TwinPods said;
-  core::read_twin_quota(*quota, said);
+  core::read_twin_quota(*quota.now, said);
   Bounds now{.hard = kube::json::serialize(core::write_resources(said.admitted)),
              .used = said.used,
              .counted = said.admitted.contains("pods") && said.used.contains("pods")};
@@ -161,11 +161,9 @@ asio::awaitable<kube::Result<void>> ShadowPodController::tell(const kube::Object
 }
 
 asio::awaitable<kube::Result<void>> ShadowPodController::write_told(kube::ObjectKey key, kube::json::object patch) {
-  auto patched = co_await context_.home.api().patch(api::kinds::shadow_pods, key, kube::PatchType::merge,
-                                                    kube::json::serialize(patch));
-  if (!patched && !patched.error().is_not_found())
-    co_return kube::fail(std::move(patched.error()), "telling why the pod is not made");
-  if (patched) shadows_->observe(std::move(*patched));
+  auto patched = co_await kube::merge_patch(context_.home.api(), *shadows_, std::move(key),
+                                            kube::json::serialize(patch), "telling why the pod is not made");
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return kube::Result<void>();
 }
 
@@ -333,13 +331,11 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
     if (patched) pods_->observe(std::move(*patched));
   }
   if (plan.status) {
-    auto patched = co_await home.patch(api::kinds::shadow_pods, key, kube::PatchType::merge,
-                                       kube::json::serialize(*plan.status), {.subresource = "status"});
-    if (!patched && !patched.error().is_not_found())
-      co_return Outcome::retry(std::move(patched.error()).in("recording the phase"));
+    auto patched = co_await kube::merge_patch(home, *shadows_, key, kube::json::serialize(*plan.status),
+                                              "recording the phase", {.subresource = "status"});
+    if (!patched) co_return Outcome::retry(std::move(patched.error()));
     // Without its record a pod stays; where the ShadowPod is gone, that brings it back here.
-    if (!patched) co_return Outcome::done();
-    shadows_->observe(std::move(*patched));
+    if (!*patched) co_return Outcome::done();
   }
   if (plan.release && !plan.confirm_first) {
     auto released = co_await release(*pod, false);

@@ -66,37 +66,30 @@ void SharedCapacity::set_watching(bool wanted) {
   pods_ = context_.home.acquire({.resource = kube::resources::pods, .prune = prune_pod});
   namespaces_ = context_.home.acquire({.resource = kube::resources::namespaces,
                                        .selection = {.label_selector = std::string(api::labels::remote_cluster_id)}});
-  nodes_.subscribe([this](const kube::ObjectKey& key) { take_node(key); }, changed_);
-  pods_.subscribe([this](const kube::ObjectKey& key) { take_pod(key); }, changed_);
-  namespaces_.subscribe([this](const kube::ObjectKey& key) { take_namespace(key); }, changed_);
-  // Others may have these watches already.
-  for (const kube::ObjectKey& key : nodes_->store().keys()) take_node(key);
-  for (const kube::ObjectKey& key : pods_->store().keys()) take_pod(key);
-  for (const kube::ObjectKey& key : namespaces_->store().keys()) take_namespace(key);
+  nodes_.follow([this](const kube::Change& node) { take_node(node); }, changed_);
+  pods_.follow([this](const kube::Change& pod) { take_pod(pod); }, changed_);
+  namespaces_.follow([this](const kube::Change& ns) { take_namespace(ns); }, changed_);
 }
 
 bool SharedCapacity::is_known() const {
   return nodes_ && nodes_->has_synced() && pods_->has_synced() && namespaces_->has_synced();
 }
 
-void SharedCapacity::take_node(const kube::ObjectKey& key) {
-  const auto node = nodes_->find(key);
-  inventory_.set_node(key.name, node ? &*node : nullptr);
+void SharedCapacity::take_node(const kube::Change& node) {
+  inventory_.set_node(node.key.name, node.now);
   changed_();
 }
 
-void SharedCapacity::take_pod(const kube::ObjectKey& key) {
-  const auto pod = pods_->find(key);
-  inventory_.set_pod(key, pod ? &*pod : nullptr);
+void SharedCapacity::take_pod(const kube::Change& pod) {
+  inventory_.set_pod(pod.key, pod.now);
   changed_();
 }
 
-void SharedCapacity::take_namespace(const kube::ObjectKey& key) {
-  const auto ns = namespaces_->find(key);
+void SharedCapacity::take_namespace(const kube::Change& ns) {
   // Tenant namespaces are for slices, pods are offloaded elsewhere.
-  inventory_.set_namespace(key.name, ns && !ns->has_label(api::labels::tenant_namespace)
-                                         ? std::string(ns->label(api::labels::remote_cluster_id))
-                                         : std::string());
+  inventory_.set_namespace(ns.key.name, ns.now && !ns.now->has_label(api::labels::tenant_namespace)
+                                            ? std::string(ns.now->label(api::labels::remote_cluster_id))
+                                            : std::string());
   changed_();
 }
 

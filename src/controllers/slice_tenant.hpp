@@ -14,11 +14,9 @@ namespace liqo::controllers {
 inline std::optional<kube::Object> tenant_of(const kube::Informer& tenants, std::string_view ns,
                                              std::string_view peer) {
   std::optional<kube::Object> oldest;
-  for (const kube::ObjectKey& key : tenants.store().keys()) {
-    if (key.ns != ns) continue;
-    auto tenant = tenants.find(key);
-    if (!tenant || tenant->is_deleting() || api::Tenant(*tenant).cluster_id() != peer) continue;
-    if (!oldest || is_older(*tenant, *oldest)) oldest = std::move(tenant);
+  for (kube::Object& tenant : tenants.objects_in(ns)) {
+    if (tenant.is_deleting() || api::Tenant(tenant).cluster_id() != peer) continue;
+    if (!oldest || is_older(tenant, *oldest)) oldest = std::move(tenant);
   }
   return oldest;
 }

@@ -51,24 +51,22 @@ StateMetrics::StateMetrics(const VirtualNodeController& nodes, Context context)
       begins_(context_.metrics, families::identity_start),
       expires_(context_.metrics, families::identity_expiry),
       reading_(context_.metrics.on_scrape([this] { refresh(); })) {
-  identities_.subscribe([this](const kube::ObjectKey& key) { read_identity(key); });
-  for (const kube::ObjectKey& key : identities_->store().keys()) read_identity(key);
+  identities_.follow([this](const kube::Change& identity) { read_identity(identity); });
 }
 
-void StateMetrics::read_identity(const kube::ObjectKey& key) {
-  expiries_.erase(key);
-  const auto identity = identities_->find(key);
-  if (!identity) return;
-  const api::Identity view(*identity);
+void StateMetrics::read_identity(const kube::Change& identity) {
+  expiries_.erase(identity.key);
+  if (!identity.now) return;
+  const api::Identity view(*identity.now);
   const auto params = api::read_auth_params(view.auth_params());
   const auto certificate = params ? core::read_certificate(params->certificate_pem) : std::unexpected(params.error());
   if (!certificate) return;  // the reconciler of Identities says so
   const auto seconds = [](kube::WallTime time) {
     return std::chrono::duration<double>(time.time_since_epoch()).count();
   };
-  expiries_[key] = {.cluster = std::string(view.cluster_id()),
-                    .start = seconds(certificate->not_before),
-                    .end = seconds(certificate->not_after)};
+  expiries_[identity.key] = {.cluster = std::string(view.cluster_id()),
+                             .start = seconds(certificate->not_before),
+                             .end = seconds(certificate->not_after)};
 }
 
 void StateMetrics::show_nodes(bool leads) {

@@ -38,7 +38,7 @@ std::string provider_words(std::string_view cluster) { return "cluster " + std::
 
 }  // namespace
 
-StorageProvisioner::StorageProvisioner(const asio::any_io_executor& executor, FindReach reach, Context context)
+StorageProvisioner::StorageProvisioner(FindReach reach, Context context)
     : context_(context),
       reach_(std::move(reach)),
       claims_(context.home.acquire({.resource = kinds::claims})),
@@ -50,7 +50,7 @@ StorageProvisioner::StorageProvisioner(const asio::any_io_executor& executor, Fi
           {.resource = kube::resources::config_maps,
            .ns = context.settings.liqo_namespace,
            .selection = {.field_selector = "metadata.name=" + std::string(core::policy_config_map)}})),
-      controller_(executor, context.clock, context.random, context.metrics,
+      controller_(context,
                   {.name = "storage-provisioner",
                    .limits = {.workers = 16, .workers_per_group = 4},
                    .ready = [this] { return has_synced(); },

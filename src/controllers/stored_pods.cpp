@@ -32,8 +32,7 @@ const std::string managed_pods =
 
 }  // namespace
 
-StoredPods::StoredPods(const asio::any_io_executor& executor, const Context& context, kube::Api& api,
-                       core::Counting counting, std::function<void()> changed)
+StoredPods::StoredPods(const Context& context, kube::Api& api, core::Counting counting, std::function<void()> changed)
     : clock_(context.clock),
       random_(context.random),
       api_(api),
@@ -42,8 +41,8 @@ StoredPods::StoredPods(const asio::any_io_executor& executor, const Context& con
       shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
       pods_(context.home.acquire({.resource = kube::resources::pods, .selection = {.label_selector = managed_pods}})),
       surroundings_(context),
-      progress_(executor),
-      more_to_read_(executor) {
+      progress_(context.executor),
+      more_to_read_(context.executor) {
   const auto stored = [this](const kube::ObjectKey& key) { recount(key); };
   shadows_.subscribe(stored, [this] { progress_.set(); });
   pods_.subscribe(stored);
@@ -129,15 +128,12 @@ void StoredPods::recount(const kube::ObjectKey& key) {
 }
 
 void StoredPods::recount_namespace(const std::string& ns) {
-  for (const kube::ObjectKey& key : shadows_->store().keys())
-    if (key.ns == ns) recount(key);
+  for (const kube::ObjectKey& key : shadows_->store().keys_in(ns)) recount(key);
 }
 
 void StoredPods::recount_runtime_class(const std::string& name) {
-  for (const kube::ObjectKey& key : shadows_->store().keys()) {
-    const auto shadow = shadows_->find(key);
-    if (shadow && kube::string_at(api::ShadowPod(*shadow).pod_spec(), {"runtimeClassName"}) == name) recount(key);
-  }
+  for (const kube::Object& shadow : shadows_->objects())
+    if (kube::string_at(api::ShadowPod(shadow).pod_spec(), {"runtimeClassName"}) == name) recount(shadow.key());
 }
 
 asio::awaitable<void> StoredPods::run() {

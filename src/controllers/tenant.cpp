@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/controllers/guarded_write.hpp"
@@ -34,7 +35,7 @@ bool is_replica_of(const kube::Object& object, std::string_view peer) {
 
 }  // namespace
 
-TenantController::TenantController(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context)
+TenantController::TenantController(TenantNamespaces& namespaces, Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
       issuer_(context_),
@@ -51,8 +52,7 @@ TenantController::TenantController(const asio::any_io_executor& executor, Tenant
           context_.home.acquire({.resource = api::kinds::cluster_role_bindings,
                                  .selection = {.label_selector = std::string(labels::app_managed_by) + "=" +
                                                                  std::string(labels::app_managed_by_liqo)}})),
-      controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "tenant", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "tenant", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(); };
   const auto in_namespace = [this](const kube::ObjectKey& key) { enqueue_namespace(key.ns); };
@@ -86,8 +86,7 @@ void TenantController::enqueue_all() {
 }
 
 void TenantController::enqueue_namespace(std::string_view ns) {
-  for (const kube::ObjectKey& key : tenants_->store().keys())
-    if (key.ns == ns) controller_.enqueue({key.ns, key});
+  for (const kube::ObjectKey& key : tenants_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 void TenantController::see_slice(const kube::ObjectKey& key) {
@@ -122,9 +121,7 @@ void TenantController::see_pod(const kube::ObjectKey& pod_key) {
 
 std::vector<kube::Object> TenantController::tenants_of(std::string_view ns) const {
   std::vector<kube::Object> found;
-  for (const kube::ObjectKey& key : tenants_->store().keys())
-    if (key.ns == ns)
-      if (auto tenant = tenants_->find(key)) found.push_back(std::move(*tenant));
+  for (kube::Object& tenant : tenants_->objects_in(ns)) found.push_back(std::move(tenant));
   std::ranges::sort(found, [](const kube::Object& a, const kube::Object& b) {
     return std::pair(a.creation_timestamp(), a.name()) < std::pair(b.creation_timestamp(), b.name());
   });
@@ -132,13 +129,11 @@ std::vector<kube::Object> TenantController::tenants_of(std::string_view ns) cons
 }
 
 bool TenantController::has_other_tenant(const kube::Object& tenant) const {
-  for (const kube::ObjectKey& key : tenants_->store().keys()) {
-    const auto other = tenants_->find(key);
-    if (other && other->uid() != tenant.uid() && !other->is_deleting() &&
-        api::Tenant(*other).cluster_id() == api::Tenant(tenant).cluster_id() &&
-        namespaces_.peer_of(key.ns) == api::Tenant(tenant).cluster_id())
+  const std::string_view cluster = api::Tenant(tenant).cluster_id();
+  for (const kube::Object& other : tenants_->objects())
+    if (other.uid() != tenant.uid() && !other.is_deleting() && api::Tenant(other).cluster_id() == cluster &&
+        namespaces_.peer_of(other.ns()) == cluster)
       return true;
-  }
   return false;
 }
 
@@ -324,19 +319,14 @@ asio::awaitable<kube::Result<void>> TenantController::write_status(const kube::O
   json::object changes;
   changes["status"] = std::move(status);
   auto patched =
-      co_await context_.home.api().patch(api::kinds::tenants, key, kube::PatchType::merge,
-                                         guarded_patch(*tenant, std::move(changes)), {.subresource = "status"});
-  if (!patched) {
-    if (patched.error().is_not_found()) co_return kube::Result<void>();
-    co_return kube::fail(std::move(patched.error()), "writing the Tenant's status");
-  }
-  tenants_->observe(std::move(*patched));
+      co_await kube::merge_patch(context_.home.api(), *tenants_, key, guarded_patch(*tenant, std::move(changes)),
+                                 "writing the Tenant's status", {.subresource = "status"});
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return kube::Result<void>();
 }
 
 asio::awaitable<kube::Result<void>> TenantController::mark_slices(std::string ns, std::string peer, bool cordoned) {
-  for (const kube::ObjectKey& key : slices_->store().keys()) {
-    if (key.ns != ns) continue;
+  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) {
     const auto slice = slices_->find(key);
     if (!slice || !is_replica_of(*slice, peer)) continue;
     if (cordoned ? slice->annotation(api::annotations::cordon_tenant) == "true"
@@ -348,11 +338,9 @@ asio::awaitable<kube::Result<void>> TenantController::mark_slices(std::string ns
     metadata["annotations"] = std::move(annotations);
     json::object changes;
     changes["metadata"] = std::move(metadata);
-    auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, key, kube::PatchType::merge,
-                                                      guarded_patch(*slice, std::move(changes)));
-    if (!patched && !patched.error().is_not_found())
-      co_return kube::fail(std::move(patched.error()), "marking a ResourceSlice");
-    if (patched) slices_->observe(std::move(*patched));
+    auto patched = co_await kube::merge_patch(context_.home.api(), *slices_, key,
+                                              guarded_patch(*slice, std::move(changes)), "marking a ResourceSlice");
+    if (!patched) co_return std::unexpected(std::move(patched.error()));
   }
   co_return kube::Result<void>();
 }

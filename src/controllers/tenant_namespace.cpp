@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -28,7 +29,7 @@ kube::ObjectKey own_binding(std::string_view ns) { return {std::string(ns), std:
 
 }  // namespace
 
-TenantNamespaces::TenantNamespaces(const asio::any_io_executor& executor, Context context)
+TenantNamespaces::TenantNamespaces(Context context)
     : context_(std::move(context)),
       user_(context_.home.api()),
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces,
@@ -37,8 +38,7 @@ TenantNamespaces::TenantNamespaces(const asio::any_io_executor& executor, Contex
           context_.home.acquire({.resource = api::kinds::role_bindings,
                                  .selection = {.label_selector = std::string(api::labels::app_managed_by) + "=" +
                                                                  std::string(api::labels::app_managed_by_liqo)}})),
-      controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "tenant-namespace", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "tenant-namespace", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto see_all = [this] {
     for (const kube::ObjectKey& key : namespaces_->store().keys()) controller_.enqueue({.object = key});
@@ -104,18 +104,17 @@ asio::awaitable<kube::Result<bool>> TenantNamespaces::may_read_secrets(std::stri
 bool TenantNamespaces::has_credentials(std::string_view ns) const {
   const kube::Informer* known = secrets(ns);
   if (!known) return true;
-  return std::ranges::any_of(known->store().keys(), [known](const kube::ObjectKey& key) {
-    const auto secret = known->find(key);
-    return secret && secret->label(api::labels::identity_type) == api::control_plane_identity;
-  });
+  for (const kube::Object& secret : known->objects())
+    if (secret.label(api::labels::identity_type) == api::control_plane_identity) return true;
+  return false;
 }
 
 bool TenantNamespaces::has_guarded(std::string_view ns) const {
   const kube::Informer* known = secrets(ns);
-  return known && std::ranges::any_of(known->store().keys(), [known](const kube::ObjectKey& key) {
-           const auto secret = known->find(key);
-           return secret && secret->has_finalizer(api::finalizers::replication_credentials);
-         });
+  if (!known) return false;
+  for (const kube::Object& secret : known->objects())
+    if (secret.has_finalizer(api::finalizers::replication_credentials)) return true;
+  return false;
 }
 
 void TenantNamespaces::see_secrets(const kube::ObjectKey& key) {
@@ -154,12 +153,10 @@ asio::awaitable<kube::Result<bool>> TenantNamespaces::release_rights(std::string
       co_return false;
   }
   const auto patch = core::finalizer_patch(*binding, api::finalizers::tenant_namespace, false);
-  auto patched = co_await context_.home.api().patch(api::kinds::role_bindings, binding->key(), kube::PatchType::merge,
-                                                    kube::json::serialize(*patch));
-  if (!patched && !patched.error().is_not_found())
-    co_return kube::fail(std::move(patched.error()), "letting go of the rights in a tenant namespace");
-  // Where it was being deleted it is gone, which the watch tells.
-  if (patched && !patched->is_deleting()) bindings_->observe(std::move(*patched));
+  auto patched =
+      co_await kube::merge_patch(context_.home.api(), *bindings_, binding->key(), kube::json::serialize(*patch),
+                                 "letting go of the rights in a tenant namespace");
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return true;
 }
 

@@ -27,9 +27,8 @@ constexpr kube::Duration changed_pause = 200ms;
 
 constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
 
-constexpr std::string_view by_tenant = "bounds-tenant", by_twin = "bounds-twin", by_grantee = "bounds-grantee";
+constexpr std::string_view by_tenant = "bounds-tenant", by_twin = "bounds-twin";
 
-void index_by_namespace(const kube::Object& object, std::vector<std::string>& out) { out.emplace_back(object.ns()); }
 void index_twin(const kube::Object& ns, std::vector<std::string>& out) {
   const std::string_view map = ns.annotation(annotations::managed_by_namespace_map);
   if (!map.empty() && !ns.has_label(labels::tenant_namespace)) out.emplace_back(map.substr(0, map.find('/')));
@@ -47,7 +46,7 @@ void note(kube::Result<void>& result, kube::Failure failure, std::string_view wh
 
 }  // namespace
 
-TwinPodBounds::TwinPodBounds(const asio::any_io_executor& executor, Context context)
+TwinPodBounds::TwinPodBounds(Context context)
     : context_(context),
       shadows_(context.home.acquire({.resource = kinds::shadow_pods})),
       pods_(context.home.acquire({.resource = kube::resources::pods,
@@ -59,7 +58,7 @@ TwinPodBounds::TwinPodBounds(const asio::any_io_executor& executor, Context cont
       bounds_(context.home.acquire(
           {.resource = kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),
       grants_(context.home.acquire({.resource = kinds::quotas})),
-      controller_(executor, context.clock, context.random, context.metrics,
+      controller_(context,
                   {.name = "twinpodbounds",
                    .ready = [this] { return has_synced(); },
                    .fill =
@@ -67,14 +66,12 @@ TwinPodBounds::TwinPodBounds(const asio::any_io_executor& executor, Context cont
                          for (const auto& [tenant, roles] : roles_) enqueue(tenant);
                        }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  shadows_->add_index(std::string(by_twin), index_by_namespace);
   namespaces_->add_index(std::string(by_tenant), index_twin);
   bindings_->add_index(std::string(by_twin), index_role_binding);
-  grants_->add_index(std::string(by_grantee), index_by_namespace);
   const auto pod_changed = [this](const kube::ObjectKey& key) { recount(key); };
   shadows_.subscribe(pod_changed);
   pods_.subscribe(pod_changed);
-  namespaces_.subscribe([this](const kube::ObjectKey& key) { see_namespace(key); });
+  namespaces_.follow([this](const kube::Change& ns) { see_namespace(ns); });
   grants_.subscribe([this](const kube::ObjectKey& key) { enqueue(key.ns); });
   const auto twin_changed = [this](const kube::ObjectKey& key) { enqueue(tenant_of(key.ns)); };
   bounds_.subscribe([twin_changed](const kube::ObjectKey& key) {
@@ -84,8 +81,6 @@ TwinPodBounds::TwinPodBounds(const asio::any_io_executor& executor, Context cont
     // The usual one has the name of the tenant namespace.
     if (key.name != tenant_of(key.ns)) twin_changed(key);
   });
-  // Other controllers may have the caches filled already.
-  for (const kube::ObjectKey& key : namespaces_->store().keys()) see_namespace(key);
 }
 
 bool TwinPodBounds::has_synced() const {
@@ -102,9 +97,9 @@ std::string TwinPodBounds::tenant_of(const std::string& ns) const {
   return found == twins_.end() ? "" : found->second;
 }
 
-void TwinPodBounds::see_namespace(const kube::ObjectKey& key) {
-  const std::string& name = key.name;
-  const auto ns = namespaces_->find(key);
+void TwinPodBounds::see_namespace(const kube::Change& change) {
+  const std::string& name = change.key.name;
+  const kube::Object* ns = change.now;
   if (ns && ns->has_label(labels::tenant_namespace)) {
     const auto policy = core::admission::read_pod_policy(ns->annotation(annotations::pod_policy));
     std::vector<std::string> roles = policy ? policy->cluster_roles : std::vector<std::string>();
@@ -176,7 +171,7 @@ void TwinPodBounds::recount(const kube::ObjectKey& key) {
 
 void TwinPodBounds::recount_twin(const std::string& ns) {
   std::set<kube::ObjectKey> keys;
-  for (const kube::ObjectKey& key : shadows_->store().keys(by_twin, ns)) keys.insert(key);
+  for (const kube::ObjectKey& key : shadows_->store().keys_in(ns)) keys.insert(key);
   for (const auto& [key, counted] : counted_)
     if (key.ns == ns) keys.insert(key);
   for (const kube::ObjectKey& key : keys) recount(key);
@@ -189,8 +184,7 @@ TwinPodBounds::Pass TwinPodBounds::begin(const kube::Object& tenant) {
             .twins = {},
             .versions = {}};
   std::vector<kube::Object> quotas;
-  for (const kube::ObjectKey& key : grants_->store().keys(by_grantee, pass.tenant))
-    if (auto quota = grants_->find(key)) quotas.push_back(std::move(*quota));
+  for (kube::Object& quota : grants_->objects_in(pass.tenant)) quotas.push_back(std::move(quota));
   pass.granted = core::granted_to_twins(quotas, held_);
   std::vector<kube::ObjectKey> keys = namespaces_->store().keys(by_tenant, pass.tenant);
   std::ranges::sort(keys);

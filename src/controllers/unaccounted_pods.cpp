@@ -20,7 +20,7 @@ constexpr kube::Duration confirmation = 10s;
 
 }  // namespace
 
-UnaccountedPods::UnaccountedPods(const asio::any_io_executor& executor, Context context)
+UnaccountedPods::UnaccountedPods(Context context)
     : context_(std::move(context)),
       shadows_(context_.home.acquire({.resource = api::kinds::shadow_pods})),
       pods_(context_.home.acquire({.resource = kube::resources::pods,
@@ -28,7 +28,7 @@ UnaccountedPods::UnaccountedPods(const asio::any_io_executor& executor, Context 
                                                                    std::string(api::labels::managed_by_shadow_pod)}})),
       quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
       controller_(
-          executor, context_.clock, context_.random, context_.metrics,
+          context_,
           {.name = "unaccounted-pods", .ready = [this] { return has_synced(); }, .fill = [this] { enqueue_all(); }},
           [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   index_quotas_by_user(*quotas_);

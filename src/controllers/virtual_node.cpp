@@ -3,6 +3,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "is_older.hpp"
+#include "kube/async/finally.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -26,8 +27,7 @@ constexpr kube::Duration closed_pause = 5s;
 
 }  // namespace
 
-VirtualNodeController::VirtualNodeController(const asio::any_io_executor& executor, ConnectProvider connect,
-                                             Context context)
+VirtualNodeController::VirtualNodeController(ConnectProvider connect, Context context)
     : context_(context),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       nodes_(context.home.acquire({.resource = kube::resources::nodes,
@@ -36,9 +36,8 @@ VirtualNodeController::VirtualNodeController(const asio::any_io_executor& execut
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
       slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
       leases_(context),
-      sessions_(executor, std::move(connect), context, [this](const kube::ObjectKey& key) { enqueue(key); }),
-      controller_(executor, context.clock, context.random, context.metrics, {.name = "virtualnode"},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      sessions_(std::move(connect), context, [this](const kube::ObjectKey& key) { enqueue(key); }),
+      controller_(context, {.name = "virtualnode"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("virtual-node") {
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
   virtual_nodes_->add_index(
@@ -66,20 +65,15 @@ VirtualNodeController::~VirtualNodeController() = default;
 asio::awaitable<void> VirtualNodeController::run() {
   // The Nodes end first: without its session a Node would look as if its provider were not there.
   kube::async::TaskGroup sessions(co_await asio::this_coro::executor), nodes(co_await asio::this_coro::executor);
-  std::exception_ptr ended, lost;
-  try {
-    sessions.spawn(vital(sessions_.run(), nodes, lost));
-    nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return controller_.run(); }));
-    nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return heartbeat(); }));
-    co_await nodes.join();
-    ended = lost;
-  } catch (...) {
-    ended = std::current_exception();
-  }
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  co_await nodes.stop();
-  co_await sessions.stop();
-  if (ended) std::rethrow_exception(ended);
+  std::exception_ptr lost;
+  sessions.spawn(vital(sessions_.run(), nodes, lost));
+  nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return controller_.run(); }));
+  nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return heartbeat(); }));
+  co_await kube::async::finally(nodes.join(), [&]() -> asio::awaitable<void> {
+    co_await nodes.stop();
+    co_await sessions.stop();
+  });
+  if (lost) std::rethrow_exception(lost);
 }
 
 bool VirtualNodeController::has_synced() const {
@@ -159,8 +153,8 @@ void VirtualNodeController::take_told(const std::string& cluster) {
   } else {
     told_.insert_or_assign(cluster, std::move(now));
   }
-  for (const kube::ObjectKey& key : virtual_nodes_->store().keys())
-    if (const auto node = virtual_nodes_->find(key); node && VirtualNode(*node).cluster_id() == cluster) enqueue(key);
+  for (const kube::Object& node : virtual_nodes_->objects())
+    if (VirtualNode(node).cluster_id() == cluster) enqueue(node.key());
 }
 
 asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {

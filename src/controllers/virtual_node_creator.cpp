@@ -23,15 +23,13 @@ std::string listed(const std::vector<std::string>& words) {
 
 }  // namespace
 
-VirtualNodeCreator::VirtualNodeCreator(const asio::any_io_executor& executor, TenantNamespaces& namespaces,
-                                       Context context)
+VirtualNodeCreator::VirtualNodeCreator(TenantNamespaces& namespaces, Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
       virtual_nodes_(context_.home.acquire({.resource = api::kinds::virtual_nodes})),
-      controller_(executor, context_.clock, context_.random, context_.metrics,
-                  {.name = "resourceslice_vncreator", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "resourceslice_vncreator", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(""); };
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
@@ -50,18 +48,14 @@ VirtualNodeCreator::VirtualNodeCreator(const asio::any_io_executor& executor, Te
 }
 
 void VirtualNodeCreator::enqueue_all(std::string_view ns) {
-  for (const kube::ObjectKey& key : slices_->store().keys())
-    if (ns.empty() || key.ns == ns) controller_.enqueue({key.ns, key});
+  for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) controller_.enqueue({key.ns, key});
 }
 
 std::vector<kube::Object> VirtualNodeCreator::nodes_of(const kube::Object& slice) const {
   std::vector<kube::Object> found;
-  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {
-    if (key.ns != slice.ns()) continue;
-    auto node = virtual_nodes_->find(key);
-    if (node && (core::is_node_of(*node, slice) || node->label(api::labels::resource_slice_name) == slice.name()))
-      found.push_back(std::move(*node));
-  }
+  for (kube::Object& node : virtual_nodes_->objects_in(slice.ns()))
+    if (core::is_node_of(node, slice) || node.label(api::labels::resource_slice_name) == slice.name())
+      found.push_back(std::move(node));
   return found;
 }
 

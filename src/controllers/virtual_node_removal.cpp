@@ -1,4 +1,5 @@
 // How the Node of a virtual node goes: drained, and with everything that is on it.
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -118,11 +119,9 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node
 
 asio::awaitable<kube::Result<void>> VirtualNodeController::uncordon(const kube::ObjectKey& node) {
   const kube::json::object patch{{"spec", kube::json::object{{"unschedulable", nullptr}}}};
-  auto patched = co_await context_.home.api().patch(kube::resources::nodes, node, kube::PatchType::merge,
-                                                    kube::json::serialize(patch));
-  if (!patched && !patched.error().is_not_found())
-    co_return kube::fail(std::move(patched.error()), "uncordoning the Node that is wanted again");
-  if (patched) nodes_->observe(std::move(*patched));
+  auto patched = co_await kube::merge_patch(context_.home.api(), *nodes_, node, kube::json::serialize(patch),
+                                            "uncordoning the Node that is wanted again");
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
   co_return kube::Result<void>();
 }
 
@@ -178,11 +177,9 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
 }
 
 bool VirtualNodeController::is_lost(std::string_view cluster) const {
-  for (const kube::ObjectKey& key : foreign_clusters_->store().keys()) {
-    const auto object = foreign_clusters_->find(key);
-    if (object && api::ForeignCluster(*object).cluster_id() == cluster &&
-        api::ForeignCluster(*object).is_permanently_unreachable())
-      return true;
+  for (const kube::Object& object : foreign_clusters_->objects()) {
+    const api::ForeignCluster view(object);
+    if (view.cluster_id() == cluster && view.is_permanently_unreachable()) return true;
   }
   return false;
 }

@@ -67,7 +67,7 @@ CertificateApprover::CertificateApprover(const asio::any_io_executor& executor, 
     : context_(std::move(context)),
       requests_(context_.home.acquire(
           {.resource = requests, .selection = {.field_selector = "spec.signerName=" + std::string(serving_signer)}})),
-      controller_(executor, context_.api.clock(), context_.random, context_.metrics, {.name = "certificate-approver"},
+      controller_({executor, context_.api.clock(), context_.random, context_.metrics}, {.name = "certificate-approver"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("certificate-approver") {
   requests_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({.object = key}); });

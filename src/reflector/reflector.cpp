@@ -40,10 +40,6 @@ constexpr std::string_view all_objects = "*";
 /// Asks whether all is known: one key for all that wait for it.
 kube::WorkKey key_of_waiting() { return {}; }
 
-constexpr std::string_view by_namespace = "namespace";
-
-void index_by_namespace(const kube::Object& object, std::vector<std::string>& out) { out.emplace_back(object.ns()); }
-
 /// Whether a provider that has answered an apply so has not carried it out, and never will. A field that its schema of
 /// a custom resource does not have is answered as an error of the server's own (kubernetes/kubernetes#139253).
 bool is_refusal(const kube::Failure& failure) {
@@ -75,7 +71,7 @@ Reflector::Reflector(const asio::any_io_executor& executor, const reflection::Re
       policy_(policy),
       forging_(std::move(forging)),
       context_(context),
-      controller_(executor, context.clock, context.random, context.metrics,
+      controller_({executor, context.clock, context.random, context.metrics},
                   {.name = reflection::option_name(kind) + "-reflection", .fill = [this] { start_reading(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {}
 
@@ -104,7 +100,6 @@ void Reflector::start_namespace(const std::string& local, const std::string& rem
   if (const auto known = namespaces_.find(local); known != namespaces_.end() && known->second->remote == remote) return;
   if (!home_ && !kind_.referred_only && !is_off()) {
     home_ = context_.home.acquire(headers_of(kind_.resource));
-    home_->add_index(std::string(by_namespace), index_by_namespace);
     home_.subscribe(
         [this](const kube::ObjectKey& key) {
           if (const auto ns = namespaces_.find(key.ns); ns != namespaces_.end()) enqueue(*ns->second, key.name);
@@ -275,7 +270,7 @@ void Reflector::enqueue_copy(const Namespace& ns, std::string_view remote_name) 
 
 void Reflector::enqueue_all(const Namespace& ns) {
   if (home_)
-    for (const kube::ObjectKey& key : home_->store().keys(by_namespace, ns.local)) enqueue(ns, key.name);
+    for (const kube::ObjectKey& key : home_->store().keys_in(ns.local)) enqueue(ns, key.name);
   for (const auto& [name, listed] : ns.listed)
     if (listed.allowed || takes_all(ns)) enqueue(ns, name);
   for (const auto& [name, until] : ns.referred) enqueue(ns, name);

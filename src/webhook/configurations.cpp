@@ -296,7 +296,7 @@ Configurations::Configurations(const asio::any_io_executor& executor, kube::Api&
       validating_(home.acquire({.resource = validating_configurations,
                                 .ns = {},
                                 .selection = {.field_selector = "metadata.name=" + std::string(configuration_name)}})),
-      controller_(executor, api.clock(), random, metrics, {.name = "webhook-configuration"},
+      controller_({executor, api.clock(), random, metrics}, {.name = "webhook-configuration"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   for (kube::InformerHandle* handle : {&mutating_, &validating_})
     handle->subscribe([this](const kube::ObjectKey&) { enqueue_all(); }, [this] { enqueue_all(); });

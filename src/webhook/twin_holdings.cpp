@@ -11,12 +11,11 @@ TwinHoldings::TwinHoldings(kube::InformerSet& home)
     : quotas_(home.acquire({.resource = api::kinds::resource_quotas,
                             .ns = {},
                             .selection = {.label_selector = core::twin_quota_selector()}})) {
-  quotas_.subscribe([this](const kube::ObjectKey& key) { take(key); });
-  // Others may have this watch already.
-  for (const kube::ObjectKey& key : quotas_->store().keys()) take(key);
+  quotas_.follow([this](const kube::Change& quota) { take(quota); });
 }
 
-void TwinHoldings::take(const kube::ObjectKey& key) {
+void TwinHoldings::take(const kube::Change& quota) {
+  const kube::ObjectKey& key = quota.key;
   if (key.name != core::twin_quota_name) return;
   if (const auto before = twins_.find(key.ns); before != twins_.end()) {
     const auto sum = consumers_.find(before->second.consumer);
@@ -24,10 +23,9 @@ void TwinHoldings::take(const kube::ObjectKey& key) {
     if (sum->second == 0) consumers_.erase(sum);
     twins_.erase(before);
   }
-  const auto quota = quotas_->find(key);
-  if (!quota) return;
-  Twin now{.consumer = std::string(quota->label(api::labels::remote_cluster_id)),
-           .objects = core::admission::counted_objects(core::twin_usage(*quota))};
+  if (!quota.now) return;
+  Twin now{.consumer = std::string(quota.now->label(api::labels::remote_cluster_id)),
+           .objects = core::admission::counted_objects(core::twin_usage(*quota.now))};
   if (now.objects == 0) return;
   consumers_[now.consumer] += now.objects;
   twins_.emplace(key.ns, std::move(now));

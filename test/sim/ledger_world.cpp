@@ -54,14 +54,8 @@ struct LedgerWorld::Replica {
     } else {
       leadership = std::make_unique<Follower>(world.simulator_.executor());
     }
-    ledger = std::make_unique<QuotaLedger>(world.simulator_.executor(),
-                                           controllers::Context{.home = home,
-                                                                .events = events,
-                                                                .leadership = *leadership,
-                                                                .clock = world.simulator_.clock(),
-                                                                .random = random,
-                                                                .metrics = metrics,
-                                                                .settings = settings},
+    const kube::Environment environment{world.simulator_.executor(), world.simulator_.clock(), random, metrics};
+    ledger = std::make_unique<QuotaLedger>(controllers::Context{environment, home, events, *leadership, settings, {}},
                                            api, controllers::LedgerSettings{.request_timeout = request_timeout});
   }
 

@@ -40,8 +40,8 @@ struct ProcessBox::Run {
         home(box.home_, killed),
         random(box.simulator_.random().next()),
         process(
-            box.simulator_.executor(),
-            {.home = home,
+            {.environment = {box.simulator_.executor(), box.simulator_.clock(), random, metrics},
+             .home = home,
              .connect = [&box, flag = std::shared_ptr<const bool>(killed)](
                             const std::string&,
                             const kube::Object& secret) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
@@ -51,9 +51,6 @@ struct ProcessBox::Run {
                    return std::make_unique<SimProviderLink>(*link, flag);
                return kube::fail(kube::Errc::parse, "the Secret holds no kubeconfig");
              },
-             .clock = box.simulator_.clock(),
-             .random = random,
-             .metrics = metrics,
              .settings = box.settings_,
              .election = box.identity_.empty() ? std::nullopt
                                                : std::optional(kube::LeaderElectionSettings{.lease = lease_key,

@@ -1,7 +1,6 @@
 // The list of the controllers that work while a process leads.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <memory>
 #include <vector>
 
@@ -12,7 +11,6 @@
 namespace liqo::controllers {
 
 /// Makes one of each; later ones may refer to earlier ones. What `context` refers to outlives them.
-std::vector<std::unique_ptr<Runnable>> make_controllers(const asio::any_io_executor& executor, Context context,
-                                                        const ConnectProvider& connect);
+std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const ConnectProvider& connect);
 
 }  // namespace liqo::controllers

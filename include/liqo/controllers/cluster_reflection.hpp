@@ -33,7 +33,7 @@ class ClusterReflection {
     StatusSources& statuses;
   };
   /// `home`: the tenant namespace here, and the cluster that it is of.
-  ClusterReflection(const asio::any_io_executor& executor, kube::ObjectKey home, Provider provider, Context context);
+  ClusterReflection(kube::ObjectKey home, Provider provider, Context context);
 
   ~ClusterReflection();
 
@@ -84,7 +84,6 @@ class ClusterReflection {
   core::ForgingContext forging_of(const kube::Object* decides) const;
   CopyEvents::Answer find_copy(const std::string& local, const core::CopyWarning& warning) const;
 
-  asio::any_io_executor executor_;
   kube::ObjectKey home_;  ///< the tenant namespace here, and the cluster that it is of
   Provider provider_;
   Context context_;

@@ -36,7 +36,7 @@ class CopyEvents {
     std::function<Answer(const std::string& local, const core::CopyWarning& warning)> find;
   };
 
-  CopyEvents(const asio::any_io_executor& executor, Source source, Context context);
+  CopyEvents(Source source, Context context);
 
   void start_namespace(const std::string& local, const std::string& remote);
   void stop_namespace(const std::string& local);

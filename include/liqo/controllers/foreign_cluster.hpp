@@ -16,7 +16,7 @@ namespace liqo::controllers {
 class ForeignClusterController final : public Runnable {
  public:
   /// `replicator` outlives this.
-  ForeignClusterController(const asio::any_io_executor& executor, Context context, Replicator& replicator);
+  ForeignClusterController(Context context, Replicator& replicator);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override;

@@ -32,9 +32,9 @@ class HomeEndpointWatch final : public core::HomeEndpoints {
   bool is_known() const override;
 
  private:
-  void take_node(const kube::ObjectKey& key);
-  void take_service(const kube::ObjectKey& key);
-  void take_ip(const kube::ObjectKey& key);
+  void take_node(const kube::Change& node);
+  void take_service(const kube::Change& service);
+  void take_ip(const kube::Change& ip);
 
   kube::InformerSet& home_;
   std::vector<core::Cidr> declared_;

@@ -12,8 +12,7 @@ namespace liqo::controllers {
 /// name that belongs to something else is left alone. One thread.
 class IdentityController final : public Runnable {
  public:
-  IdentityController(const asio::any_io_executor& executor, TenantNamespaces& namespaces, ClusterKeys& keys,
-                     Context context);
+  IdentityController(TenantNamespaces& namespaces, ClusterKeys& keys, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override {
@@ -40,7 +39,7 @@ class IdentityController final : public Runnable {
 /// it where the provider denies it. One thread.
 class IdentityCreator final : public Runnable {
  public:
-  IdentityCreator(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context);
+  IdentityCreator(TenantNamespaces& namespaces, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override {

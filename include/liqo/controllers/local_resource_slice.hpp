@@ -13,8 +13,7 @@ namespace liqo::controllers {
 /// the cluster's key, made anew when the key is another one. One thread.
 class LocalResourceSliceController final : public Runnable {
  public:
-  LocalResourceSliceController(const asio::any_io_executor& executor, TenantNamespaces& namespaces, ClusterKeys& keys,
-                               Context context);
+  LocalResourceSliceController(TenantNamespaces& namespaces, ClusterKeys& keys, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override { return namespaces_.has_synced() && keys_.has_synced() && slices_->has_synced(); }

@@ -21,7 +21,7 @@ namespace liqo::controllers {
 /// namespace is as it was. One thread.
 class NamespaceOffloadingController final : public Runnable {
  public:
-  NamespaceOffloadingController(const asio::any_io_executor& executor, Context context);
+  NamespaceOffloadingController(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override;

@@ -15,7 +15,7 @@ namespace liqo::controllers {
 /// twice, which is why it has to be switched on (`--enable-node-failure-controller`). One thread.
 class NodeFailureController final : public Runnable {
  public:
-  NodeFailureController(const asio::any_io_executor& executor, Context context);
+  NodeFailureController(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override { return nodes_->has_synced() && pods_->has_synced(); }
@@ -24,7 +24,7 @@ class NodeFailureController final : public Runnable {
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   void enqueue_all();
-  void pod_changed(const kube::ObjectKey& key);
+  void pod_changed(const kube::Change& pod);
 
   Context context_;
   kube::InformerHandle nodes_, pods_;

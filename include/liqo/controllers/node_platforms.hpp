@@ -22,7 +22,7 @@ class NodePlatforms {
   bool is_coming() const;
 
  private:
-  void take(const kube::ObjectKey& key);
+  void take(const kube::Change& node);
   void tell();
 
   Context context_;

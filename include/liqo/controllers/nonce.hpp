@@ -12,8 +12,7 @@ namespace liqo::controllers {
 /// of a nonce is signed. One thread.
 class NonceController final : public Runnable {
  public:
-  NonceController(const asio::any_io_executor& executor, TenantNamespaces& namespaces, ClusterKeys& keys,
-                  Context context);
+  NonceController(TenantNamespaces& namespaces, ClusterKeys& keys, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override { return namespaces_.has_synced() && keys_.has_synced(); }

@@ -16,7 +16,7 @@ namespace liqo::controllers {
 /// with one map delays no other, and one write carries all its changes. One thread.
 class OutgoingNamespaceMapController final : public Runnable {
  public:
-  OutgoingNamespaceMapController(const asio::any_io_executor& executor, Context context);
+  OutgoingNamespaceMapController(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override;

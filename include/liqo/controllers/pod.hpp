@@ -31,8 +31,7 @@ class PodController {
     kube::InformerSet& caches;
     kube::Api& api;
   };
-  PodController(const asio::any_io_executor& executor, core::ForgingContext forging, Provider provider,
-                WriteBudget& home_writes, Context context);
+  PodController(core::ForgingContext forging, Provider provider, WriteBudget& home_writes, Context context);
 
   /// Takes the namespaces that have a twin as of now, and starts and stops watching accordingly.
   void set_mapping(core::NamespaceMapping mapping);

@@ -15,11 +15,9 @@ namespace liqo::controllers {
 
 /// What a process is given. Everything outlives it.
 struct ProcessContext {
+  kube::Environment environment;
   kube::net::Transport& home;  ///< to the cluster that this process serves
   ConnectProvider connect;
-  kube::async::Clock& clock;
-  kube::Random& random;
-  kube::Metrics& metrics;
   Settings settings;
   /// Set: only the holder of this lease writes. Unset: this process leads from the start.
   std::optional<kube::LeaderElectionSettings> election;
@@ -29,7 +27,7 @@ struct ProcessContext {
 /// Consumer and provider at once. Construct, then run(); when run() has ended, destroy. One thread.
 class Process {
  public:
-  Process(const asio::any_io_executor& executor, ProcessContext context);
+  explicit Process(ProcessContext context);
 
   /// Runs until cancelled, or until a part of it ends by an exception, which is thrown. Reconciles under way get their
   /// grace, then everything is joined.
@@ -54,7 +52,7 @@ class Process {
 
  private:
   ProcessContext context_;
-  asio::any_io_executor executor_;
+  kube::Environment environment_;
   kube::Api open_api_;
   kube::LeaderElector* elector_ = nullptr;  // set while the next one is made, so it stands before it
   std::unique_ptr<kube::Leadership> leadership_;

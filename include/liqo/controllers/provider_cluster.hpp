@@ -21,8 +21,8 @@ namespace liqo::controllers {
 class ProviderCluster {
  public:
   /// `home`: the tenant namespace here, and the cluster that it is of. `statuses` outlives it.
-  ProviderCluster(const asio::any_io_executor& executor, kube::ObjectKey home, std::shared_ptr<ProviderBudget> budget,
-                  StatusSources& statuses, Context context);
+  ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderBudget> budget, StatusSources& statuses,
+                  Context context);
 
   /// Starts watching and reflecting. Call stop() before destroying.
   void start();

@@ -15,8 +15,8 @@ namespace liqo::controllers {
 /// leave out changes; it holds no state that a restart loses.
 class ProviderSession {
  public:
-  ProviderSession(const asio::any_io_executor& executor, core::ForgingContext forging,
-                  std::shared_ptr<ProviderLink> link, std::shared_ptr<ProviderCluster> cluster, Context context);
+  ProviderSession(core::ForgingContext forging, std::shared_ptr<ProviderLink> link,
+                  std::shared_ptr<ProviderCluster> cluster, Context context);
 
   /// Starts reconciling. Call stop() before destroying.
   void start();

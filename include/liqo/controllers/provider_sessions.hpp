@@ -18,8 +18,7 @@ namespace liqo::controllers {
 class ProviderSessions {
  public:
   /// `changed` is called with a VirtualNode of which something has changed that its Node shows. Must not suspend.
-  ProviderSessions(const asio::any_io_executor& executor, ConnectProvider connect, Context context,
-                   std::function<void(const kube::ObjectKey&)> changed);
+  ProviderSessions(ConnectProvider connect, Context context, std::function<void(const kube::ObjectKey&)> changed);
 
   /// Runs until cancelled; every session is stopped then.
   asio::awaitable<void> run();
@@ -77,7 +76,6 @@ class ProviderSessions {
   core::ForgingContext forging_of(const kube::Object& virtual_node, const core::ReflectionFilters& left_out) const;
   void enqueue(const kube::ObjectKey& key) { controller_.enqueue({key.text(), key}); }
 
-  asio::any_io_executor executor_;
   ConnectProvider connect_;
   Context context_;
   std::function<void(const kube::ObjectKey&)> changed_;

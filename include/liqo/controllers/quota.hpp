@@ -21,7 +21,7 @@ namespace liqo::controllers {
 /// accepts. Cordoned tenants and slices have cordoned Quotas, whatever becomes of their requests. One thread.
 class QuotaController final : public Runnable {
  public:
-  QuotaController(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context);
+  QuotaController(TenantNamespaces& namespaces, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override;
@@ -47,7 +47,7 @@ class QuotaController final : public Runnable {
   core::GrantLimits limits_of(const kube::ObjectKey& slice) const;
   kube::json::array storage_classes();
   void read_policy();
-  void see_slice(const kube::ObjectKey& key);
+  void see_slice(const kube::Change& change);
   void enqueue(const kube::ObjectKey& slice) { controller_.enqueue({slice.ns, slice}); }
   void enqueue_all(std::string_view ns);
   /// How many slices of class "share" the consumer of that tenant namespace has.

@@ -13,7 +13,7 @@ namespace liqo::controllers {
 class QuotaDisplay {
  public:
   /// `ledger` outlives this and has no other reader of its changes.
-  QuotaDisplay(const asio::any_io_executor& executor, Context context, QuotaLedger& ledger);
+  QuotaDisplay(Context context, QuotaLedger& ledger);
   ~QuotaDisplay();
 
   /// Shows until cancelled.

@@ -52,7 +52,7 @@ struct Judgement {
 class QuotaLedger {
  public:
   /// `api` writes on every replica: it is not the leader's.
-  QuotaLedger(const asio::any_io_executor& executor, Context context, kube::Api& api, LedgerSettings settings);
+  QuotaLedger(Context context, kube::Api& api, LedgerSettings settings);
   ~QuotaLedger();
 
   /// Serves until cancelled. What waits then is answered `unavailable`.
@@ -168,7 +168,6 @@ class QuotaLedger {
   /// Counts a refusal; `desk` is null where there is no Quota.
   void count_refusal(Desk* desk, QuotaRefusal reason);
 
-  asio::any_io_executor executor_;
   Context context_;
   kube::Api& api_;
   LedgerSettings settings_;

@@ -14,7 +14,7 @@ namespace liqo::controllers {
 /// again and says nothing about the consumer. One thread.
 class RemoteResourceSliceController final : public Runnable {
  public:
-  RemoteResourceSliceController(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context);
+  RemoteResourceSliceController(TenantNamespaces& namespaces, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override {

@@ -13,7 +13,7 @@ namespace liqo::controllers {
 /// changes afterwards stays until the next. Answers that are not for this cluster's key are not taken. One thread.
 class LocalRenewer final : public Runnable {
  public:
-  LocalRenewer(const asio::any_io_executor& executor, TenantNamespaces& namespaces, ClusterKeys& keys, Context context);
+  LocalRenewer(TenantNamespaces& namespaces, ClusterKeys& keys, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override {
@@ -37,7 +37,7 @@ class LocalRenewer final : public Runnable {
 /// any of them differs. One thread.
 class RemoteRenewer final : public Runnable {
  public:
-  RemoteRenewer(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context);
+  RemoteRenewer(TenantNamespaces& namespaces, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override {

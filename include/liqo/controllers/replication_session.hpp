@@ -22,8 +22,7 @@ namespace liqo::controllers {
 /// knows is in the caches, so it can be made anew at any moment. Works while its owner leads. One thread.
 class ReplicationSession {
  public:
-  ReplicationSession(const asio::any_io_executor& executor, core::ReplicationPeer peer,
-                     std::unique_ptr<ProviderLink> link, Context context);
+  ReplicationSession(core::ReplicationPeer peer, std::unique_ptr<ProviderLink> link, Context context);
 
   /// Starts watching, replicating and probing. Call stop() before destroying.
   void start();

@@ -23,8 +23,7 @@ namespace liqo::controllers {
 class Replicator final : public Runnable {
  public:
   /// Reads the Secrets of a tenant namespace once `tenants`, which outlives this, says that they may be read.
-  Replicator(const asio::any_io_executor& executor, ConnectProvider connect, TenantNamespaces& tenants,
-             Context context);
+  Replicator(ConnectProvider connect, TenantNamespaces& tenants, Context context);
   ~Replicator() override;
 
   asio::awaitable<void> run() override;
@@ -84,7 +83,6 @@ class Replicator final : public Runnable {
     if (changed_) changed_(cluster);
   }
 
-  asio::any_io_executor executor_;
   ConnectProvider connect_;
   Context context_;
   std::vector<kube::InformerHandle> locals_;  ///< in the order of core::replicated_kinds()

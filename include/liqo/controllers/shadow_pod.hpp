@@ -20,7 +20,7 @@ namespace liqo::controllers {
 /// ShadowPod's `status.phase`: a restart at any moment neither runs a pod twice nor forgets one. One thread.
 class ShadowPodController final : public Runnable {
  public:
-  ShadowPodController(const asio::any_io_executor& executor, Context context);
+  ShadowPodController(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override {
@@ -59,7 +59,7 @@ class ShadowPodController final : public Runnable {
   asio::awaitable<kube::Outcome> take_refusal(kube::Object shadow, kube::Failure failure);
   /// A Pod in a twin whose pods are bounded waits until they are counted.
   asio::awaitable<kube::Outcome> await_bounds(kube::Object shadow);
-  void see_bounds(const kube::ObjectKey& quota);
+  void see_bounds(const kube::Change& quota);
   /// Tries the Pods again that wait for the bounds of a twin, that many at most.
   void wake(const std::string& twin, std::size_t most);
   void stop_waiting(const kube::ObjectKey& key);

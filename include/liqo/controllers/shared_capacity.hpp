@@ -26,9 +26,9 @@ class SharedCapacity {
   core::Resources free_for(std::string_view consumer) const { return inventory_.free_for(consumer); }
 
  private:
-  void take_node(const kube::ObjectKey& key);
-  void take_pod(const kube::ObjectKey& key);
-  void take_namespace(const kube::ObjectKey& key);
+  void take_node(const kube::Change& node);
+  void take_pod(const kube::Change& pod);
+  void take_namespace(const kube::Change& ns);
 
   Context context_;
   std::function<void()> changed_;

@@ -19,7 +19,7 @@ class StateMetrics {
   void show_slices(bool leads);
   void show_peers(bool leads);
   /// Reads the certificate of an Identity anew.
-  void read_identity(const kube::ObjectKey& key);
+  void read_identity(const kube::Change& identity);
 
   struct Expiry {
     std::string cluster;

@@ -31,7 +31,7 @@ using FindReach = std::function<std::optional<ProviderReach>(const kube::ObjectK
 /// read while something is to come of it, and every five minutes besides. One thread.
 class StorageProvisioner final : public Runnable {
  public:
-  StorageProvisioner(const asio::any_io_executor& executor, FindReach reach, Context context);
+  StorageProvisioner(FindReach reach, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override;

@@ -29,8 +29,7 @@ struct StoredAmount {
 class StoredPods {
  public:
   /// `changed`: called, and often, when the account may have changed, from here on; must not suspend.
-  StoredPods(const asio::any_io_executor& executor, const Context& context, kube::Api& api, core::Counting counting,
-             std::function<void()> changed);
+  StoredPods(const Context& context, kube::Api& api, core::Counting counting, std::function<void()> changed);
 
   /// Does the live reads. Ends only by cancellation.
   asio::awaitable<void> run();

@@ -20,7 +20,7 @@ namespace liqo::controllers {
 /// is activated. A deleted Tenant loses its rights first, then its replicas. One thread.
 class TenantController final : public Runnable {
  public:
-  TenantController(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context);
+  TenantController(TenantNamespaces& namespaces, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override;

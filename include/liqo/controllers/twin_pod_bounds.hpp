@@ -25,7 +25,7 @@ namespace liqo::controllers {
 /// be bound is told by an Event on the tenant namespace, and tried again. One thread.
 class TwinPodBounds final : public Runnable {
  public:
-  TwinPodBounds(const asio::any_io_executor& executor, Context context);
+  TwinPodBounds(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override;
@@ -74,7 +74,7 @@ class TwinPodBounds final : public Runnable {
   void recount(const kube::ObjectKey& key);
   /// Counts all of a twin anew.
   void recount_twin(const std::string& ns);
-  void see_namespace(const kube::ObjectKey& key);
+  void see_namespace(const kube::Change& change);
   /// The tenant namespace of the consumer whose twin a namespace is, or was last; "" = nobody's.
   std::string tenant_of(const std::string& ns) const;
   void enqueue(const std::string& tenant);

@@ -19,7 +19,7 @@ namespace liqo::controllers {
 /// force. The sessions run on every replica. One thread.
 class VirtualNodeController {
  public:
-  VirtualNodeController(const asio::any_io_executor& executor, ConnectProvider connect, Context context);
+  VirtualNodeController(ConnectProvider connect, Context context);
   ~VirtualNodeController();
 
   /// Runs until cancelled.

@@ -14,7 +14,7 @@ namespace liqo::controllers {
 /// is held until all VirtualNodes that use it are drained and gone, because they need its identity. One thread.
 class VirtualNodeCreator final : public Runnable {
  public:
-  VirtualNodeCreator(const asio::any_io_executor& executor, TenantNamespaces& namespaces, Context context);
+  VirtualNodeCreator(TenantNamespaces& namespaces, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override {

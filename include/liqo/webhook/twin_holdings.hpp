@@ -22,7 +22,7 @@ class TwinHoldings {
     std::string consumer;
     std::int64_t objects = 0;
   };
-  void take(const kube::ObjectKey& key);
+  void take(const kube::Change& quota);
 
   std::map<std::string, Twin> twins_;                           ///< by the name of the namespace
   std::map<std::string, std::int64_t, std::less<>> consumers_;  ///< objects, by ID

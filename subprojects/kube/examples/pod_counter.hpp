@@ -30,7 +30,7 @@ inline boost::asio::awaitable<void> count_pods(kube::Api& api, kube::async::Cloc
     if (!patched) co_return kube::Outcome::retry(std::move(patched.error()));
     co_return kube::Outcome::done();
   };
-  kube::Controller controller(executor, clock, random, metrics, {.name = "pod-counter"}, reconcile);
+  kube::Controller controller({executor, clock, random, metrics}, {.name = "pod-counter"}, reconcile);
 
   pods->add_index("namespace",
                   [](const kube::Object& pod, std::vector<std::string>& out) { out.emplace_back(pod.ns()); });

@@ -43,12 +43,9 @@ class ClusterFixture {
     if (settings.api_server_override.empty()) settings.api_server_override = id_ + ":6443";
     if (settings.ca_pem.empty()) settings.ca_pem = "CA of " + id_;
     process_ = std::make_unique<controllers::Process>(
-        simulator.executor(),
-        controllers::ProcessContext{.home = transport_,
+        controllers::ProcessContext{.environment = {simulator.executor(), simulator.clock(), random_, metrics_},
+                                    .home = transport_,
                                     .connect = connect,
-                                    .clock = simulator.clock(),
-                                    .random = random_,
-                                    .metrics = metrics_,
                                     .settings = std::move(settings),
                                     .election = election,
                                     .entropy = [this](std::size_t size) -> kube::Result<std::string> {

@@ -53,15 +53,9 @@ class LedgerFixture {
         events_(simulator.executor(), api_, metrics_, "liqo"),
         leadership_(simulator.executor()),
         group_(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others),
-        ledger(simulator.executor(),
-               Context{.home = home_,
-                       .events = events_,
-                       .leadership = leadership_,
-                       .clock = simulator.clock(),
-                       .random = random_,
-                       .metrics = metrics_,
-                       .settings = settings_},
-               api_, LedgerSettings{}) {
+        ledger(
+            {{simulator.executor(), simulator.clock(), random_, metrics_}, home_, events_, leadership_, settings_, {}},
+            api_, LedgerSettings{}) {
     for (const kube::Resource& kind : {api::kinds::shadow_pods, api::kinds::quotas, runtime_classes,
                                        kube::Resource{"", "v1", "limitranges", "LimitRange"}})
       server.serve(kind);

@@ -35,13 +35,8 @@ struct Display {
         events(simulator.executor(), api, metrics, "liqo"),
         leader(simulator.executor()),
         follower(simulator.executor()),
-        context{.home = home,
-                .events = events,
-                .leadership = leads ? static_cast<kube::Leadership&>(leader) : follower,
-                .clock = simulator.clock(),
-                .random = random,
-                .metrics = metrics,
-                .settings = settings},
+        context{{simulator.executor(), simulator.clock(), random, metrics}, home,     events,
+                leads ? static_cast<kube::Leadership&>(leader) : follower,  settings, {}},
         group(simulator.executor()) {
     for (const kube::Resource& kind :
          {api::kinds::shadow_pods, api::kinds::quotas, kube::Resource{"", "v1", "limitranges", "LimitRange"},
@@ -50,9 +45,8 @@ struct Display {
     kube::Object quota = kube::Object::make(api::kinds::quotas, key);
     quota.mutable_spec() = {{"user", user}, {"resources", json::object{{"cpu", "8"}, {"memory", "4Gi"}}}};
     static_cast<void>(server.create(api::kinds::quotas, quota.tree(), "operator"));
-    ledger =
-        std::make_unique<controllers::QuotaLedger>(simulator.executor(), context, api, controllers::LedgerSettings{});
-    display = std::make_unique<controllers::QuotaDisplay>(simulator.executor(), context, *ledger);
+    ledger = std::make_unique<controllers::QuotaLedger>(context, api, controllers::LedgerSettings{});
+    display = std::make_unique<controllers::QuotaDisplay>(context, *ledger);
     group.spawn(home.run());
     group.spawn(events.run());
     group.spawn(ledger->run());

@@ -15,16 +15,16 @@ double seconds(Duration duration) { return std::chrono::duration<double>(duratio
 
 }  // namespace
 
-Controller::Controller(const asio::any_io_executor& executor, async::Clock& clock, Random& random, Metrics& metrics,
-                       ControllerSettings settings, Reconcile reconcile)
-    : executor_(executor),
-      clock_(clock),
-      random_(random),
+Controller::Controller(const Environment& environment, ControllerSettings settings, Reconcile reconcile)
+    : executor_(environment.executor),
+      clock_(environment.clock),
+      random_(environment.random),
       settings_(std::move(settings)),
       reconcile_(std::move(reconcile)),
       schedule_(settings_.limits),
-      wake_(executor),
+      wake_(environment.executor),
       log_(Log("controller").with("controller", settings_.name)) {
+  Metrics& metrics = environment.metrics;
   const Labels queue{{"name", settings_.name}, {"controller", settings_.name}};
   const Labels name{{"controller", settings_.name}};
   const auto result = [&](const char* which) {

@@ -269,7 +269,7 @@ Result<void> Informer::take(wire::WatchEvent event) {
     const ObjectKey key = object.key();
     if (listed_) listed_->erase(key);
     gone_unseen_.erase(key);
-    if (store_.remove(key, Store::version_number(version))) notify(key);
+    drop(key, Store::version_number(version));
   } else if (event.too_deep) {
     skip_deep(object);
   } else {
@@ -292,7 +292,7 @@ void Informer::put(Object object) {
     const std::uint64_t held = store_.version(key), version = Store::version_number(object.resource_version());
     if (version != 0 && version < held && held <= newest_before_list_) list_is_older_ = true;
   }
-  if (keep(std::move(object))) notify(key);
+  keep(std::move(object));
 }
 
 void Informer::skip_deep(const Object& object) {
@@ -302,9 +302,10 @@ void Informer::skip_deep(const Object& object) {
   log_.warn("skipped an object that is nested too deep to be read", {{"object", object.key()}});
 }
 
-bool Informer::keep(Object object) {
-  bool is_news = false;
-  contain(object.key(), [&] {
+void Informer::keep(Object object) {
+  std::optional<Store::PreviousText> previous;
+  const ObjectKey key = object.key();
+  contain(key, [&] {
     object.mutable_metadata().erase("managedFields");
     // A server may not know the form that was asked for.
     if (scope_.metadata_only) object = Object(json::object{{"metadata", object.metadata()}});
@@ -314,9 +315,15 @@ bool Informer::keep(Object object) {
       object.tree()["kind"] = scope_.resource.kind;
     }
     if (scope_.prune) scope_.prune(object.tree());
-    is_news = store_.put(object);
+    previous = store_.put(object);
   });
-  return is_news;
+  if (previous) notify({key, &object, std::move(*previous)});
+}
+
+bool Informer::drop(const ObjectKey& key, std::uint64_t version) {
+  auto previous = store_.remove(key, version);
+  if (previous) notify({key, nullptr, std::move(*previous)});
+  return previous.has_value();
 }
 
 bool Informer::contain(const ObjectKey& key, const std::function<void()>& foreign) {
@@ -337,7 +344,7 @@ Result<void> Informer::complete_list(std::string_view resource_version) {
   ++taken_lists_;
   refreshed_ = 0;
   broken_lists_ = 0;
-  const auto gone = store_.retain(*listed_, version);
+  auto gone = store_.retain(*listed_, version);
   listed_.reset();
   resource_version_ = resource_version;
   newest_ = std::max(newest_, version);
@@ -349,7 +356,7 @@ Result<void> Informer::complete_list(std::string_view resource_version) {
   be_well();
   const bool first = !synced_.is_set();
   synced_.set();
-  for (const ObjectKey& key : gone) notify(key);
+  for (auto& [key, text] : gone) notify({key, nullptr, std::move(text)});
   if (!first) return {};
   ++notifying_;
   for (const Reader& reader : readers_)
@@ -407,9 +414,7 @@ asio::awaitable<Result<void>> Informer::refresh() {
     else
       live.erase(key);
   for (const ObjectKey& key : store_.keys()) {
-    if (live.contains(key) || !store_.remove(key, version)) continue;
-    gone_unseen_.insert(key);
-    notify(key);
+    if (!live.contains(key) && drop(key, version)) gone_unseen_.insert(key);
   }
   co_return Result<void>();
 }
@@ -448,14 +453,16 @@ void Informer::observe(Object object) {
   newest_ = std::max(newest_, version);
   changed_at_ = std::max(changed_at_, version);
   // Our own write may have taken it out of the selection.
-  const bool is_news = selector_->matches(object.tree()) ? keep(std::move(object)) : store_.remove(key, version);
-  if (is_news) notify(key);
+  if (selector_->matches(object.tree()))
+    keep(std::move(object));
+  else
+    drop(key, version);
 }
 
 void Informer::observe_gone(const ObjectKey& key, std::string_view uid) {
-  if (store_.uid(key) != uid || !store_.remove(key, 0)) return;
+  if (!store_.contains(key) || store_.uid(key) != uid) return;
   gone_unseen_.insert(key);
-  notify(key);
+  drop(key, 0);
 }
 
 void Informer::unsubscribe(Subscription subscription) {
@@ -466,11 +473,17 @@ void Informer::unsubscribe(Subscription subscription) {
   }
 }
 
-void Informer::notify(const ObjectKey& key) {
+void Informer::notify(const Change& change) {
   account(store_.bytes(), store_.size());
+  // A handler may observe() the object anew: who has not been told of this change by then is told of that one alone.
+  for (Telling& outer : telling_) outer.is_old = outer.is_old || outer.key == change.key;
+  const auto telling = telling_.insert(telling_.end(), {change.key, false});
   ++notifying_;
-  for (const Reader& reader : readers_)
-    if (!reader.gone) contain(key, [&] { reader.changed(key); });
+  for (const Reader& reader : readers_) {
+    if (telling->is_old) break;
+    if (!reader.gone) contain(change.key, [&] { reader.changed(change); });
+  }
+  telling_.erase(telling);
   if (--notifying_ == 0) readers_.remove_if([](const Reader& reader) { return reader.gone; });
 }
 

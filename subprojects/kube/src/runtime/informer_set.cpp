@@ -15,6 +15,11 @@ InformerHandle& InformerHandle::operator=(InformerHandle&& other) noexcept {
   return *this;
 }
 
+void InformerHandle::follow(const Informer::Handler& changed, Informer::SyncedHandler synced) {
+  for (const Object& object : informer_->objects()) changed({object.key(), &object, {}});
+  subscribe(changed, std::move(synced));
+}
+
 void InformerHandle::release() {
   if (!informer_) return;
   for (auto subscription : subscriptions_) informer_->unsubscribe(subscription);

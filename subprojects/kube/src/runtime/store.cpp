@@ -62,6 +62,14 @@ std::vector<ObjectKey> Store::keys() const {
   return all;
 }
 
+std::vector<ObjectKey> Store::keys_in(std::string_view ns) const {
+  if (ns.empty()) return keys();
+  std::vector<ObjectKey> found;
+  for (auto at = entries_.lower_bound({std::string(ns), ""}); at != entries_.end() && at->first.ns == ns; ++at)
+    found.push_back(at->first);
+  return found;
+}
+
 std::vector<ObjectKey> Store::keys(std::string_view name, std::string_view value) const {
   const auto at = indexed_.find(index_key(name, value));
   if (at == indexed_.end()) return {};
@@ -82,13 +90,13 @@ void Store::enter(const ObjectKey& key, const Entry& entry) {
   for (const std::string& value : entry.index_values) indexed_[value].insert(key);
 }
 
-bool Store::put(const Object& object) {
+std::optional<Store::PreviousText> Store::put(const Object& object) {
   const std::uint64_t version = version_number(object.resource_version());
   const auto known = entries_.find(object.key());
   if (known != entries_.end() && version != 0) {
     const Entry& entry = known->second;
     // Of equal versions and different UIDs one is of a history that is no more.
-    if (version < entry.version || (version == entry.version && object.uid() == entry.uid)) return false;
+    if (version < entry.version || (version == entry.version && object.uid() == entry.uid)) return std::nullopt;
   }
   // First what may throw.
   std::vector<std::string> values = index_values(object);
@@ -99,23 +107,29 @@ bool Store::put(const Object& object) {
   unindex(at->first, entry);
   bytes_ += text.size();
   bytes_ -= entry.text.size();
+  PreviousText previous = std::move(entry.text);
   entry = {std::move(text), std::string(object.uid()), version, std::move(values)};
   enter(at->first, entry);
-  return true;
+  return previous;
 }
 
-bool Store::remove(const ObjectKey& key, std::uint64_t version) {
+std::optional<Store::PreviousText> Store::remove(const ObjectKey& key, std::uint64_t version) {
   const auto at = entries_.find(key);
-  if (at == entries_.end() || (version != 0 && version < at->second.version)) return false;
-  erase(at);
-  return true;
+  if (at == entries_.end() || (version != 0 && version < at->second.version)) return std::nullopt;
+  return erase(at);
 }
 
-std::vector<ObjectKey> Store::retain(const std::set<ObjectKey>& listed, std::uint64_t version) {
-  std::vector<ObjectKey> gone;
-  for (const auto& [key, entry] : entries_)
-    if (!listed.contains(key) && entry.version <= version) gone.push_back(key);
-  for (const ObjectKey& key : gone) erase(entries_.find(key));
+std::vector<std::pair<ObjectKey, Store::PreviousText>> Store::retain(const std::set<ObjectKey>& listed,
+                                                                     std::uint64_t version) {
+  std::vector<std::pair<ObjectKey, PreviousText>> gone;
+  for (auto at = entries_.begin(); at != entries_.end();) {
+    const auto next = std::next(at);
+    if (!listed.contains(at->first) && at->second.version <= version) {
+      ObjectKey key = at->first;
+      gone.emplace_back(std::move(key), erase(at));
+    }
+    at = next;
+  }
   return gone;
 }
 
@@ -132,10 +146,18 @@ void Store::unindex(const ObjectKey& key, const Entry& entry) {
   }
 }
 
-void Store::erase(Entries::iterator at) {
+Store::PreviousText Store::erase(Entries::iterator at) {
   unindex(at->first, at->second);
   bytes_ -= at->second.text.size();
+  PreviousText text = std::move(at->second.text);
   entries_.erase(at);
+  return text;
+}
+
+void StoredObjects::Iterator::find() {
+  object_.reset();
+  for (; at_ < objects_->keys_.size() && !object_; at_ += object_ ? 0 : 1)
+    object_ = objects_->store_->find(objects_->keys_[at_]);
 }
 
 }  // namespace kube

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "kube/async/event.hpp"
+#include "kube/async/finally.hpp"
 #include "kube/async/timeout.hpp"
 #include "support/run.hpp"
 
@@ -320,4 +321,28 @@ TEST_CASE("a loop with nothing but alarms that were taken back ends") {
     real.cancel(real.call_at(executor, real.now() + 30s, [] {}));
   }());
   CHECK(real.now() - start < 10s);
+}
+
+TEST_CASE("what ends in any way is cleaned up behind, which nothing cancels") {
+  int cleaned = 0;
+  const auto cleanup = [&cleaned]() -> asio::awaitable<void> {
+    co_await real.sleep(1ms);
+    ++cleaned;
+  };
+  SUBCASE("with its answer") {
+    run([](auto clean) -> asio::awaitable<void> {
+      CHECK((co_await finally(value_after(1ms), clean)).size() == 60);
+    }(cleanup));
+  }
+  SUBCASE("by an exception") {
+    run([](auto clean) -> asio::awaitable<void> {
+      CHECK_THROWS_WITH(co_await finally(fail_after(1ms), clean), "boom");
+    }(cleanup));
+  }
+  SUBCASE("cancelled") {
+    run([](auto clean) -> asio::awaitable<void> {
+      CHECK_FALSE(co_await with_timeout(real, finally(real.sleep(1h), clean), 5ms));
+    }(cleanup));
+  }
+  CHECK(cleaned == 1);
 }

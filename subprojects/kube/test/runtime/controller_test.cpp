@@ -36,7 +36,7 @@ TEST_CASE("a failing key is retried until it succeeds, and an exception counts a
     World world;
     auto executor = co_await asio::this_coro::executor;
     async::Event finished(executor);
-    Controller controller(executor, world.clock, world.random, world.metrics,
+    Controller controller({executor, world.clock, world.random, world.metrics},
                           {.name = "test", .limits = {.backoff = {1ms, 5ms}}},
                           [&](WorkKey key) -> asio::awaitable<Outcome> {
                             const int turn = ++world.runs[key.object.name];
@@ -59,7 +59,7 @@ TEST_CASE("a reconcile that hangs is cancelled by the guard and tried again, whi
     World world;
     auto executor = co_await asio::this_coro::executor;
     async::Event finished(executor);
-    Controller controller(executor, world.clock, world.random, world.metrics,
+    Controller controller({executor, world.clock, world.random, world.metrics},
                           {.name = "test", .limits = {.backoff = {1ms, 5ms}}, .guard = 20ms},
                           [&](WorkKey key) -> asio::awaitable<Outcome> {
                             const int turn = ++world.runs[key.object.name];
@@ -81,7 +81,7 @@ TEST_CASE("no key is worked on before the caches are complete, and none is forgo
     auto executor = co_await asio::this_coro::executor;
     async::Event finished(executor);
     int looks = 0;
-    Controller controller(executor, world.clock, world.random, world.metrics,
+    Controller controller({executor, world.clock, world.random, world.metrics},
                           {.name = "test", .ready = [&] { return ++looks > 3; }},
                           [&](WorkKey key) -> asio::awaitable<Outcome> {
                             CHECK(looks == 4);
@@ -100,7 +100,7 @@ TEST_CASE("a controller that fills its queue itself keeps nothing while it does 
     auto executor = co_await asio::this_coro::executor;
     async::Event finished(executor);
     Controller* self = nullptr;
-    Controller controller(executor, world.clock, world.random, world.metrics,
+    Controller controller({executor, world.clock, world.random, world.metrics},
                           {.name = "test", .fill = [&self] { self->enqueue({"milan", {"ns", "there"}}); }},
                           [&](WorkKey key) -> asio::awaitable<Outcome> {
                             ++world.runs[key.object.name];
@@ -126,7 +126,7 @@ TEST_CASE("a stopping controller lets the running reconcile finish") {
     auto executor = co_await asio::this_coro::executor;
     async::Event started(executor);
     bool finished = false;
-    Controller controller(executor, world.clock, world.random, world.metrics, {.name = "test"},
+    Controller controller({executor, world.clock, world.random, world.metrics}, {.name = "test"},
                           [&](WorkKey) -> asio::awaitable<Outcome> {
                             started.set();
                             co_await world.clock.sleep(30ms);
@@ -145,7 +145,7 @@ TEST_CASE("a reconcile that was cancelled when the controller stopped is done wh
     auto executor = co_await asio::this_coro::executor;
     async::Event started(executor);
     async::Event finished(executor);
-    Controller controller(executor, world.clock, world.random, world.metrics, {.name = "test", .grace = 1ms},
+    Controller controller({executor, world.clock, world.random, world.metrics}, {.name = "test", .grace = 1ms},
                           [&](WorkKey key) -> asio::awaitable<Outcome> {
                             started.set();
                             if (++world.runs[key.object.name] == 1) co_await world.clock.sleep(1h);

@@ -97,3 +97,25 @@ TEST_CASE("all informers of a restored server read anew, by themselves after a s
   maps.release();
   f.simulator.run(f.group.stop());
 }
+
+TEST_CASE("who follows a watch that others have already is told what is there, once") {
+  RuntimeFixture f;
+  InformerSet set(f.simulator.executor(), f.api, f.metrics);
+  f.create("a");
+  f.group.spawn(set.run());
+  InformerHandle first = set.acquire({.resource = widgets});
+  REQUIRE(f.reaches([&] { return set.has_synced(); }));
+  InformerHandle second = set.acquire({.resource = widgets});
+  std::vector<std::string> told;
+  second.follow([&](const Change& change) {
+    CHECK(change.now != nullptr);
+    told.push_back(change.key.name);
+  });
+  CHECK(told == std::vector<std::string>{"a"});
+  f.create("b");
+  REQUIRE(f.reaches([&] { return told.size() > 1; }));
+  CHECK(told == std::vector<std::string>{"a", "b"});
+  first.release();
+  second.release();
+  f.simulator.run(f.group.stop());
+}

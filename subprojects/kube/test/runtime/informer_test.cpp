@@ -436,3 +436,46 @@ TEST_CASE("informers of several namespaces count together") {
   a.reset();
   CHECK(f.metrics_have("kube_informer_objects{cluster=\"milan\",resource=\"widgets\"} 1"));
 }
+
+TEST_CASE("a handler is told what is there now, and what was there before") {
+  World w;
+  const auto size_of = [](const Object& object) { return json::serialize(object.spec()); };
+  const auto name_of = [](const Object& object) { return std::string(object.name()); };
+  std::vector<std::string> seen;
+  w.informer.subscribe([&](const Change& change) {
+    const auto told = [&](const Object* object) { return object ? size_of(*object) : std::string("none"); };
+    seen.push_back(told(change.previous()) + " -> " + told(change.now));
+    CHECK(change.changes(size_of));
+    CHECK(change.changes(name_of) == (!change.now || !change.previous()));
+  });
+  w.start();
+  REQUIRE(w.syncs());
+  w.create("one", {{"size", 0}});
+  REQUIRE(w.becomes_true());
+  w.set("one", 1);
+  REQUIRE(w.becomes_true());
+  w.remove("one");
+  REQUIRE(w.becomes_true());
+  CHECK(seen.size() == 3);
+  CHECK(seen.front() == "none -> {\"size\":0}");
+  CHECK(seen.back().ends_with(" -> none"));
+  CHECK(seen.at(1) == "{\"size\":0} -> " + seen.at(2).substr(0, seen.at(2).find(" -> ")));
+}
+
+TEST_CASE("a handler that observes a newer state leaves no reader with the older one") {
+  World w;
+  std::string last;
+  w.informer.subscribe([&](const Change& change) {
+    if (!change.now || string_at(change.now->spec(), {"by"}) == "handler") return;
+    Object newer = *change.now;
+    newer.mutable_metadata()["resourceVersion"] = "999999999";
+    newer.mutable_spec()["by"] = "handler";
+    w.informer.observe(std::move(newer));
+  });
+  w.informer.subscribe([&](const Change& change) { last = change.now ? string_at(change.now->spec(), {"by"}) : ""; });
+  w.start();
+  REQUIRE(w.syncs());
+  w.create("one", {{"by", "user"}});
+  CHECK(w.reaches([&] { return !last.empty(); }));
+  CHECK(last == "handler");
+}

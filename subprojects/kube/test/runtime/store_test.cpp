@@ -45,8 +45,9 @@ TEST_CASE("a complete list removes what it does not hold, except what is newer t
   store.put(pod("a", "5"));
   store.put(pod("b", "6"));
   store.put(pod("written-meanwhile", "40"));
+  const std::string before = store.find(a)->text();
   const auto gone = store.retain({{"ns", "b"}}, 30);
-  CHECK(gone == std::vector<ObjectKey>{a});
+  CHECK(gone == std::vector<std::pair<ObjectKey, Store::PreviousText>>{{a, before}});
   CHECK(store.contains({"ns", "b"}));
   CHECK(store.contains({"ns", "written-meanwhile"}));
 }
@@ -95,7 +96,9 @@ TEST_CASE("a store that has forgotten its versions keeps its objects and takes a
   CHECK(store.size() == 2);
   CHECK(store.put(pod("a", "7")));
   CHECK(store.version(a) == 7);
-  CHECK(store.retain({a}, 9) == std::vector<ObjectKey>{{"ns", "b"}});
+  const auto gone = store.retain({a}, 9);
+  REQUIRE(gone.size() == 1);
+  CHECK(gone.front().first == ObjectKey{"ns", "b"});
 }
 
 TEST_CASE("of two objects of one name and version the later word counts") {
@@ -103,4 +106,43 @@ TEST_CASE("of two objects of one name and version the later word counts") {
   store.put(pod("a", "100", "n1", "u1"));
   CHECK(store.put(pod("a", "100", "n1", "u2")));
   CHECK(store.uid(a) == "u2");
+}
+
+TEST_CASE("a change and a removal answer with what was there before") {
+  Store store;
+  CHECK(store.put(pod("a", "1", "n1")) == Store::PreviousText());
+  const std::string first = store.find(a)->text();
+  CHECK(store.put(pod("a", "2", "n2")) == first);
+  const std::string second = store.find(a)->text();
+  CHECK(store.remove(a, 3) == second);
+  CHECK_FALSE(store.remove(a, 4));
+}
+
+TEST_CASE("a namespace has its keys without an index, in order, and none of its neighbours'") {
+  Store store;
+  for (const auto& [ns, name] : {std::pair("ns", "b"), {"ns", "a"}, {"ns-2", "c"}, {"n", "d"}}) {
+    Object object = Object::make(resources::pods, {ns, name});
+    store.put(object);
+  }
+  CHECK(store.keys_in("ns") == std::vector<ObjectKey>{{"ns", "a"}, {"ns", "b"}});
+  CHECK(store.keys_in("other").empty());
+  CHECK(store.keys_in("").size() == 4);
+}
+
+TEST_CASE("objects are gone through as they are at their turn, and may be taken") {
+  Store store;
+  store.put(pod("a", "1", "n1"));
+  store.put(pod("b", "2", "n1"));
+  store.put(pod("c", "3", "n1"));
+  std::vector<Object> taken;
+  for (Object& object : store.objects_in("ns")) {
+    if (object.name() == "a") {
+      store.remove({"ns", "b"}, 4);
+      store.put(pod("c", "5", "n2"));
+    }
+    taken.push_back(std::move(object));
+  }
+  REQUIRE(taken.size() == 2);
+  CHECK(taken[0].name() == "a");
+  CHECK(string_at(taken[1].spec(), {"nodeName"}) == "n2");
 }

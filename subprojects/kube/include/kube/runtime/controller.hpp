@@ -11,6 +11,7 @@
 #include "kube/async/clock.hpp"
 #include "kube/async/event.hpp"
 #include "kube/async/task_group.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/runtime/schedule.hpp"
 #include "kube/telemetry/log.hpp"
 #include "kube/telemetry/metrics.hpp"
@@ -75,8 +76,7 @@ class Controller {
  public:
   using Reconcile = std::function<asio::awaitable<Outcome>(WorkKey)>;
 
-  Controller(const asio::any_io_executor& executor, async::Clock& clock, Random& random, Metrics& metrics,
-             ControllerSettings settings, Reconcile reconcile);
+  Controller(const Environment& environment, ControllerSettings settings, Reconcile reconcile);
   ~Controller();
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;

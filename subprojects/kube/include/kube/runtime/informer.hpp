@@ -15,6 +15,7 @@
 #include "kube/client/api.hpp"
 #include "kube/k8s/selector.hpp"
 #include "kube/runtime/backoff.hpp"
+#include "kube/runtime/change.hpp"
 #include "kube/runtime/outage.hpp"
 #include "kube/runtime/server_history.hpp"
 #include "kube/runtime/store.hpp"
@@ -45,9 +46,9 @@ struct InformerScope {
 /// counted. One thread.
 class Informer {
  public:
-  /// Called with the key that changed; usually it adds the key to a queue. Must not suspend; what it throws is logged.
-  /// It may end its own subscription and others.
-  using Handler = std::function<void(const ObjectKey&)>;
+  /// Called with what changed; usually it adds a key to a queue. Must not suspend; what it throws is logged. It may end
+  /// its own subscription and others.
+  using Handler = std::function<void(const Change&)>;
   /// Called once, when the first complete list has been taken.
   using SyncedHandler = std::function<void()>;
 
@@ -63,6 +64,10 @@ class Informer {
 
   /// The object under a key, as of now.
   std::optional<Object> find(const ObjectKey& key) const { return store_.find(key); }
+  /// All objects, those of a namespace, and those of an index, as of now: see StoredObjects.
+  StoredObjects objects() const { return store_.objects(); }
+  StoredObjects objects_in(std::string_view ns) const { return store_.objects_in(ns); }
+  StoredObjects objects(std::string_view index, std::string_view value) const { return store_.objects(index, value); }
   const Store& store() const { return store_; }
   /// Adds an index; see Store::add_index().
   void add_index(std::string name, Store::IndexFunction values_of) {
@@ -138,11 +143,13 @@ class Informer {
   void skip_deep(const Object& object);
   /// Failure: the list shows that the server's history has gone back.
   Result<void> complete_list(std::string_view resource_version);
-  /// Puts it into the form that the store keeps, and there. Answers whether it is news.
-  bool keep(Object object);
+  /// Puts it into the form that the store keeps, and there, and tells it where it is news.
+  void keep(Object object);
+  /// Removes it from the store, and tells it. False where it is not there, or newer than `version`.
+  bool drop(const ObjectKey& key, std::uint64_t version);
   /// Runs what is not ours: false, and a line in the log, where it throws.
   bool contain(const ObjectKey& key, const std::function<void()>& foreign);
-  void notify(const ObjectKey& key);
+  void notify(const Change& change);
   /// Tells metrics and budget what the store holds now.
   void account(std::size_t bytes, std::size_t objects);
   bool is_over_budget() const { return budget_ && budget_->is_exceeded(); }
@@ -158,6 +165,12 @@ class Informer {
   Outage* outage_;
   async::Event synced_;
   std::list<Reader> readers_;
+  /// A change that readers are being told of.
+  struct Telling {
+    const ObjectKey& key;
+    bool is_old;  ///< there is another one of that object by now
+  };
+  std::list<Telling> telling_;
   int notifying_ = 0;
   std::function<void(bool itself)> rewound_;
   std::optional<Selector> selector_;  ///< nothing where the selection has not the form of one

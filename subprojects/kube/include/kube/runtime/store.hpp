@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "kube/k8s/object.hpp"
+#include "kube/runtime/stored_objects.hpp"
 
 namespace kube {
 
@@ -36,18 +38,26 @@ class Store {
   /// The version of the object under that key, 0 where there is none.
   std::uint64_t version(const ObjectKey& key) const;
   std::vector<ObjectKey> keys() const;
+  /// The keys of a namespace, without an index; of all where it is "", as in a list.
+  std::vector<ObjectKey> keys_in(std::string_view ns) const;
   /// The keys of the objects that have `value` in the index `name`.
   std::vector<ObjectKey> keys(std::string_view name, std::string_view value) const;
+  /// The objects under those keys: `for (const Object& object : store.objects_in(ns))`.
+  StoredObjects objects() const { return {*this, keys()}; }
+  StoredObjects objects_in(std::string_view ns) const { return {*this, keys_in(ns)}; }
+  StoredObjects objects(std::string_view name, std::string_view value) const { return {*this, keys(name, value)}; }
   std::size_t size() const { return entries_.size(); }
   /// Bytes of text held.
   std::size_t bytes() const { return bytes_; }
 
-  /// Takes a state of an object. True if it is news; false if the store has this state or a newer one.
-  bool put(const Object& object);
-  /// Takes a deletion seen at `version`. True if an object was removed; false if a newer state stands.
-  bool remove(const ObjectKey& key, std::uint64_t version);
-  /// Removes what is not in `listed` and not newer than `version`, the version of a complete list. Answers the keys.
-  std::vector<ObjectKey> retain(const std::set<ObjectKey>& listed, std::uint64_t version);
+  /// The text of an object before it was changed or removed; empty where there was none.
+  using PreviousText = std::string;
+  /// Takes a state of an object. Nothing where it is no news: the store has this state or a newer one.
+  std::optional<PreviousText> put(const Object& object);
+  /// Takes a deletion seen at `version`. Nothing where there is no object, or a newer state stands.
+  std::optional<PreviousText> remove(const ObjectKey& key, std::uint64_t version);
+  /// Removes what is not in `listed` and not newer than `version`, the version of a complete list. Answers what went.
+  std::vector<std::pair<ObjectKey, PreviousText>> retain(const std::set<ObjectKey>& listed, std::uint64_t version);
 
   /// Keeps every object and takes any state for newer from here on, so that the next complete list replaces all.
   void forget_versions();
@@ -62,7 +72,8 @@ class Store {
     std::uint64_t version = 0;
     std::vector<std::string> index_values;  ///< "<index>\0<value>"
   };
-  using Entries = std::unordered_map<ObjectKey, Entry>;
+  /// In the order of their keys: a namespace is a range of it.
+  using Entries = std::map<ObjectKey, Entry>;
   struct Index {
     std::string name;
     IndexFunction values_of;
@@ -70,7 +81,7 @@ class Store {
   std::vector<std::string> index_values(const Object& object) const;
   void enter(const ObjectKey& key, const Entry& entry);
   void unindex(const ObjectKey& key, const Entry& entry);
-  void erase(Entries::iterator at);
+  PreviousText erase(Entries::iterator at);
 
   Entries entries_;
   std::vector<Index> indices_;

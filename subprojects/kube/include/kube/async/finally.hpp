@@ -1,0 +1,38 @@
+// The way out of a coroutine that has something to stop.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <exception>
+#include <optional>
+#include <type_traits>
+
+namespace kube::async {
+
+namespace asio = boost::asio;
+
+/// Awaits `body`, and then `cleanup()` however that ended: with its answer, by an exception, or cancelled. Nothing
+/// cancels the cleanup, or what the caller does behind it: it is for the last thing that a coroutine does. What the
+/// body throws is thrown, what the cleanup throws ends in its place.
+template <class T, class Cleanup>
+asio::awaitable<T> finally(asio::awaitable<T> body, Cleanup cleanup) {
+  std::exception_ptr failure;
+  std::optional<std::conditional_t<std::is_void_v<T>, bool, T>> answer;
+  try {
+    if constexpr (std::is_void_v<T>) {
+      co_await std::move(body);
+    } else {
+      answer.emplace(co_await std::move(body));
+    }
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  // A cancelled coroutine would throw again at its next wait.
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  co_await cleanup();
+  if (failure) std::rethrow_exception(failure);
+  if constexpr (!std::is_void_v<T>) co_return std::move(*answer);
+}
+
+}  // namespace kube::async

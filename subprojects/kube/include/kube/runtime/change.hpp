@@ -1,0 +1,48 @@
+// What a reader of a cache is told of: one object that came, became another, or went.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "kube/k8s/object.hpp"
+
+namespace kube {
+
+/// One change of the object under a key. It lives as long as the call of the handler that gets it: what is needed later
+/// is copied, or looked up again. A handler that needs the key alone may take an ObjectKey.
+class Change {
+ public:
+  const ObjectKey& key;
+  /// What the cache has now; null where the object is gone.
+  const Object* now;
+
+  Change(const ObjectKey& of, const Object* object, std::string previous_text)
+      : key(of), now(object), previous_text_(std::move(previous_text)) {}
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+
+  /// What the cache had before; null where there was nothing. It is parsed at the first call.
+  const Object* previous() const {
+    if (!previous_text_.empty()) {
+      if (auto object = Object::parse(std::exchange(previous_text_, {}))) previous_ = std::move(*object);
+    }
+    return previous_ ? &*previous_ : nullptr;
+  }
+  /// Whether `view` says another thing of what is there now than of what was there before. What is not there has no
+  /// view, which differs from every one.
+  template <typename View>
+  bool changes(const View& view) const {
+    const Object* before = previous();
+    if (!now || !before) return now != before;
+    return view(*now) != view(*before);
+  }
+
+  operator const ObjectKey&() const { return key; }  // NOLINT(google-explicit-constructor): see above
+
+ private:
+  mutable std::string previous_text_;
+  mutable std::optional<Object> previous_;
+};
+
+}  // namespace kube
