@@ -60,7 +60,8 @@ KubeletServer::KubeletServer(const asio::any_io_executor& executor, kube::async:
       find_(std::move(find)),
       settings_(std::move(settings)),
       logs_(metrics, "logs"),
-      commands_(metrics, "exec"),
+      execs_(metrics, "exec"),
+      attaches_(metrics, "attach"),
       log_("kubelet"),
       server_(executor, clock,
               {.address = settings_.address,
@@ -139,7 +140,7 @@ asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, Server
   } else if (route->endpoint == Endpoint::logs) {
     co_await serve_logs(*route, std::move(*pod), response);
   } else {
-    co_await serve_exec_request(request, *route, std::move(node), response);
+    co_await serve_command(request, *route, std::move(node), response);
   }
 }
 
@@ -178,10 +179,10 @@ asio::awaitable<void> KubeletServer::serve_logs(const Route& route, PodRoute pod
   }
 }
 
-asio::awaitable<void> KubeletServer::serve_exec_request(const ServerRequest& request, const Route& route,
-                                                        std::string admitted_node, ServerResponse& response) {
+asio::awaitable<void> KubeletServer::serve_command(const ServerRequest& request, const Route& route,
+                                                   std::string admitted_node, ServerResponse& response) {
   const auto query = read_query(route.query);
-  const auto options = query ? read_exec_options(*query) : std::unexpected(query.error());
+  const auto options = query ? read_command_options(*query, route.endpoint) : std::unexpected(query.error());
   if (!options) {
     co_await answer(response, options.error());
     co_return;
@@ -193,7 +194,7 @@ asio::awaitable<void> KubeletServer::serve_exec_request(const ServerRequest& req
   }
   auto stream = co_await response.upgrade(std::move(upgrade->headers));
   if (!stream) co_return;
-  const OpenStream open(commands_);
+  const OpenStream open(route.endpoint == Endpoint::exec ? execs_ : attaches_);
   ConnectCommand connect = [this, &route, &admitted_node, &options] {
     return connect_command(route, admitted_node, *options);
   };
@@ -202,11 +203,12 @@ asio::awaitable<void> KubeletServer::serve_exec_request(const ServerRequest& req
 }
 
 asio::awaitable<kube::Result<std::unique_ptr<kube::RemoteCommand>>> KubeletServer::connect_command(
-    const Route& route, const std::string& admitted_node, const ExecOptions& options) const {
+    const Route& route, const std::string& admitted_node, const CommandOptions& options) const {
   // The caller had 30 s to open its streams; the route of before may be stale.
   const auto pod = find_again(route, admitted_node);
   if (!pod) co_return std::unexpected(pod.error());
-  if (!pod->upgrader) co_return kube::fail(kube::Errc::unsupported, "the connection to the provider cannot carry exec");
+  if (!pod->upgrader)
+    co_return kube::fail(kube::Errc::unsupported, "the connection to the provider cannot carry exec and attach");
   // The share in the upgrader is held for as many attempts as it takes, each at the provider's pace.
   co_return co_await kube::connect_remote_command(*pod->upgrader, clock_,
                                                   {.ns = pod->remote_namespace,

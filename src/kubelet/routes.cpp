@@ -78,8 +78,7 @@ struct Unserved {
   std::string_view subresource;
   std::string_view sentence;
 };
-constexpr std::array<Unserved, 10> unserved = {{
-    {"attach", "proxy", "attach is not served by virtual nodes yet"},
+constexpr std::array<Unserved, 9> unserved = {{
     {"portForward", "proxy", "port-forward is not served by virtual nodes yet"},
     {"run", "proxy", "run is not served by virtual nodes yet"},
     {"stats", "stats", "stats are not served by virtual nodes yet"},
@@ -120,7 +119,7 @@ std::expected<Route, Refusal> read_route(std::string_view method, std::string_vi
   route.verb = verb_of(first, method);
 
   const bool logs = first == "containerLogs";
-  if (logs || first == "exec") {
+  if (logs || first == "exec" || first == "attach") {
     // With the pod's UID as one more segment, too, in kubelets; API servers never send it.
     if (segments.size() != 4) return refuse(404, "there is nothing at this path");
     std::array<std::string*, 3> names = {&route.ns, &route.pod, &route.container};
@@ -130,7 +129,7 @@ std::expected<Route, Refusal> read_route(std::string_view method, std::string_vi
       *names[i] = std::move(*name);
     }
     if (method != "GET" && (logs || method != "POST")) return refuse(405, "the method is not allowed here");
-    route.endpoint = logs ? Endpoint::logs : Endpoint::exec;
+    route.endpoint = logs ? Endpoint::logs : first == "exec" ? Endpoint::exec : Endpoint::attach;
     // Kubelets' sub-resource "log" is for the logs of the node itself.
     route.subresource = "proxy";
     return route;
@@ -223,11 +222,11 @@ kube::HttpRequest log_request(std::string_view ns, std::string_view pod, std::st
   return request;
 }
 
-std::expected<ExecOptions, Refusal> read_exec_options(const Query& query) {
-  ExecOptions options;
+std::expected<CommandOptions, Refusal> read_command_options(const Query& query, Endpoint endpoint) {
+  CommandOptions options;
   for (const auto& [name, value] : query) {
     const bool on = value == "1";
-    if (name == "command") options.command.push_back(value);
+    if (name == "command" && endpoint == Endpoint::exec) options.command.push_back(value);
     if (name == "input") options.streams.in = on;
     if (name == "output") options.streams.out = on;
     if (name == "error") options.streams.err = on;
@@ -237,7 +236,7 @@ std::expected<ExecOptions, Refusal> read_exec_options(const Query& query) {
   if (!options.streams.in && !options.streams.out && !options.streams.err) {
     return refuse(400, "you must specify at least one of stdin, stdout and stderr");
   }
-  if (options.command.empty()) return refuse(400, "you must specify a command");
+  if (options.command.empty() && endpoint == Endpoint::exec) return refuse(400, "you must specify a command");
   return options;
 }
 

@@ -1,13 +1,15 @@
-"""`kubectl logs` and `kubectl exec` in rome reach containers in milan; and who may not, does not."""
+"""`kubectl logs`, `exec`, `attach` and `run` in rome reach containers in milan; and who may not, does not."""
 
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import socket
 import ssl
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -194,6 +196,66 @@ def test_twenty_execs_at_once(story: Story) -> None:
     for number, process in enumerate(started):
         out, _ = process.communicate(timeout=patient(60))
         assert (process.returncode, out) == (number, f"{number}\n".encode())
+
+
+# -- attach -----------------------------------------------------------------------------------------------------------
+
+
+def interactive(name: str, script: str, tty: bool) -> dict[str, Any]:
+    """A pod that reads what is typed to the process that it began with."""
+    pod = busybox(name, script, restartPolicy="Never")
+    pod["spec"]["containers"][0] |= {"stdin": True, "stdinOnce": True, "tty": tty}
+    return pod
+
+
+def attaching(story: Story, *options: str) -> list[str]:
+    return story.consumer.space.entering(story.consumer.kubectl_command("-n", story.namespace, "attach", "one", *options))
+
+
+def test_attach_carries_input_output_and_the_end(story: Story) -> None:
+    story.create(interactive("one", "while read line; do echo said $line; echo wrong >&2; done; exit 3", tty=False))
+    story.wait_ready("one")
+    done = run(attaching(story, "-i"), b"first\nsecond\n")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == b"said first\nsaid second\n"
+    assert done.stderr.count(b"wrong\n") == 2
+    # Its input has ended, and with it the program: what kubectl attach leaves out is at home in the pod's status.
+    story.wait_phase("one", "Failed")
+
+
+def test_attach_to_a_terminal_can_be_resized(story: Story) -> None:
+    story.create(interactive("one", "exec sh", tty=True))
+    story.wait_ready("one")
+    with terminal(attaching(story, "-it"), rows=30, columns=100) as shell:
+        shell.type("stty size\n")
+        shell.read_until("30 100")
+        shell.resize(45, 150)
+        shell.type("until stty size | grep -q ^45; do sleep 0.2; done; stty size\n")
+        shell.read_until("45 150")
+        shell.type("exit\n")
+        assert shell.wait() == 0
+
+
+def test_attach_to_a_container_that_does_not_run_says_why(story: Story) -> None:
+    story.create(busybox("one", "true", restartPolicy="Never"))
+    story.wait_phase("one", "Succeeded")
+    done = run(attaching(story))
+    assert done.returncode != 0 and b"completed" in done.stderr, done.stderr
+
+
+def test_run_shows_the_output_and_gives_the_exit_code(story: Story) -> None:
+    """`kubectl run -i --rm` makes a pod, attaches while that is still starting, and deletes it."""
+    pod = interactive("one", "read line; echo said $line; exit 7", tty=False)
+    overrides = story.peering.pinned(pod)["spec"]
+    image = overrides["containers"][0]["image"]
+    command = story.consumer.kubectl_command(
+        "-n", story.namespace, "run", "one", "-i", "--rm", "--restart=Never", f"--image={image}",
+        f"--overrides={json.dumps({'spec': overrides})}",
+    )  # fmt: skip
+    done = run(story.consumer.space.entering(command), b"hello\n")
+    assert done.returncode == 7, (done.stdout, done.stderr)
+    assert b"said hello\n" in done.stdout
+    assert story.consumer.pod(story.namespace, "one") is None
 
 
 # -- the kubelet port -------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-// The HTTPS port of all virtual nodes of this process: logs and exec of offloaded pods, as API servers expect them of a
-// kubelet, served from the provider's API server.
+// The HTTPS port of all virtual nodes of this process: logs, exec and attach of offloaded pods, as API servers expect
+// them of a kubelet, served from the provider's API server.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -67,11 +67,11 @@ class KubeletServer {
   /// every node).
   kube::Result<PodRoute> find_again(const Route& route, const std::string& admitted_node) const;
   asio::awaitable<void> serve_logs(const Route& route, PodRoute pod, kube::net::ServerResponse& response);
-  asio::awaitable<void> serve_exec_request(const kube::net::ServerRequest& request, const Route& route,
-                                           std::string admitted_node, kube::net::ServerResponse& response);
-  asio::awaitable<kube::Result<std::unique_ptr<kube::RemoteCommand>>> connect_command(const Route& route,
-                                                                                      const std::string& admitted_node,
-                                                                                      const ExecOptions& options) const;
+  /// Exec and attach.
+  asio::awaitable<void> serve_command(const kube::net::ServerRequest& request, const Route& route,
+                                      std::string admitted_node, kube::net::ServerResponse& response);
+  asio::awaitable<kube::Result<std::unique_ptr<kube::RemoteCommand>>> connect_command(
+      const Route& route, const std::string& admitted_node, const CommandOptions& options) const;
 
   kube::async::Clock& clock_;
   Authorizer& authorizer_;
@@ -97,7 +97,7 @@ class KubeletServer {
    private:
     Streams& streams_;
   };
-  Streams logs_, commands_;
+  Streams logs_, execs_, attaches_;
   kube::Log log_;
   kube::TimePoint refusals_since_{};  // start of the minute in which refusals are counted
   int refusals_ = 0;

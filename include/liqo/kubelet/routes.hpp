@@ -25,13 +25,14 @@ struct Refusal {
 enum class Endpoint : std::uint8_t {
   logs,           ///< GET /containerLogs/{namespace}/{pod}/{container}
   exec,           ///< GET or POST /exec/{namespace}/{pod}/{container}
+  attach,         ///< GET or POST /attach/{namespace}/{pod}/{container}
   not_served_yet  ///< known to kubelets, and not offered here: `sentence` says so
 };
 
 /// A path, understood. Names are decoded and have the form of Kubernetes names.
 struct Route {
   Endpoint endpoint = Endpoint::not_served_yet;
-  std::string ns, pod, container;  ///< of logs and exec
+  std::string ns, pod, container;  ///< of logs, exec and attach
   std::string query;               ///< as sent, without '?'
   std::string_view subresource;    ///< of `nodes`, for authorisation: as kubelets name it
   std::string_view verb;           ///< for authorisation
@@ -65,12 +66,13 @@ std::expected<LogOptions, Refusal> read_log_options(const Query& query);
 kube::HttpRequest log_request(std::string_view ns, std::string_view pod, std::string_view container,
                               const LogOptions& options);
 
-/// What exec asks for.
-struct ExecOptions {
+/// What exec asks for, or, without a command, attach.
+struct CommandOptions {
   std::vector<std::string> command;
   kube::wire::CommandStreams streams;
 };
-/// stderr is dropped where there is a terminal, as kubelets do. Refusals: 400 where no stream or no command is named.
-std::expected<ExecOptions, Refusal> read_exec_options(const Query& query);
+/// stderr is dropped where there is a terminal, as kubelets do. Refusals: 400 where no stream is named, or no command
+/// for an exec. Attach has none: what somebody names all the same is left out.
+std::expected<CommandOptions, Refusal> read_command_options(const Query& query, Endpoint endpoint);
 
 }  // namespace liqo::kubelet

@@ -114,8 +114,8 @@ def _asked(entry: Entry) -> tuple[str, str, str, str]:
 
 
 def falls_back(entry: Entry) -> bool:
-    """Exec over WebSocket is a GET, which the role of a consumer does not grant: liqod asks, and takes SPDY instead."""
-    return entry["verb"] == "get" and resource(entry) == "pods/exec"
+    """Exec and attach over WebSocket are a GET, which the role of a consumer does not grant: liqod takes SPDY then."""
+    return entry["verb"] == "get" and resource(entry) in ("pods/exec", "pods/attach")
 
 
 def described(entry: Entry) -> str:

@@ -105,6 +105,9 @@ TEST_CASE("who may ask, and what everybody else hears") {
       {"a broken query", "local", "GET", "/containerLogs/rome/web/main?x=%", 400},
       {"exec without an upgrade", "local", "GET", "/exec/rome/web/main?command=sh&output=1", 400},
       {"exec without streams", "local", "POST", "/exec/rome/web/main?command=sh", 400},
+      {"without the right, attach", "eve", "POST", "/attach/rome/web/main?output=1", 403},
+      {"attach without an upgrade", "local", "POST", "/attach/rome/web/main?output=1", 400},
+      {"attach without streams", "local", "POST", "/attach/rome/web/main", 400},
   };
   for (const Case& c : cases) {
     CAPTURE(c.title);

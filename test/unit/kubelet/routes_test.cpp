@@ -33,6 +33,11 @@ TEST_CASE("paths are read into what they name") {
   REQUIRE(exec);
   CHECK(exec->endpoint == Endpoint::exec);
   CHECK(exec->verb == "create");
+  const auto attach = read_route("POST", "/attach/rome/web-0/main?output=1");
+  REQUIRE(attach);
+  CHECK(attach->endpoint == Endpoint::attach);
+  CHECK(attach->container == "main");
+  CHECK(attach->subresource == "proxy");
   // A WebSocket begins with a GET, and runs the command all the same.
   for (const char* path :
        {"/exec/rome/web/main", "/attach/rome/web/main", "/portForward/rome/web", "/run/rome/web/main"})
@@ -48,7 +53,6 @@ TEST_CASE("what is known and not served is told apart from what is nowhere") {
     const char* subresource;
   };
   const Case cases[] = {
-      {"POST", "/attach/ns/pod/main", 501, "proxy"},
       {"POST", "/portForward/ns/pod", 501, "proxy"},
       {"POST", "/run/ns/pod/main", 501, "proxy"},
       {"GET", "/stats/summary", 501, "stats"},
@@ -65,6 +69,8 @@ TEST_CASE("what is known and not served is told apart from what is nowhere") {
       {"GET", "/exec/ns/pod/uid/main", 404, ""},
       {"POST", "/containerLogs/ns/pod/main", 405, ""},
       {"DELETE", "/exec/ns/pod/main", 405, ""},
+      {"DELETE", "/attach/ns/pod/main", 405, ""},
+      {"GET", "/attach/ns/pod", 404, ""},
       {"GET", "/exec//pod/main", 400, ""},
       {"GET", "/exec/ns/../main", 400, ""},
       {"GET", "/exec/ns/a%2fb/main", 400, ""},
@@ -146,9 +152,12 @@ TEST_CASE("options of logs: what is absent, what is zero, what cannot be") {
   }
 }
 
-TEST_CASE("options of exec: streams, terminal and command") {
-  const auto plain =
-      read<ExecOptions>("command=sh&command=-c&command=echo+%22hi%22&input=1&output=1&error=1", read_exec_options);
+TEST_CASE("options of exec and attach: streams, terminal and command") {
+  const auto of = [](Endpoint endpoint) {
+    return [endpoint](const Query& query) { return read_command_options(query, endpoint); };
+  };
+  const auto exec = of(Endpoint::exec), attach = of(Endpoint::attach);
+  const auto plain = read<CommandOptions>("command=sh&command=-c&command=echo+%22hi%22&input=1&output=1&error=1", exec);
   REQUIRE(plain);
   CHECK(plain->command == std::vector<std::string>{"sh", "-c", "echo \"hi\""});
   CHECK(plain->streams.in);
@@ -157,13 +166,20 @@ TEST_CASE("options of exec: streams, terminal and command") {
   CHECK_FALSE(plain->streams.tty);
 
   // As kubelets do: a terminal has no stderr of its own.
-  const auto terminal = read<ExecOptions>("command=sh&output=1&error=1&tty=1", read_exec_options);
+  const auto terminal = read<CommandOptions>("command=sh&output=1&error=1&tty=1", exec);
   REQUIRE(terminal);
   CHECK(terminal->streams.tty);
   CHECK_FALSE(terminal->streams.err);
 
-  CHECK(read<ExecOptions>("command=sh", read_exec_options).error() == 400);
-  CHECK(read<ExecOptions>("command=sh&output=true", read_exec_options).error() == 400);
-  CHECK(read<ExecOptions>("command=sh&error=1&tty=1", read_exec_options).error() == 400);
-  CHECK(read<ExecOptions>("output=1", read_exec_options).error() == 400);
+  // Attach runs nothing, whatever is named: at the provider an attach with a command would be an exec.
+  const auto attached = read<CommandOptions>("input=1&output=1&tty=1&command=sh", attach);
+  REQUIRE(attached);
+  CHECK(attached->command.empty());
+  CHECK(attached->streams.in);
+
+  CHECK(read<CommandOptions>("command=sh", exec).error() == 400);
+  CHECK(read<CommandOptions>("", attach).error() == 400);
+  CHECK(read<CommandOptions>("command=sh&output=true", exec).error() == 400);
+  CHECK(read<CommandOptions>("command=sh&error=1&tty=1", exec).error() == 400);
+  CHECK(read<CommandOptions>("output=1", exec).error() == 400);
 }
