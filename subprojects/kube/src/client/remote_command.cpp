@@ -15,6 +15,8 @@ using wire::CommandRole;
 using wire::CommandVersion;
 
 constexpr std::size_t result_limit = 64 * 1024;
+/// Roles that lack a right to GET rarely get it.
+constexpr std::chrono::hours manners_last{1};
 
 std::uint32_t entropy_of_the_system() {
   static std::random_device device;
@@ -151,19 +153,26 @@ asio::awaitable<Result<std::unique_ptr<RemoteCommand>>> connect_remote_command(n
     attempts.push_back(websocket_attempt(request, {CommandVersion::v5, CommandVersion::v4}, options.entropy));
     attempts.push_back(spdy_attempt(request));
   }
+  if (clock.now() < upgrader.manners().no_get_until) std::swap(attempts[0], attempts[1]);
 
   std::optional<Failure> refused;
-  for (std::size_t i = 0; i < attempts.size(); ++i) {
-    Attempt& attempt = attempts[i];
+  bool is_get_forbidden = false;
+  for (Attempt& attempt : attempts) {
+    const bool is_get = attempt.request.method == "GET";
     auto answer = co_await upgrader.upgrade(std::move(attempt.request), clock.deadline_in(options.dial_limit));
     if (!answer) co_return std::unexpected(std::move(answer.error()));
     if (!answer->stream) {
       Failure failure = refusal(*answer);
       if (is_final(failure)) co_return std::unexpected(std::move(failure));
+      is_get_forbidden = is_get_forbidden || (is_get && failure.is_forbidden());
       // The refusal of SPDY is what to report: every server of exec speaks it.
-      if (i <= 1) refused = std::move(failure);
+      if (!is_get || !refused) refused = std::move(failure);
       continue;
     }
+    if (is_get)
+      upgrader.manners().no_get_until = {};
+    else if (is_get_forbidden)
+      upgrader.manners().no_get_until = clock.now() + manners_last;
     auto codec = attempt.accept(answer->head);
     if (!codec) {
       answer->stream->close();

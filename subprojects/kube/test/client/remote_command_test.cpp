@@ -204,6 +204,32 @@ TEST_CASE("what is tried next depends on what was refused and on stdin") {
   }
 }
 
+TEST_CASE("a server that forbids GETs is asked by POST first, for an hour") {
+  World world;
+  const auto tried = [&world](bool forbids_get) {
+    world.server.refusals.clear();
+    if (forbids_get) world.server.refusals["v5.channel.k8s.io"] = 403;
+    world.server.requests.clear();
+    REQUIRE(world.connect(with_stdin));
+    std::string methods;
+    for (const HttpRequest& request : world.server.requests) methods += request.method + " ";
+    return methods;
+  };
+  CHECK(tried(true) == "GET POST ");
+  CHECK(tried(true) == "POST ");
+  CHECK(tried(false) == "POST ");
+  (void)world.simulator.run_for(std::chrono::minutes(61));
+  CHECK(tried(true) == "GET POST ");
+  (void)world.simulator.run_for(std::chrono::minutes(61));
+  CHECK(tried(false) == "GET ");
+  CHECK(tried(false) == "GET ");
+  // What SPDY is refused by GET may be given.
+  CHECK(tried(true) == "GET POST ");
+  world.server.refusals = {{"spdy", 403}};
+  world.server.requests.clear();
+  CHECK(world.connect(with_stdin));
+}
+
 TEST_CASE("a server that chooses the older of two offered protocols is obeyed, one that invents a protocol is not") {
   World world;
   world.server.websocket_choice = "v4.channel.k8s.io";

@@ -79,6 +79,15 @@ class Upgrader {
   /// `request` carries the headers `upgrade` and what the protocol needs besides; `connection: Upgrade`, host and
   /// credentials are added. Bytes that arrive behind the head belong to the stream.
   virtual asio::awaitable<Result<Upgraded>> upgrade(HttpRequest request, Deadline deadline) = 0;
+
+  /// What those who ask have learnt of the server, for whom this speaks.
+  struct Manners {
+    TimePoint no_get_until{};  ///< until then an upgrade by GET is refused (403), and one by POST is not
+  };
+  Manners& manners() { return manners_; }
+
+ private:
+  Manners manners_;
 };
 
 }  // namespace kube::net
