@@ -47,6 +47,13 @@ asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, con
   co_return Result<void>();
 }
 
+asio::awaitable<Result<void>> release_twins(Session& session, Cluster& consumer, std::string provider) {
+  auto done = co_await remove_all(session, consumer, kinds::namespace_maps, towards(provider), false);
+  // Without the right to, liqod does so where no volume has data there.
+  if (!done && !done.error().is_forbidden()) co_return done;
+  co_return Result<void>();
+}
+
 asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource resource, DeleteFlags flags,
                                              DeleteWords words) {
   auto opened = co_await session.local();

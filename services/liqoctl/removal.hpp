@@ -22,6 +22,10 @@ std::string towards(std::string_view provider);
 asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, const kube::Resource& resource,
                                          std::string selector, bool wait);
 
+/// When the last virtual node of a provider is gone: has the twins there end, also those that hold data of volumes.
+/// Does not wait; needs no right to.
+asio::awaitable<Result<void>> release_twins(Session& session, Cluster& consumer, std::string provider);
+
 /// `delete KIND NAME...`.
 struct DeleteFlags {
   std::vector<std::string> names;

@@ -10,6 +10,7 @@
 #include "liqo/core/authentication/forge.hpp"
 #include "liqo/core/authentication/names.hpp"
 #include "liqo/core/namespace/desired_mapping.hpp"
+#include "liqo/core/namespace/held_twins.hpp"
 #include "liqo/core/namespace/remote_name.hpp"
 
 namespace liqo::controllers {
@@ -24,6 +25,9 @@ namespace json = kube::json;
 NamespaceOffloadingController::NamespaceOffloadingController(Context context)
     : context_(context),
       user_(context.home.api()),
+      data_(
+          context, [this](const core::storage::RemoteData& data) { enqueue(data.claim.ns); },
+          [this] { enqueue_all(); }),
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
@@ -78,7 +82,7 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
 
 bool NamespaceOffloadingController::has_synced() const {
   return offloadings_->has_synced() && namespaces_->has_synced() && virtual_nodes_->has_synced() &&
-         nodes_->has_synced() && maps_->has_synced() && bindings_->has_synced();
+         nodes_->has_synced() && maps_->has_synced() && bindings_->has_synced() && data_.has_synced();
 }
 
 void NamespaceOffloadingController::enqueue(const std::string& ns) {
@@ -108,7 +112,9 @@ void NamespaceOffloadingController::map_changed(const kube::ObjectKey& key) {
 }
 
 std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const kube::Object& offloading,
-                                                                        const core::NodeSelector* selector) const {
+                                                                        const core::NodeSelector* selector,
+                                                                        std::string_view remote_name) const {
+  std::map<std::string, std::string> asked_twins;  // by cluster, where its map does not go
   std::map<std::string, core::TwinState> states;
   std::map<std::string, std::set<std::string>> homes;  // cluster to the namespaces of its VirtualNodes
   for (const kube::ObjectKey& key : virtual_nodes_->store().keys())
@@ -121,7 +127,9 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
     // A peer may write maps in its own tenant namespace, where it has no say about another cluster.
     if (const auto home = homes.find(key.name); home != homes.end() && !home->second.contains(key.ns)) continue;
     const json::value* entry = kube::find(map->status(), {"currentMapping", ns});
-    const bool asked = !kube::string_at(map->spec(), {"desiredMapping", ns}).empty();
+    const std::string_view twin = api::NamespaceMap(*map).desired_twin(ns);
+    const bool asked = !twin.empty();
+    if (asked && !map->is_deleting()) asked_twins[key.name] = twin;
     states[key.name] = {.map = key.name,
                         // What is asked for may stay for a while when no node matches any more. Of a map that is
                         // being deleted every twin goes.
@@ -129,6 +137,7 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
                         .phase = entry ? std::string(kube::string_at(*entry, {"phase"})) : "",
                         .message = entry ? std::string(kube::string_at(*entry, {"message"})) : ""};
   }
+  std::set<std::string, std::less<>> selected;  // clusters
   if (selector) {
     const core::NodeContext node_ctx = node_context(context_.settings);
     for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {
@@ -142,7 +151,20 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
       core::TwinState& state = states[cluster];
       state.map = cluster;
       state.required = true;
+      selected.insert(cluster);
     }
+  }
+  // With a selector that is invalid nobody says that a twin is not wanted.
+  if (!selector && !offloading.is_deleting()) asked_twins.clear();
+  const auto data = asked_twins.empty() ? std::vector<core::storage::RemoteData>() : data_.all();
+  for (const auto& [cluster, twin] : asked_twins) {
+    const bool is_wanted = selected.contains(cluster);
+    if (is_wanted && (remote_name.empty() || twin == remote_name)) continue;
+    const core::HeldTwins held = core::held_twins(data, cluster, {{ns, twin}});
+    if (held.empty()) continue;
+    core::TwinState& state = states[cluster];
+    state.required = is_wanted;
+    state.held = (is_wanted ? "it still has the name " + twin + ". " : "") + core::why_held(ns, held.begin()->second);
   }
   std::vector<core::TwinState> list;
   list.reserve(states.size());
@@ -165,7 +187,7 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
   if (object->is_deleting()) {
     if (!object->has_finalizer(api::finalizers::namespace_offloading)) co_return Outcome::done();
     auto unlabelled = co_await set_label(key.ns, false);
-    const core::OffloadingFacts facts{.remote_name = "", .trouble = "", .twins = twin_states(*object, nullptr)};
+    const core::OffloadingFacts facts{.remote_name = "", .trouble = "", .twins = twin_states(*object, nullptr, "")};
     auto told = co_await write_status(*object, facts);
     if (!unlabelled) co_return Outcome::retry(std::move(unlabelled.error()));
     if (!told) co_return Outcome::retry(std::move(told.error()));
@@ -194,9 +216,9 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
   if (!selector) {
     context_.events.warning(*object, api::kinds::namespace_offloadings, api::reasons::invalid,
                             "Invalid ClusterSelector: " + selector.error().text());
-    facts.twins = twin_states(*object, nullptr);
+    facts.twins = twin_states(*object, nullptr, "");
   } else {
-    facts.twins = twin_states(*object, &*selector);
+    facts.twins = twin_states(*object, &*selector, name ? std::string_view(*name) : std::string_view());
     const bool subject = offloading.pod_strategy() != api::PodOffloadingStrategy::local;
     const auto ns = namespaces_->find({"", key.ns});
     const bool begins = subject && ns && ns->label(labels::scheduling_enabled) != "true";

@@ -16,11 +16,22 @@ using kube::Outcome;
 namespace labels = api::labels;
 
 constexpr std::string_view by_cluster = "outgoing-map-cluster";
+/// Of the volumes in one twin so many get an Event.
+constexpr std::size_t most_told = 8;
+
+core::WantedTwins twins_of(const kube::Object& map) {
+  core::WantedTwins twins;
+  for (auto& entry : api::NamespaceMap(map).desired_mapping())
+    twins.insert_or_assign(std::move(entry.local), std::move(entry.remote));
+  return twins;
+}
 
 }  // namespace
 
 OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
     : context_(context),
+      data_(
+          context, [this](const core::storage::RemoteData& data) { enqueue(data.cluster); }, [this] { enqueue_all(); }),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       nodes_(context.home.acquire(
           {.resource = kube::resources::nodes,
@@ -80,7 +91,8 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
 }
 
 bool OutgoingNamespaceMapController::has_synced() const {
-  return virtual_nodes_->has_synced() && nodes_->has_synced() && offloadings_->has_synced() && maps_->has_synced();
+  return virtual_nodes_->has_synced() && nodes_->has_synced() && offloadings_->has_synced() && maps_->has_synced() &&
+         data_.has_synced();
 }
 
 void OutgoingNamespaceMapController::enqueue(std::string_view cluster) {
@@ -109,19 +121,11 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
   std::ranges::sort(virtual_nodes, {}, [](const kube::Object& object) { return object.key(); });
   auto keys = maps_->store().keys(by_cluster, cluster);
   std::ranges::sort(keys);
-  kube::Api& home = context_.home.api();
 
   // Twins, and the maps that ask for them, stay as long as a VirtualNode has to drain.
   if (virtual_nodes.empty()) {
     memory_.erase(cluster);
-    for (const kube::ObjectKey& key : keys) {
-      const auto map = maps_->find(key);
-      if (!map || map->is_deleting()) continue;
-      auto removed = co_await home.remove(api::kinds::namespace_maps, key, {.uid = std::string(map->uid())});
-      if (!removed && !removed.error().is_not_found())
-        co_return Outcome::retry(std::move(removed.error()).in("removing the NamespaceMap"));
-    }
-    co_return Outcome::done();
+    co_return co_await end_maps(cluster, std::move(keys));
   }
 
   const kube::ObjectKey own{std::string(virtual_nodes.front().ns()), cluster};
@@ -143,10 +147,7 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
   std::vector<kube::Object> offloadings;
   for (const kube::ObjectKey& key : offloadings_->store().keys())
     if (auto object = offloadings_->find(key)) offloadings.push_back(std::move(*object));
-  core::WantedTwins current;
-  if (map)
-    for (auto& entry : api::NamespaceMap(*map).desired_mapping())
-      current.insert_or_assign(std::move(entry.local), std::move(entry.remote));
+  const core::WantedTwins current = map ? twins_of(*map) : core::WantedTwins();
   const core::NodeContext node_ctx = node_context(context_.settings);
   core::TwinWish wish = core::wanted_twins(offloadings, offered,
                                            {.local_cluster = context_.settings.cluster_id,
@@ -154,6 +155,9 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
                                             .now = context_.clock.now(),
                                             .grace = context_.settings.withdrawal_grace},
                                            current, memory_[cluster]);
+  const core::HeldTwins held = core::held_twins(data_.all(), cluster, current);
+  core::keep_held(wish, held, current);
+  tell_held(cluster, held);
   const Outcome looked = tell_leaving(cluster, wish, current);
 
   if (!map) {
@@ -163,14 +167,67 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
   }
   // Somebody deletes it: a new one follows when it is gone.
   if (map->is_deleting()) co_return Outcome::done();
-  const auto patch = core::plan_namespace_map(*map, cluster, wish.twins);
-  if (!patch) co_return looked;
-  auto patched = co_await home.patch(api::kinds::namespace_maps, map->key(), kube::PatchType::merge,
-                                     kube::json::serialize(*patch));
-  if (!patched && !patched.error().is_not_found())
-    co_return Outcome::retry(std::move(patched.error()).in("writing the NamespaceMap"));
-  if (patched) maps_->observe(std::move(*patched));
+  auto written = co_await write(std::move(*map), cluster, std::move(wish.twins));
+  if (!written) co_return Outcome::retry(std::move(written.error()));
   co_return looked;
+}
+
+asio::awaitable<Outcome> OutgoingNamespaceMapController::end_maps(std::string cluster,
+                                                                  std::vector<kube::ObjectKey> maps) {
+  const auto data = data_.all();
+  core::HeldTwins all_held;
+  for (const kube::ObjectKey& key : maps) {
+    auto map = maps_->find(key);
+    if (!map || map->is_deleting()) continue;
+    const core::WantedTwins current = twins_of(*map);
+    core::HeldTwins held = core::held_twins(data, cluster, current);
+    if (!held.empty()) {
+      core::TwinWish wish;
+      core::keep_held(wish, held, current);
+      all_held.merge(held);
+      auto written = co_await write(std::move(*map), cluster, std::move(wish.twins));
+      if (!written) co_return Outcome::retry(std::move(written.error()));
+      continue;
+    }
+    auto removed =
+        co_await context_.home.api().remove(api::kinds::namespace_maps, key, {.uid = std::string(map->uid())});
+    if (!removed && !removed.error().is_not_found())
+      co_return Outcome::retry(std::move(removed.error()).in("removing the NamespaceMap"));
+  }
+  tell_held(cluster, all_held);
+  co_return Outcome::done();
+}
+
+asio::awaitable<kube::Result<void>> OutgoingNamespaceMapController::write(kube::Object map, std::string cluster,
+                                                                          core::WantedTwins wanted) {
+  const auto patch = core::plan_namespace_map(map, cluster, wanted);
+  if (!patch) co_return kube::Result<void>();
+  auto patched = co_await context_.home.api().patch(api::kinds::namespace_maps, map.key(), kube::PatchType::merge,
+                                                    kube::json::serialize(*patch));
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "writing the NamespaceMap");
+  if (patched) maps_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
+void OutgoingNamespaceMapController::tell_held(const std::string& cluster, const core::HeldTwins& held) {
+  core::HeldTwins now;
+  for (const auto& [ns, data] : held) {
+    const auto offloading = offloadings_->find({ns, std::string(api::namespace_offloading_name)});
+    if (!offloading || offloading->is_deleting()) now.emplace(ns, data);
+  }
+  const auto found = told_.find(cluster);
+  const core::HeldTwins before = found == told_.end() ? core::HeldTwins() : std::move(found->second);
+  for (const auto& [ns, data] : now) {
+    if (const auto same = before.find(ns); same != before.end() && same->second == data) continue;
+    const std::string why = core::why_held(ns, data);
+    for (std::size_t i = 0; i < std::min(data.size(), most_told); ++i)
+      data_.warn(data[i], api::reasons::twin_holds_data, why);
+  }
+  if (now.empty())
+    told_.erase(cluster);
+  else
+    told_.insert_or_assign(cluster, std::move(now));
 }
 
 Outcome OutgoingNamespaceMapController::tell_leaving(std::string_view cluster, const core::TwinWish& wish,

@@ -184,6 +184,7 @@ def test_a_class_that_is_bound_at_once_gives_its_size_and_one_that_is_not_offere
         assert done.code != 0 and f"{story.namespace}/large in milan" in done.err, done
     done = liqoctl.attempt("unoffload", "namespace", story.namespace, "--delete-volumes", "--dry-run")
     assert done.code == 0 and f"would delete PersistentVolumeClaim {story.namespace}/large" in done.err, done
+    _what_ends_the_offloading_leaves_data(story, liqoctl)
     # Before its volume is made, a claim goes without a trace.
     api.delete("pods", story.namespace, "two")
     api.delete(CLAIMS, story.namespace, "gold")
@@ -196,3 +197,34 @@ def test_a_class_that_is_bound_at_once_gives_its_size_and_one_that_is_not_offere
     wait_for(lambda: not api.list(CLAIMS, story.namespace), LONG, "the claim to be gone")
     wait_for(lambda: not api.list(VOLUMES), LONG, "its volume to be gone")
     wait_for(lambda: not story.provider.api.list(CLAIMS, story.twin), LONG, "the claim in milan to be gone")
+    wait_for(lambda: not _is_asked_for(story), LONG, "the twin to be asked for no more")
+
+
+def _is_asked_for(story: Story) -> bool:
+    wish = story.consumer.api.get("namespacemaps", story.peering.home, story.provider.name)["spec"]
+    return (wish.get("desiredMapping") or {}).get(story.namespace) == story.twin
+
+
+def _what_ends_the_offloading_leaves_data(story: Story, liqoctl: Liqoctl) -> None:
+    """The claim `large` has data in milan; pod `one` finds it again when the namespace is offloaded anew."""
+    api, namespace = story.consumer.api, story.namespace
+    volume = api.get(CLAIMS, namespace, "large")["spec"]["volumeName"]
+    is_asked_for = lambda: _is_asked_for(story)  # noqa: E731
+    name = ("--namespace-mapping-strategy", "SelectedName", "--remote-namespace-name", story.twin)
+    done = liqoctl.attempt("offload", "namespace", namespace, *name, "--selector", "region=mars")
+    assert done.code == 0 and f"{namespace}/large in milan" in done.err, done
+    stays(is_asked_for, 1, "the twin is asked for, though it is not selected")
+
+    api.delete("namespaceoffloadings", namespace, "offloading")
+    gone = lambda: api.find("namespaceoffloadings", namespace, "offloading") is None  # noqa: E731
+    wait_for(gone, LONG, "the NamespaceOffloading to be gone")
+    assert f"{namespace}/large in milan" in told(story.consumer, "default", volume, "TwinHoldsData")
+    stays(is_asked_for, 1, "the twin is asked for, though the namespace is not offloaded")
+
+    assert story.peering.offload(namespace) == story.twin
+    api.delete("pods", namespace, "one")
+    wait_for(lambda: story.consumer.pod(namespace, "one") is None, LONG, "the pod to be gone")
+    story.create(pod_with("one", "large"))
+    story.wait_ready("one", LONG)
+    log = lambda: story.consumer.kubectl("-n", namespace, "logs", "one", check=False)  # noqa: E731
+    wait_for(lambda: log().split() == ["began", "began"], LONG, "the pod to find what was written before")

@@ -211,6 +211,9 @@ inline constexpr std::string_view volume_differs = "VolumeDiffers";  ///< other 
 inline constexpr std::string_view volume_resized = "VolumeResized";
 inline constexpr std::string_view resize_failed = "VolumeResizeFailed";
 inline constexpr std::string_view volume_delete_failed = "VolumeFailedDelete";  ///< on the volume
+/// On a volume, or a claim that has none yet: the twin that has its data is used no more, and stays for it. Of the
+/// condition Ready of a NamespaceOffloading, too.
+inline constexpr std::string_view twin_holds_data = "TwinHoldsData";
 inline constexpr std::string_view invalid = "Invalid";  ///< a NamespaceOffloading that cannot be followed
 /// Another virtual node of the same provider decides what is reflected, and what is left out of copies.
 inline constexpr std::string_view filters_differ = "ReflectionFiltersDiffer";

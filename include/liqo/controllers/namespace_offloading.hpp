@@ -9,6 +9,7 @@
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/controllers/own_user.hpp"
+#include "liqo/controllers/remote_data_watch.hpp"
 #include "liqo/controllers/runnable.hpp"
 #include "liqo/core/earlier_pods.hpp"
 #include "liqo/core/namespace/offloading_status.hpp"
@@ -40,14 +41,16 @@ class NamespaceOffloadingController final : public Runnable {
   asio::awaitable<kube::Result<void>> adjust_earlier_pods(kube::Object offloading, core::EarlierPods& left);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& offloading, const core::OffloadingFacts& facts);
   /// What is known of every provider. What is asked for counts as required, and so does what `selector` selects (null:
-  /// nothing, because it is invalid or goes).
-  std::vector<core::TwinState> twin_states(const kube::Object& offloading, const core::NodeSelector* selector) const;
+  /// nothing, because it is invalid or goes). `remote_name`: of the twins that are wanted, "" where there is none.
+  std::vector<core::TwinState> twin_states(const kube::Object& offloading, const core::NodeSelector* selector,
+                                           std::string_view remote_name) const;
   void enqueue(const std::string& ns);
   void enqueue_all();
   void map_changed(const kube::ObjectKey& key);
 
   Context context_;
   OwnUser user_;
+  RemoteDataWatch data_;
   kube::InformerHandle offloadings_, namespaces_, virtual_nodes_, nodes_, maps_, bindings_;
   std::unordered_map<kube::ObjectKey, Entries> seen_maps_;        ///< what each map says of each namespace
   std::unordered_map<kube::ObjectKey, std::string> seen_labels_;  ///< of each Node

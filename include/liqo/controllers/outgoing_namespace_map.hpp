@@ -6,14 +6,17 @@
 
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/context.hpp"
+#include "liqo/controllers/remote_data_watch.hpp"
 #include "liqo/controllers/runnable.hpp"
 #include "liqo/core/namespace/desired_mapping.hpp"
+#include "liqo/core/namespace/held_twins.hpp"
 
 namespace liqo::controllers {
 
 /// Keeps the NamespaceMap of a provider in its tenant namespace while VirtualNodes of that provider exist, and its
-/// desiredMapping as all NamespaceOffloadings together want it. The key is the provider's cluster ID, so that trouble
-/// with one map delays no other, and one write carries all its changes. One thread.
+/// desiredMapping as all NamespaceOffloadings together want it. Twins that hold data of volumes stay asked for, also
+/// when the last VirtualNode is gone. The key is the provider's cluster ID, so that trouble with one map delays no
+/// other, and one write carries all its changes. One thread.
 class OutgoingNamespaceMapController final : public Runnable {
  public:
   OutgoingNamespaceMapController(Context context);
@@ -25,6 +28,12 @@ class OutgoingNamespaceMapController final : public Runnable {
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   asio::awaitable<kube::Outcome> create(kube::ObjectKey key, std::string cluster, core::WantedTwins wanted);
+  /// Has the map ask for these twins.
+  asio::awaitable<kube::Result<void>> write(kube::Object map, std::string cluster, core::WantedTwins wanted);
+  /// No VirtualNode is left: the maps go, but for the twins that hold data.
+  asio::awaitable<kube::Outcome> end_maps(std::string cluster, std::vector<kube::ObjectKey> maps);
+  /// Tells of the twins that hold data where no NamespaceOffloading can; each time that what they hold changes.
+  void tell_held(const std::string& cluster, const core::HeldTwins& held);
   /// Tells of the twins that stay for a while only, and looks again when the first of them goes.
   kube::Outcome tell_leaving(std::string_view cluster, const core::TwinWish& wish,
                              const core::WantedTwins& twins) const;
@@ -32,11 +41,13 @@ class OutgoingNamespaceMapController final : public Runnable {
   void enqueue_all();
 
   Context context_;
+  RemoteDataWatch data_;
   kube::InformerHandle virtual_nodes_, nodes_, offloadings_, maps_;
   std::unordered_map<kube::ObjectKey, std::string> clusters_;          ///< of each VirtualNode, also after its end
   std::unordered_map<kube::ObjectKey, std::string> node_labels_;       ///< of each Node, as text, when seen last
   std::unordered_map<kube::ObjectKey, std::string> seen_offloadings_;  ///< what counts here of each
   std::unordered_map<std::string, core::TwinMemory> memory_;           ///< by cluster
+  std::unordered_map<std::string, core::HeldTwins> told_;              ///< by cluster: what was told of data
   kube::Controller controller_;
 };
 

@@ -4,6 +4,7 @@
 #include "commands/commands.hpp"
 #include "handshake.hpp"
 #include "unauthenticate.hpp"
+#include "volumes.hpp"
 
 namespace liqoctl {
 namespace {
@@ -34,7 +35,11 @@ Answer run_authenticate(Session& session, const AuthenticateFlags& flags) {
 Answer run_unauthenticate(Session& session) {
   auto pair = co_await session.both();
   if (!pair) co_return std::unexpected(std::move(pair.error()));
-  auto done = co_await unauthenticate(session, *pair);
+  auto done = co_await clear_volumes(
+      *pair->consumer, {.ns = {}, .cluster = pair->provider_id, .way_out = "run liqoctl unpeer --delete-volumes"},
+      false);
+  if (!done && !done.error().is_forbidden()) co_return done;
+  done = co_await unauthenticate(session, *pair);
   if (!done) co_return kube::fail(std::move(done.error()), "authentication");
   if (!session.flags().dry_run)
     session.output().success("", pair->consumer_id + " no longer has credentials at " + pair->provider_id);

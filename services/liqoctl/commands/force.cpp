@@ -8,6 +8,7 @@
 #include "liqo/core/authentication/names.hpp"
 #include "removal.hpp"
 #include "text/width.hpp"
+#include "volumes.hpp"
 
 namespace liqoctl {
 namespace {
@@ -25,6 +26,7 @@ struct Flags {
 /// What home has with the peer.
 struct Stock {
   std::size_t slices = 0, nodes = 0, tenants = 0;
+  std::vector<liqo::core::storage::RemoteData> data;  ///< of volumes there, as far as this user may see them
 };
 
 asio::awaitable<Result<Stock>> count(Cluster& cluster, std::string peer) {
@@ -35,11 +37,18 @@ asio::awaitable<Result<Stock>> count(Cluster& cluster, std::string peer) {
   if (!nodes) co_return std::unexpected(std::move(nodes.error()));
   auto tenants = co_await cluster.list(kinds::tenants, "", about);
   if (!tenants) co_return std::unexpected(std::move(tenants.error()));
-  co_return Stock{.slices = slices->size(), .nodes = nodes->size(), .tenants = tenants->size()};
+  auto data = co_await find_remote_data(cluster, {.ns = {}, .cluster = peer});
+  if (!data && !data.error().is_forbidden()) co_return std::unexpected(std::move(data.error()));
+  co_return Stock{.slices = slices->size(),
+                  .nodes = nodes->size(),
+                  .tenants = tenants->size(),
+                  .data = data ? std::move(*data) : std::vector<liqo::core::storage::RemoteData>()};
 }
 
 std::string question(const std::string& peer, const Stock& stock) {
   std::string out = peer + " is given up.";
+  if (!stock.data.empty())
+    out += " The data of " + liqo::core::storage::in_words(stock.data) + " is lost to this cluster.";
   if (stock.slices + stock.nodes > 0)
     out += " Here, " + std::to_string(stock.slices) + " ResourceSlices and " + std::to_string(stock.nodes) +
            " virtual nodes go with the pods on them, which may go on running in " + peer + ".";
@@ -84,6 +93,8 @@ Answer force_unpeer(Session& session, const Flags& flags) {
   if (!done) co_return done;
   done = co_await remove_all(session, cluster, kinds::virtual_nodes,
                              std::string(labels::remote_cluster_id) + "=" + flags.peer, flags.wait);
+  if (!done) co_return done;
+  done = co_await release_twins(session, cluster, flags.peer);
   if (!done) co_return done;
   if (ns->exists) {
     done = co_await forget_identity(session, cluster, flags.peer, ns->name);

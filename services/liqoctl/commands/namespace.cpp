@@ -41,14 +41,32 @@ asio::awaitable<Result<std::vector<std::string>>> chosen(Session& session, Clust
   co_return out;
 }
 
+/// What a phase that lasts says.
+struct Reached {
+  std::string phase;
+  std::string held;  ///< of twins that are not chosen and stay for their data, "" = there is none
+};
+
+/// Why twins stay for their data, with their clusters.
+std::string held_twins(const Object& offloading) {
+  std::string held;
+  for (const auto& [cluster, list] : kube::object_at(offloading.status(), {"remoteNamespacesConditions"}))
+    if (const auto* entries = list.if_array())
+      for (const kube::json::value& condition : *entries)
+        if (kube::string_at(condition, {"reason"}) == liqo::api::reasons::twin_holds_data)
+          held += (held.empty() ? "" : "; ") + std::string(cluster) + ": " +
+                  text::printable(kube::string_at(condition, {"message"}));
+  return held;
+}
+
 /// Done in a phase that lasts, which is written to `reached`.
-Look look_at(const Object* offloading, std::string& reached) {
+Look look_at(const Object* offloading, Reached& reached) {
   if (!offloading) return {.seen = "it is not there"};
   const auto phase = kube::string_at(offloading->status(), {"offloadingPhase"});
   const bool current = kube::int_at(offloading->tree(), {"status", "observedGeneration"}) == offloading->generation();
   if (!current || phase.empty()) return {.seen = "liqod has not looked at it yet"};
   if (phase == "Ready" || phase == "NoClusterSelected") {
-    reached = phase;
+    reached = {.phase = std::string(phase), .held = held_twins(*offloading)};
     return {.done = true};
   }
   std::string why;
@@ -114,12 +132,13 @@ Answer offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags
     if (!cleared) co_return std::unexpected(std::move(cleared.error()));
   }
   if (*done == Ensured::dry_run || !flags.wait) co_return Result<void>();
-  std::string phase;
-  const std::function<Look(const Object*)> look = [&phase](const Object* object) { return look_at(object, phase); };
+  Reached reached;
+  const std::function<Look(const Object*)> look = [&reached](const Object* object) { return look_at(object, reached); };
   auto twins = co_await wait_for_object(cluster, session.deadline(), kinds::namespace_offloadings, wanted->key(),
                                         "namespace " + name + " to have its twins", look);
   if (!twins) co_return std::unexpected(std::move(twins.error()));
-  if (phase == "NoClusterSelected") {
+  if (!reached.held.empty()) session.output().warn(cluster.scope(), reached.held);
+  if (reached.phase == "NoClusterSelected") {
     co_await tell_no_node(session, cluster, name, wanted->key());
   } else {
     session.output().success(cluster.scope(), "namespace " + name + " is offloaded");

@@ -193,6 +193,8 @@ Answer unpeer(Session& session, const UnpeerFlags& flags) {
   done = co_await remove_all(session, consumer, kinds::virtual_nodes,
                              std::string(labels::remote_cluster_id) + "=" + pair->provider_id, flags.wait);
   if (!done) co_return kube::fail(std::move(done.error()), "offloading");
+  if (flags.wait) done = co_await release_twins(session, consumer, pair->provider_id);
+  if (!done) co_return kube::fail(std::move(done.error()), "offloading");
   done = co_await unauthenticate(session, *pair);
   if (!done) co_return kube::fail(std::move(done.error()), "authentication");
   if (!both_ways) {

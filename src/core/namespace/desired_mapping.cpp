@@ -86,11 +86,14 @@ TwinWish wanted_twins(std::span<const kube::Object> offloadings, std::span<const
     }
     if (present == current.end()) continue;
     if (!is_in_doubt(last, nodes)) {
-      if (is_meant(last, by, nodes)) continue;
-      const bool is_new = !last.lost_since;
-      if (is_new) last.lost_since = rules.now;
-      const kube::Duration left = rules.grace - (rules.now - *last.lost_since);
-      if (left <= kube::Duration::zero()) continue;
+      const bool meant = is_meant(last, by, nodes), is_new = !last.lost_since;
+      if (!meant && is_new) last.lost_since = rules.now;
+      const kube::Duration left = meant ? kube::Duration::zero() : rules.grace - (rules.now - *last.lost_since);
+      if (left <= kube::Duration::zero()) {
+        // Until the map does not ask for it any more, which may take long, it is known why.
+        memory.namespaces.emplace(local, std::move(last));
+        continue;
+      }
       wish.leaving.emplace(local, TwinWish::Leaving{left, is_new});
     }
     wish.twins.insert(*present);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "liqo/api/labels.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
@@ -26,15 +27,17 @@ Condition required_condition(bool required) {
 }
 
 bool is_failed(const TwinState& twin, const OffloadingFacts& facts) {
-  return !facts.trouble.empty() || twin.phase == "CreationLoopBackOff";
+  return !facts.trouble.empty() || !twin.held.empty() || twin.phase == "CreationLoopBackOff";
 }
 
 Condition ready_condition(const TwinState& twin, const OffloadingFacts& facts) {
+  if (!twin.required && !twin.held.empty()) return {"Ready", false, api::reasons::twin_holds_data, twin.held};
   if (twin.phase == "Terminating" || !twin.required)
     return {"Ready", false, "Terminating", "The remote namespace is being deleted"};
   if (is_failed(twin, facts)) {
     std::string message = "Some problems occurred during remote namespace creation";
-    const std::string why = facts.trouble.empty() ? one_line(twin.message, longest_message) : facts.trouble;
+    const std::string& ours = facts.trouble.empty() ? twin.held : facts.trouble;
+    const std::string why = ours.empty() ? one_line(twin.message, longest_message) : ours;
     if (!why.empty()) message += ": " + why;
     return {"Ready", false, "CreationLoopBackOff", std::move(message)};
   }
@@ -57,7 +60,7 @@ json::value forge_condition(const json::array& present, const Condition& wanted,
   return made;
 }
 
-bool is_gone(const TwinState& twin) { return !twin.required && twin.phase.empty(); }
+bool is_gone(const TwinState& twin) { return !twin.required && twin.phase.empty() && twin.held.empty(); }
 
 std::string_view phase_of(const kube::Object& offloading, const OffloadingFacts& facts) {
   if (offloading.is_deleting()) return "Terminating";
@@ -114,6 +117,9 @@ std::optional<json::object> plan_offloading_status(const kube::Object& object, c
                       {"status", std::move(changes)}};
 }
 
-bool is_withdrawn(const OffloadingFacts& facts) { return std::ranges::all_of(facts.twins, is_gone); }
+bool is_withdrawn(const OffloadingFacts& facts) {
+  return std::ranges::all_of(
+      facts.twins, [](const TwinState& twin) { return is_gone(twin) || (!twin.required && !twin.held.empty()); });
+}
 
 }  // namespace liqo::core

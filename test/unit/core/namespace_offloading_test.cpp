@@ -281,6 +281,30 @@ TEST_CASE("phase and conditions tell how far it has come") {
   }
 }
 
+TEST_CASE("a twin that stays for its data is told of, and holds up nothing") {
+  TwinState held{"a", false, "Accepted"};
+  held.held = "volumes are there";
+  const OffloadingFacts facts{"r", "", {held, {"b", true, "Accepted"}}};
+  const kube::Object after = told(offloading(), facts);
+  CHECK(conditions(after, "a") == "OffloadingRequired=False/ClusterNotSelected Ready=False/TwinHoldsData");
+  CHECK(message(after, "a", 1) == "volumes are there");
+  CHECK(phase(after) == "Ready");
+  // The namespace may be withdrawn, and says so as long as others are waited for.
+  const OffloadingFacts going{"r", "", {held, {"b", false, "Terminating"}}};
+  CHECK_FALSE(is_withdrawn(going));
+  CHECK(conditions(told(deleting(after), going), "a") ==
+        "OffloadingRequired=False/ClusterNotSelected Ready=False/TwinHoldsData");
+  CHECK(is_withdrawn({"r", "", {held, {"b", false, ""}}}));
+
+  // It stands in the way of one of another name.
+  held.required = true;
+  const kube::Object in_the_way = told(offloading(), {"r", "", {held}});
+  CHECK(conditions(in_the_way, "a") == "OffloadingRequired=True/ClusterSelected Ready=False/CreationLoopBackOff");
+  CHECK(message(in_the_way, "a", 1).ends_with(": volumes are there"));
+  CHECK(phase(in_the_way) == "AllFailed");
+  CHECK_FALSE(is_withdrawn({"r", "", {held}}));
+}
+
 TEST_CASE("the messages are those that Liqo's users know, and the provider's reason follows") {
   OffloadingFacts facts{"r",
                         "",

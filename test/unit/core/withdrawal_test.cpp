@@ -77,6 +77,7 @@ TEST_CASE("labels that have changed keep the twin for the grace time, once") {
   CHECK(milan.look().leaving.at("shop").is_new);
   CHECK(milan.look(599s).twins.contains("shop"));
   CHECK_FALSE(milan.look(1s).twins.contains("shop"));
+  CHECK_FALSE(milan.look().twins.contains("shop"));
   CHECK(milan.memory.namespaces.empty());
   // And it comes again as it came first.
   milan.set_region("europe");
@@ -123,6 +124,9 @@ TEST_CASE("what somebody says is done at once") {
     Provider milan;
     REQUIRE(milan.keeps());
     c.say(milan);
+    CHECK_FALSE(milan.keeps());
+    // And stays said while the map goes on asking for the twin, for another reason.
+    milan.asked = {{"shop", "shop-rome"}};
     CHECK_FALSE(milan.keeps());
   }
 }

@@ -16,6 +16,8 @@ struct TwinState {
   bool required = false;  ///< the cluster is selected; of a NamespaceOffloading that goes: its twin is still asked for
   std::string phase;      ///< what the provider says of the twin: of MappedNamespace, "" = nothing
   std::string message;    ///< the provider's words, "" = none; at most 300 bytes are shown
+  /// Why a twin stays that is not required, or the one that is required cannot take its place; "" = nothing is so.
+  std::string held = {};
 };
 
 struct OffloadingFacts {
@@ -28,7 +30,8 @@ struct OffloadingFacts {
 /// Transition times change with the status of a condition only.
 std::optional<kube::json::object> plan_offloading_status(const kube::Object& offloading, const OffloadingFacts& facts,
                                                          kube::WallTime now);
-/// Whether a NamespaceOffloading that is being deleted may go: no twin is asked for or left.
+/// Whether a NamespaceOffloading that is being deleted may go: no twin is asked for or left, but for those that stay
+/// without one because they hold data.
 bool is_withdrawn(const OffloadingFacts& facts);
 
 }  // namespace liqo::core

@@ -1,0 +1,42 @@
+// Where the data of volumes is that are in other clusters, kept up to date.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "liqo/controllers/context.hpp"
+#include "liqo/core/storage/remote_data.hpp"
+
+namespace liqo::controllers {
+
+/// Reads PersistentVolumes and claims where such volumes are made (Settings::storage_class), and else nothing: it may
+/// not. One thread.
+class RemoteDataWatch {
+ public:
+  /// `changed` is told what is new, or what was there before. Must not suspend.
+  using Changed = std::function<void(const core::storage::RemoteData& data)>;
+
+  RemoteDataWatch(Context context, Changed changed, const std::function<void()>& synced);
+  RemoteDataWatch(const RemoteDataWatch&) = delete;
+  RemoteDataWatch& operator=(const RemoteDataWatch&) = delete;
+
+  bool has_synced() const;
+  /// The data of each claim once, in an order that does not change.
+  std::vector<core::storage::RemoteData> all() const;
+  /// Tells of it where people look: on the PersistentVolume, or the claim where there is none.
+  void warn(const core::storage::RemoteData& data, std::string_view reason, std::string message) const;
+
+ private:
+  using Known = std::map<kube::ObjectKey, core::storage::RemoteData>;
+  void take(Known& known, const kube::ObjectKey& key, std::optional<core::storage::RemoteData> now);
+
+  Context context_;
+  Changed changed_;
+  kube::InformerHandle volumes_, claims_;
+  Known of_volumes_, of_claims_;
+};
+
+}  // namespace liqo::controllers

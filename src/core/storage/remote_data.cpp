@@ -1,0 +1,89 @@
+#include "liqo/core/storage/remote_data.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "liqo/api/labels.hpp"
+#include "liqo/core/storage/volume.hpp"
+
+namespace liqo::core::storage {
+namespace {
+
+namespace json = kube::json;
+namespace annotations = api::annotations;
+using kube::string_at;
+
+constexpr std::size_t most_named = 8;
+
+/// The cluster that a volume of the Go version is in, which it notes as node affinity only; "" = none.
+std::string_view cluster_by_affinity(const kube::Object& volume) {
+  for (const json::value& term : kube::array_at(volume.spec(), {"nodeAffinity", "required", "nodeSelectorTerms"}))
+    for (const json::value& expression : kube::array_at(term, {"matchExpressions"})) {
+      const json::array& values = kube::array_at(expression, {"values"});
+      if (string_at(expression, {"key"}) == api::labels::remote_cluster_id &&
+          string_at(expression, {"operator"}) == "In" && values.size() == 1 && values.front().is_string())
+        return values.front().get_string();
+    }
+  return {};
+}
+
+}  // namespace
+
+std::optional<RemoteData> data_of_volume(const kube::Object& volume) {
+  const auto claim = [&](std::string_view key) { return std::string(string_at(volume.spec(), {"claimRef", key})); };
+  const bool is_retained = string_at(volume.spec(), {"persistentVolumeReclaimPolicy"}) != "Delete";
+  RemoteData data{.cluster = {},
+                  .twin = {},
+                  .claim = {claim("namespace"), claim("name")},
+                  .claim_uid = claim("uid"),
+                  .volume = std::string(volume.name()),
+                  .has_claim = string_at(volume.status(), {"phase"}) != "Released",
+                  .outlasts = is_retained};
+  if (auto backing = recorded_backing(volume)) {
+    data.cluster = std::move(backing->cluster);
+    data.twin = std::move(backing->key.ns);
+  } else if (volume.annotation(annotations::provisioned_by) == api::storage_provisioner) {
+    data.cluster = cluster_by_affinity(volume);
+    if (!data.has_claim && !is_retained) return std::nullopt;
+    data.outlasts = true;
+  }
+  if (data.cluster.empty() || data.claim.ns.empty()) return std::nullopt;
+  return data;
+}
+
+std::optional<RemoteData> data_of_claim(const kube::Object& claim) {
+  const std::string_view cluster = claim.annotation(annotations::backing_cluster);
+  const std::string_view key = claim.annotation(annotations::backing_claim);
+  const std::size_t slash = key.find('/');
+  // One that is bound to something else is not where it says.
+  const bool is_ours = string_at(claim.spec(), {"volumeName"}).empty() || had_volume(claim);
+  if (cluster.empty() || slash == std::string_view::npos || !is_ours) return std::nullopt;
+  return RemoteData{.cluster = std::string(cluster),
+                    .twin = std::string(key.substr(0, slash)),
+                    .claim = claim.key(),
+                    .claim_uid = std::string(claim.uid()),
+                    .volume = {},
+                    .has_claim = true,
+                    .outlasts = false};
+}
+
+std::vector<RemoteData> each_once(std::vector<RemoteData> of_volumes, std::vector<RemoteData> of_claims) {
+  std::set<std::string, std::less<>> known;
+  for (const RemoteData& one : of_volumes) known.insert(one.claim_uid);
+  for (RemoteData& one : of_claims)
+    if (!known.contains(one.claim_uid)) of_volumes.push_back(std::move(one));
+  return of_volumes;
+}
+
+std::string in_words(std::span<const RemoteData> data) {
+  std::string words = "the PersistentVolumeClaims ";
+  for (std::size_t i = 0; i < std::min(data.size(), most_named); ++i) {
+    const RemoteData& one = data[i];
+    words += (i ? ", " : "") + one.claim.text() + " in " + one.cluster;
+    if (!one.has_claim) words += " (deleted, its volume " + one.volume + " is retained)";
+  }
+  if (data.size() > most_named) words += " and " + std::to_string(data.size() - most_named) + " more";
+  return words;
+}
+
+}  // namespace liqo::core::storage
