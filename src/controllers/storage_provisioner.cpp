@@ -128,6 +128,8 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
   }
 
   const auto recorded = volume ? storage::backing_of(*volume) : std::nullopt;
+  // What the Go version has made goes on as it is.
+  if (volume && !recorded && storage::is_go_volume_of(*volume, *claim)) co_return Outcome::done();
   if (volume && (!recorded || !storage::is_volume_of(*volume, *claim))) {
     context_.events.warning(*claim, kinds::claims, reasons::provisioning_failed,
                             "there is a PersistentVolume " + std::string(volume->name()) + " of somebody else");

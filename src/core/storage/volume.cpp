@@ -123,6 +123,12 @@ bool is_volume_of(const kube::Object& volume, const kube::Object& claim) {
   return backing_of(volume) && string_at(volume.spec(), {"claimRef", "uid"}) == claim.uid();
 }
 
+bool is_go_volume_of(const kube::Object& volume, const kube::Object& claim) {
+  return volume.annotation(annotations::provisioned_by) == api::storage_provisioner &&
+         !volume.has_annotation(annotations::backing_claim) &&
+         string_at(volume.spec(), {"claimRef", "uid"}) == claim.uid();
+}
+
 bool is_backing_of(const kube::Object& backing, std::string_view claim_uid) {
   return !claim_uid.empty() && backing.annotation(annotations::virtual_claim_uid) == claim_uid;
 }

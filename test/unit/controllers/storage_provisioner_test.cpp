@@ -123,6 +123,24 @@ TEST_CASE_FIXTURE(Volumes, "a claim whose volume is lost gets it back with its d
   }
 }
 
+TEST_CASE_FIXTURE(Volumes, "a volume that the Go version has made goes on as it is") {
+  const kube::Object made = claim("data", "milan");
+  REQUIRE(reaches([&] { return remote("data").has_value(); }));
+  kube::Object theirs = kube::Object::make(kinds::volumes, {"", core::storage::volume_name(made)});
+  theirs.set_annotation(annotations::provisioned_by, api::storage_provisioner);
+  theirs.mutable_spec()["claimRef"] = json::object{{"namespace", shop}, {"name", "data"}, {"uid", made.uid()}};
+  SUBCASE("without a word") {
+    apply(kinds::volumes, theirs);
+    pass(2min);
+    CHECK(events(api::reasons::provisioning_failed).empty());
+  }
+  SUBCASE("and one of somebody else is told of") {
+    theirs.set_annotation(annotations::provisioned_by, "csi.example.org");
+    apply(kinds::volumes, theirs);
+    CHECK(reaches([&] { return !events(api::reasons::provisioning_failed).empty(); }));
+  }
+}
+
 TEST_CASE_FIXTURE(Volumes, "the data goes with the claim, or stays where that is wanted") {
   const kube::Object made = offloaded("data");
   SUBCASE("Delete") {

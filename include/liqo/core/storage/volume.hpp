@@ -19,6 +19,8 @@ std::string volume_name(const kube::Object& claim);
 bool had_volume(const kube::Object& claim);
 /// Whether the volume was made by us for that claim.
 bool is_volume_of(const kube::Object& volume, const kube::Object& claim);
+/// Whether the volume was made by the Go version for that claim: as ours, but for what it says of the data.
+bool is_go_volume_of(const kube::Object& volume, const kube::Object& claim);
 /// Whether `backing` was made by us for that claim, whose UID says who it is.
 bool is_backing_of(const kube::Object& backing, std::string_view claim_uid);
 
