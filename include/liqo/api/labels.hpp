@@ -33,6 +33,9 @@ inline constexpr std::string_view type = "liqo.io/type";
 inline constexpr std::string_view type_virtual_node = "virtual-node";
 inline constexpr std::string_view virtual_node = "liqo.io/virtual-node";
 inline constexpr std::string_view storage_available = "storage.liqo.io/available";
+/// On a claim of this cluster that stands behind one of class liqo: that one.
+inline constexpr std::string_view virtual_claim_namespace = "storage.liqo.io/virtual-pvc-namespace";
+inline constexpr std::string_view virtual_claim_name = "storage.liqo.io/virtual-pvc-name";
 inline constexpr std::string_view storage_provisioner = "liqo.io/storage-provisioner";  ///< "true": has real claims
 inline constexpr std::string_view service_account_name = "offloading.liqo.io/service-account-name";
 inline constexpr std::string_view ip_type = "ipam.liqo.io/ip-type";

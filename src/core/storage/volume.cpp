@@ -17,6 +17,7 @@ using kube::string_at;
 
 /// Of Kubernetes, on a claim: it has had a volume.
 constexpr std::string_view bind_completed = "pv.kubernetes.io/bind-completed";
+constexpr std::size_t longest_label = 63;
 constexpr std::string_view placeholder = "/tmp/liqo-placeholder";
 
 json::string text(std::string_view value) { return json::string(value); }
@@ -186,6 +187,11 @@ kube::Result<kube::Object> forge_real_claim(const kube::Object& claim, std::stri
                                   kube::array_at(claim.spec(), {"accessModes"}));
   if (!real_class.empty()) made.mutable_spec()["storageClassName"] = text(real_class);
   made.set_annotation(annotations::selected_node, claim.annotation(annotations::selected_node));
+  // As the Go version has them, for people to find it by. No label has room for a longer name.
+  if (claim.name().size() <= longest_label) {
+    made.set_label(api::labels::virtual_claim_namespace, claim.ns());
+    made.set_label(api::labels::virtual_claim_name, claim.name());
+  }
   return made;
 }
 

@@ -170,6 +170,11 @@ TEST_CASE("a real claim is of the class of this cluster and for the node that wa
   CHECK(kube::string_at(made->spec(), {"storageClassName"}) == "local");
   CHECK(made->annotation(annotations::selected_node) == "milan");
   CHECK(is_backing_of(*made, "c1"));
+  CHECK(made->label(api::labels::virtual_claim_namespace) == "shop");
+  CHECK(made->label(api::labels::virtual_claim_name) == "data");
+  kube::Object longer = claim();
+  longer.mutable_metadata()["name"] = std::string(64, 'x');
+  CHECK(forge_real_claim(longer, "liqo-storage", "local")->labels().empty());
   CHECK_FALSE(forge_real_claim(claim(), "liqo-storage", "")->spec().contains("storageClassName"));
 }
 
