@@ -47,8 +47,6 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
                                    const core::CopyWarning& warning) { return find_copy(local, warning); }},
                    context),
       log_(kube::Log("reflection").with("cluster", home_.name)) {
-  for (const reflection::CustomResource& resource : context.settings.custom_resources)
-    custom_names_.push_back(resource.name());
   source_ = provider_.statuses.join(home_.name, [this](const std::string& ns) {
     for (const Reflecting& each : reflectors_) each.reflector->gather_anew(ns);
   });
@@ -176,9 +174,11 @@ kube::Result<ClusterReflection::Rules> ClusterReflection::rules_of(const kube::O
   Rules rules{.filters = core::filters_of(virtual_node, found, settings.not_reflected),
               .policies = {.policies = settings.reflection, .mistakes = {}}};
   if (found) {
-    rules.policies = reflection::policies_under(settings.reflection, *found, custom_names_);
+    std::vector<std::string> custom;
+    for (const reflection::CustomResource& resource : settings.custom_resources) custom.push_back(resource.name());
+    rules.policies = reflection::policies_under(settings.reflection, *found, custom);
     rules.policies.not_followed = reflection::not_followed(
-        *found, rules.policies.policies, custom_names_,
+        *found, rules.policies.policies, custom,
         {.shows_addresses = settings.reflect_ips, .offers_storage = !settings.storage_class.empty()});
   }
   return rules;
@@ -251,7 +251,7 @@ void ClusterReflection::tell_differences(const kube::Object& decides) {
 }
 
 void ClusterReflection::tell_custom_state(const kube::Object& decides) {
-  if (custom_names_.empty()) return;
+  if (context_.settings.custom_resources.empty()) return;
   core::CustomState state = custom_state();
   const bool is_bad = state.reflected == core::CustomState::Reflected::no;
   const bool is_news = told_custom_.reflected != state.reflected || !told_custom_at_ ||

@@ -16,7 +16,7 @@ namespace {
 
 /// Of Kubernetes itself: what is in them starts pods, gives rights, or is reflected in a way of its own. Other groups
 /// of k8s.io are those of custom resources, such as gateway.networking.k8s.io.
-constexpr std::array<std::string_view, 22> reserved_groups = {"admissionregistration.k8s.io",
+constexpr std::array<std::string_view, 23> reserved_groups = {"admissionregistration.k8s.io",
                                                               "apiextensions.k8s.io",
                                                               "apiregistration.k8s.io",
                                                               "apps",
@@ -37,7 +37,8 @@ constexpr std::array<std::string_view, 22> reserved_groups = {"admissionregistra
                                                               "rbac.authorization.k8s.io",
                                                               "resource.k8s.io",
                                                               "scheduling.k8s.io",
-                                                              "storage.k8s.io"};
+                                                              "storage.k8s.io",
+                                                              "storagemigration.k8s.io"};
 
 /// A group with those of the domains below it.
 bool is_of(std::string_view group, std::string_view domain) {
@@ -46,7 +47,7 @@ bool is_of(std::string_view group, std::string_view domain) {
 
 bool is_reserved(std::string_view group) {
   return std::ranges::find(reserved_groups, group) != reserved_groups.end() || is_of(group, "liqo.io") ||
-         is_of(group, "metrics.k8s.io") || group == "storagemigration.k8s.io";
+         is_of(group, "metrics.k8s.io");
 }
 
 std::unexpected<kube::Failure> refuse(std::string_view text, std::string why) {

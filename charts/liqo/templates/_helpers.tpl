@@ -114,6 +114,21 @@ subjects:
 {{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Values.tag | default .Chart.AppVersion) }}
 {{- end }}
 
+{{/* The daemon would refuse them when it starts: what is no custom resource, and a name that is given twice. */}}
+{{- define "liqo.checkCustomResources" -}}
+{{- $names := list -}}
+{{- range .Values.offloading.reflection.custom -}}
+{{- $name := printf "%s.%s" .resource .group -}}
+{{- if regexMatch "^(admissionregistration[.]k8s[.]io|apiextensions[.]k8s[.]io|apiregistration[.]k8s[.]io|apps|authentication[.]k8s[.]io|authorization[.]k8s[.]io|autoscaling|batch|certificates[.]k8s[.]io|coordination[.]k8s[.]io|discovery[.]k8s[.]io|events[.]k8s[.]io|extensions|flowcontrol[.]apiserver[.]k8s[.]io|internal[.]apiserver[.]k8s[.]io|networking[.]k8s[.]io|node[.]k8s[.]io|policy|rbac[.]authorization[.]k8s[.]io|resource[.]k8s[.]io|scheduling[.]k8s[.]io|storage[.]k8s[.]io|storagemigration[.]k8s[.]io|(.*[.])?liqo[.]io|(.*[.])?metrics[.]k8s[.]io)$" .group -}}
+{{- fail (printf "offloading.reflection.custom: %s is of a group that Kubernetes or Liqo has itself: only custom resources are reflected so" $name) -}}
+{{- end -}}
+{{- if has $name $names -}}
+{{- fail (printf "offloading.reflection.custom names %s twice" $name) -}}
+{{- end -}}
+{{- $names = append $names $name -}}
+{{- end -}}
+{{- end }}
+
 {{- define "liqo.clusterID" -}}
 {{- $id := .Values.discovery.config.clusterID | default .Values.clusterID -}}
 {{- if and .Values.clusterID (ne $id .Values.clusterID) -}}

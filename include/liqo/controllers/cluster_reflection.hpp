@@ -93,7 +93,6 @@ class ClusterReflection {
   HomeEndpointWatch endpoints_;
   StatusSources::Source source_;  ///< as which it brings statuses home
   CustomKinds custom_kinds_;
-  std::vector<std::string> custom_names_;
   std::function<void()> custom_changed_;
   std::vector<Reflecting> reflectors_;
   CopyEvents copy_events_;

@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -371,6 +372,35 @@ def test_what_cannot_be_meant_is_refused_by_both(wrong, helms):
     assert refused.returncode == 1 and not refused.stdout
     (line,) = refused.stderr.splitlines()
     assert WRONG[wrong] in line
+
+
+@pytest.mark.parametrize(
+    ("custom", "words"),
+    [
+        ([{"group": "apps", "resource": "deployments"}], "deployments.apps is of a group that Kubernetes or Liqo has"),
+        ([{"group": "net.liqo.io", "resource": "pods"}], "pods.net.liqo.io is of a group that Kubernetes or Liqo has"),
+        ([{"group": "a.org", "resource": "b", "workers": n} for n in (1, 2)], "custom names b.a.org twice"),
+    ],
+)
+def test_custom_resources_are_refused_by_both(custom, words, helms, tmp_path):
+    given = ("--set", NEEDED, "-f", file_of(tmp_path, {"offloading": {"reflection": {"custom": custom}}}))
+    for program in helms:
+        refused = helm(program, *given)
+        assert refused.returncode != 0 and words in refused.stderr
+    refused = liqoctl(*given)
+    assert refused.returncode == 1 and not refused.stdout and words in refused.stderr
+
+
+def test_custom_resources_are_refused_where_the_daemon_would_not_start():
+    source = (ROOT / "src/reflection/custom_resource.cpp").read_text(encoding="utf-8")
+    groups = re.findall(r'"([^"]+)"', re.search(r"reserved_groups = \{(.*?)\};", source, re.S)[1])
+    assert len(groups) > 20
+    helpers = (CHART / "templates/_helpers.tpl").read_text(encoding="utf-8")
+    (pattern,) = re.findall(r'regexMatch "(\^\([^"]*\)\$)" \.group', helpers)
+    for group in [*groups, "liqo.io", "offloading.liqo.io", "metrics.k8s.io", "custom.metrics.k8s.io"]:
+        assert re.fullmatch(pattern, group), group
+    for group in ("example.org", "gateway.networking.k8s.io", "notliqo.io", "my.apps", "apps.example.org"):
+        assert not re.fullmatch(pattern, group), group
 
 
 def test_values_for_parts_that_are_not_here_are_named(tmp_path):
