@@ -3,6 +3,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
+#include "liqo/api/virtual_node.hpp"
 #include "liqo/core/slice/request.hpp"
 #include "model/answers.hpp"
 #include "text/width.hpp"
@@ -143,6 +144,7 @@ asio::awaitable<Result<kube::ObjectKey>> wait_for_virtual_node(Session& session,
 asio::awaitable<Result<void>> wait_for_node(Session& session, Cluster& cluster, kube::ObjectKey virtual_node,
                                             std::string slice) {
   std::string size;
+  bool has_node = true;
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
     std::optional<Object> granted;
@@ -153,6 +155,8 @@ asio::awaitable<Result<void>> wait_for_node(Session& session, Cluster& cluster, 
     }
     auto wanted = co_await cluster.find(kinds::virtual_nodes, virtual_node);
     if (!wanted) co_return std::unexpected(std::move(wanted.error()));
+    has_node = !*wanted || liqo::api::VirtualNode(**wanted).create_node();
+    if (!has_node) co_return Look{.done = true};
     auto node = co_await cluster.find(kube::resources::nodes, {"", virtual_node.name});
     if (!node) co_return std::unexpected(std::move(node.error()));
     if (*node) size = model::in_words(kube::object_at((*node)->status(), {"allocatable"}));
@@ -162,7 +166,8 @@ asio::awaitable<Result<void>> wait_for_node(Session& session, Cluster& cluster, 
   };
   auto ready = co_await wait_for(cluster, session.deadline(), "Node " + virtual_node.name + " to be Ready", probe);
   if (!ready) co_return std::unexpected(std::move(ready.error()));
-  session.output().success(cluster.scope(), "Node " + virtual_node.name + " is Ready, with " + size);
+  session.output().success(cluster.scope(), has_node ? "Node " + virtual_node.name + " is Ready, with " + size
+                                                     : "VirtualNode " + virtual_node.name + " is to have no Node");
   co_return Result<void>();
 }
 

@@ -3,9 +3,11 @@
 #include <boost/asio/this_coro.hpp>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "kube/async/finally.hpp"
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/core/mapping/names.hpp"
 #include "liqo/telemetry/families.hpp"
 
@@ -352,7 +354,14 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
   }
   if (const auto options = templates_.of(*object)) {
     entry.left_out = core::filters_of(*object, *options ? &**options : nullptr, context_.settings.not_reflected);
-    entry.withholds_tokens = *options && reflection::withholds_tokens(**options);
+    std::string why = *options ? reflection::why_tokens_withheld(**options) : std::string();
+    if (context_.settings.api_server_mode == core::ApiServerMode::never) why.clear();
+    const bool is_news = std::exchange(entry.tokens_withheld, std::move(why)) != entry.tokens_withheld;
+    if (is_news && !entry.tokens_withheld.empty())
+      context_.events.warning(*object, api::kinds::virtual_nodes, api::reasons::tokens_withheld,
+                              "Pods that are offloaded from now on get no tokens for the API server at home: of the "
+                              "VkOptionsTemplate " +
+                                  entry.tokens_withheld);
   } else if (!entry.left_out && object->is_deleting()) {
     // What is ended is told no more than it has been.
     entry.left_out = core::filters_of(*object, nullptr, context_.settings.not_reflected);
@@ -361,7 +370,7 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
     co_return Outcome::done();
   }
   const core::ReflectionFilters left_out = *entry.left_out;
-  const bool withholds_tokens = entry.withholds_tokens;
+  const bool withholds_tokens = !entry.tokens_withheld.empty();
   const std::string digest = digest_of(*object, *secret, left_out) + (withholds_tokens ? " without tokens" : "");
   if (entry.session && entry.digest == digest) co_return Outcome::done();
 

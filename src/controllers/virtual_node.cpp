@@ -10,6 +10,7 @@
 #include "liqo/controllers/guarded_write.hpp"
 #include "liqo/controllers/node_context.hpp"
 #include "liqo/core/foreign_cluster.hpp"
+#include "liqo/core/forge/node_extras.hpp"
 #include "liqo/core/forge/room.hpp"
 #include "vital.hpp"
 
@@ -35,6 +36,7 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, Context co
                                                                    std::string(api::labels::type_virtual_node)}})),
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
       slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
+      templates_(context),
       leases_(context),
       sessions_(std::move(connect), context, [this](const kube::ObjectKey& key) { enqueue(key); }),
       controller_(context, {.name = "virtualnode"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
@@ -54,6 +56,9 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, Context co
       out.emplace_back(slice);
   });
   foreign_clusters_.subscribe([this](const kube::ObjectKey& key) { see_foreign_cluster(key); });
+  templates_.subscribe([this] {
+    for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) enqueue(key);
+  });
   slices_.subscribe([this](const kube::ObjectKey& slice) {
     for (const kube::ObjectKey& key : virtual_nodes_->store().keys("slice", slice.name))
       if (key.ns == slice.ns) enqueue(key);
@@ -215,15 +220,25 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
   co_return Outcome::again_after(health.closed == "full" ? closed_pause : node_refresh);
 }
 
+kube::Object VirtualNodeController::with_template(const kube::Object& virtual_node, const kube::Object* node) const {
+  if (templates_.is_known())
+    if (const auto options = templates_.of(virtual_node)) {
+      std::vector<std::string> refused;  // ClusterReflection tells them
+      return *options ? core::with_extras(virtual_node, core::node_extras(**options, refused)) : virtual_node;
+    }
+  // Selectors of namespaces and pods may go by what it said last.
+  return node ? core::with_extras(virtual_node, core::applied_extras(*node)) : virtual_node;
+}
+
 asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube::Object& object) {
-  const VirtualNode virtual_node(object);
   const core::NodeContext ctx = node_context(context_.settings);
   const core::ProviderHealth health = health_of(object);
   const kube::ObjectKey node_key{"", std::string(object.name())};
   kube::Api& home = context_.home.api();
   auto node = nodes_->find(node_key);
   if (!node) {
-    const kube::Object wanted = core::forge_node(virtual_node, health, ctx, context_.clock.wall());
+    const kube::Object wish = with_template(object, nullptr);
+    const kube::Object wanted = core::forge_node(VirtualNode(wish), health, ctx, context_.clock.wall());
     auto created = co_await home.create(kube::resources::nodes, wanted);
     if (created) {
       const bool again = !nodes_made_.insert(node_key.name).second;
@@ -245,8 +260,9 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
     if (!live) co_return std::unexpected(std::move(live.error()));
     node = std::move(*live);
   }
+  const kube::Object wish = with_template(object, &*node);
   const core::NodeUpdate update =
-      core::plan_node_update(*node, virtual_node, health, ctx, context_.clock.wall(),
+      core::plan_node_update(*node, VirtualNode(wish), health, ctx, context_.clock.wall(),
                              std::chrono::duration_cast<std::chrono::seconds>(node_refresh) - 5s);
   // Whose the Node is decides whether there is a session: the pods of a machine are none of ours.
   sessions_.note_foreign(object.key(), update.refusal);

@@ -5,6 +5,8 @@
 #include <set>
 
 #include "liqo/api/vk_options_template.hpp"
+#include "liqo/core/forge/node_extras.hpp"
+#include "liqo/core/quoted.hpp"
 
 namespace liqo::reflection {
 namespace {
@@ -71,6 +73,27 @@ std::string join(const std::vector<std::string>& clauses) {
   std::string text;
   for (const std::string& clause : clauses) text += (text.empty() ? "" : ", ") + clause;
   return text;
+}
+
+/// The options that are followed, or told with what they ask for.
+bool is_known_option(std::string_view argument) {
+  constexpr std::string_view known[] = {"--enable-apiserver-support", "--disable-ip-reflection", "--enable-storage"};
+  const std::string_view option = argument.substr(0, argument.find('='));
+  return !kind_of_option(argument).empty() || std::ranges::find(known, option) != std::end(known);
+}
+
+/// What a separate virtual kubelet would be set up by, of what need not be said. Nobody here is.
+std::string of_separate_kubelet(const kube::Object& options_template) {
+  std::vector<std::string> given;
+  for (const std::string_view field : fields_of_separate_kubelet) {
+    const json::value* said = kube::find(options_template.spec(), {field});
+    if (!said || said->is_null()) continue;
+    const bool is_empty = (said->is_object() && said->get_object().empty()) ||
+                          (said->is_array() && said->get_array().empty()) ||
+                          (said->is_string() && said->get_string().empty());
+    if (!is_empty) given.emplace_back(field);
+  }
+  return given.empty() ? "" : join(given) + " (there is no separate virtual kubelet)";
 }
 
 /// What is said of one kind, in the order in which it holds.
@@ -203,6 +226,12 @@ std::vector<std::string> not_followed(const kube::Object& options_template, cons
       unknown.insert(std::string(kind.substr(0, 64)));
   for (const std::string& name : unknown)
     if (!known.contains(name)) found.push_back("what is said of " + name + " (no such kind)");
+  for (const std::string& argument : arguments)
+    if (argument.starts_with('-') && !is_known_option(argument)) found.push_back("extraArgs " + argument.substr(0, 64));
+  std::vector<std::string> refused;
+  (void)core::node_extras(options_template, refused);
+  for (const std::string& clause : refused) found.push_back(clause + " (reserved, or none that a Node can have)");
+  if (const std::string kubelet = of_separate_kubelet(options_template); !kubelet.empty()) found.push_back(kubelet);
   if (done.shows_addresses && switch_of(arguments, "--disable-ip-reflection").value_or(false))
     found.emplace_back("--disable-ip-reflection");
   if (done.offers_storage && !switch_of(arguments, "--enable-storage").value_or(true))
@@ -212,12 +241,15 @@ std::vector<std::string> not_followed(const kube::Object& options_template, cons
   return found;
 }
 
-bool withholds_tokens(const kube::Object& options_template) {
+std::string why_tokens_withheld(const kube::Object& options_template) {
   const api::VkOptionsTemplate view(options_template);
   const std::vector<std::string> arguments = view.extra_args();
   const std::string workers = said_of(view, arguments, "serviceaccount", "workers");
-  return (!workers.empty() && read_workers(workers).value_or(0) == 0) ||
-         !switch_of(arguments, "--enable-apiserver-support").value_or(true);
+  if (!workers.empty() && !read_workers(workers))
+    return "workers of serviceaccount is " + core::in_quotes(workers) + " and not a number";
+  if (!workers.empty() && *read_workers(workers) == 0) return "serviceaccount has no workers";
+  if (!switch_of(arguments, "--enable-apiserver-support").value_or(true)) return "--enable-apiserver-support is false";
+  return {};
 }
 
 std::string describe_mistakes(const TemplatePolicies& policies) {

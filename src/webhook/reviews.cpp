@@ -3,6 +3,7 @@
 #include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/vk_options_template.hpp"
 #include "liqo/core/admission/claims.hpp"
 #include "liqo/core/admission/exposure.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
@@ -154,7 +155,17 @@ asio::awaitable<Answer> Reviews::mutate_virtual_node(const Request& request) {
     if (!live && !live.error().is_not_found()) co_return cannot_read(live.error());
     if (live) node = std::move(*live);
   }
-  co_return core::admission::mutate_virtual_node(request, node ? &*node : nullptr);
+  std::optional<kube::Object> options;
+  if (core::admission::needs_options_template(request)) {
+    const auto [key, is_usual] = api::options_template_of(request.object, context_.liqo_namespace);
+    auto live = co_await context_.api.get(kinds::vk_options_templates, key);
+    if (!live && !live.error().is_not_found()) co_return cannot_read(live.error());
+    if (!live && !is_usual)
+      co_return Answer::deny("the VkOptionsTemplate " + key.text() +
+                             " does not exist: create it first, or say createNode and disableNetworkCheck");
+    if (live) options = std::move(*live);
+  }
+  co_return core::admission::mutate_virtual_node(request, node ? &*node : nullptr, options ? &*options : nullptr);
 }
 
 asio::awaitable<Answer> Reviews::validate_resource_slice(const Request& request) {

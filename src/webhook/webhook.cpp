@@ -74,6 +74,7 @@ Webhook::Webhook(const asio::any_io_executor& executor, WebhookContext context, 
                 .api = context_.open_api,
                 .gate = context_.gate,
                 .enforce_quotas = settings_.enforce_quotas,
+                .liqo_namespace = settings_.ns,
                 .callers = context_.callers,
                 .twin_names = settings_.twin_names}),
       configurations_(

@@ -387,6 +387,15 @@ def test_wrong_objects_are_refused_with_the_reason(oslo: Cluster, liqod: Liqod) 
     node = made("virtualnodes", "VirtualNode", "virtual", {"clusterID": "milan", "createNode": False})()
     assert node["spec"]["createNode"] is False and node["spec"]["disableNetworkCheck"] is False
     api.delete("virtualnodes", TENANT, "virtual")
+    # What it leaves open is as its template says.
+    reference = {"vkOptionsTemplateRef": {"name": "reflection-only", "namespace": TENANT}}
+    open_one = made("virtualnodes", "VirtualNode", "virtual", {"clusterID": "milan", **reference})
+    refused(open_one, "the VkOptionsTemplate")
+    said = {"containerImage": "none", "createNode": False, "disableNetworkCheck": True, "metricsEnabled": False}
+    made("vkoptionstemplates", "VkOptionsTemplate", "reflection-only", said)()
+    node = open_one()
+    assert node["spec"]["createNode"] is False and node["spec"]["disableNetworkCheck"] is True
+    api.delete("virtualnodes", TENANT, "virtual")
 
     stranger = {"kind": "ForeignCluster", "metadata": {"name": "lima"}, "spec": {"clusterID": "lima"}}
     foreign = api.create("foreignclusters", None, stranger)

@@ -202,12 +202,15 @@ def test_a_template_says_what_is_reflected_and_may_change(story: Story, template
     for name in ("plain", "allowed"):
         wait_for(lambda name=name: remote(name), 60, f"ConfigMap {name} to be in milan")
     wait_for(lambda: remote_service("web"), 60, "the Service to be in milan")
-    template(reflectorsConfig={"configmap": {"workers": 3, "type": "AllowList"}})
+    template(reflectorsConfig={"configmap": {"workers": 3, "type": "AllowList"}}, nodeExtraLabels={"tier": "gold"})
+    tier = lambda: (story.peering.node_object() or {})["metadata"]["labels"].get("tier")  # noqa: E731
+    wait_for(lambda: tier() == "gold", 30, "the label of the template on the Node")
     wait_for(lambda: remote("plain") is None, 60, "what is not annotated to be gone in milan")
     assert remote("allowed")
     # Switched off: nothing comes, and what is there stays. A Service shows that the template has been read.
     template(reflectorsConfig={"configmap": {"workers": 0}, "service": {"workers": 3, "type": "AllowList"}})
     wait_for(lambda: remote_service("web") is None, 60, "the Service to be gone in milan")
+    wait_for(lambda: tier() is None, 30, "the label to go with what the template said of it")
     api.delete("configmaps", story.namespace, "allowed")
     config_map("later")
     stays(lambda: remote("allowed") is not None and remote("later") is None, 10, "what a kind that is off has left")

@@ -220,6 +220,8 @@ inline constexpr std::string_view filters_differ = "ReflectionFiltersDiffer";
 // On a VirtualNode: the VkOptionsTemplate that it names is not there, or says what cannot be followed.
 inline constexpr std::string_view options_template_missing = "VkOptionsTemplateMissing";
 inline constexpr std::string_view reflection_policy_invalid = "ReflectionPolicyInvalid";
+/// On a VirtualNode: its VkOptionsTemplate says that its pods get no tokens for the API server at home.
+inline constexpr std::string_view tokens_withheld = "TokensWithheld";
 /// On a VirtualNode and, with another word for good news, its Node: of configured custom resources some are not.
 inline constexpr std::string_view custom_not_reflected = "CustomResourcesNotReflected";
 inline constexpr std::string_view custom_reflected = "CustomResourcesReflected";

@@ -25,13 +25,10 @@ class OptionsTemplates {
   const std::optional<kube::Failure>& trouble() const { return templates_->trouble(); }
   /// The one that a VirtualNode follows; nothing where it follows none; a failure where it names one that is not there.
   kube::Result<std::optional<kube::Object>> of(const kube::Object& virtual_node) const {
-    const kube::ObjectKey usual{liqo_namespace_, std::string(api::default_options_template)};
-    kube::ObjectKey key = api::VirtualNode(virtual_node).options_template();
-    if (key.name.empty()) key = usual;
-    if (key.ns.empty()) key.ns = liqo_namespace_;
+    const auto [key, is_usual] = api::options_template_of(virtual_node, liqo_namespace_);
     auto found = templates_->find(key);
     // The installation of the Go version has the usual one, and takes it with it when it goes.
-    if (!found && key != usual)
+    if (!found && !is_usual)
       return kube::fail(kube::Errc::missing, "the VkOptionsTemplate " + key.text() + " of VirtualNode " +
                                                  std::string(virtual_node.name()) + " does not exist");
     return found;

@@ -49,7 +49,7 @@ class ProviderSessions {
     SessionRestarts restarts;
     /// Labels and annotations that its pods do not have at the provider, once that is known.
     std::optional<core::ReflectionFilters> left_out;
-    bool withholds_tokens = false;  ///< the VkOptionsTemplate says so
+    std::string tokens_withheld;  ///< why the VkOptionsTemplate has it so that there are none; "" = it does not
   };
   struct Shared {
     std::shared_ptr<ProviderCluster> cluster;

@@ -9,6 +9,7 @@
 
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/node_leases.hpp"
+#include "liqo/controllers/options_templates.hpp"
 #include "liqo/controllers/provider_sessions.hpp"
 
 namespace liqo::controllers {
@@ -58,6 +59,9 @@ class VirtualNodeController {
   asio::awaitable<kube::Result<void>> set_condition(const kube::ObjectKey& key, std::string_view type,
                                                     std::string_view status, std::string_view reason,
                                                     std::string message);
+  /// The VirtualNode with what its VkOptionsTemplate adds to its Node; where that is not known, with what it had added
+  /// to the Node, which may be null.
+  kube::Object with_template(const kube::Object& virtual_node, const kube::Object* node) const;
   asio::awaitable<kube::Result<void>> write_node(const kube::Object& virtual_node);
   asio::awaitable<void> heartbeat();
   core::ProviderHealth health_of(const kube::Object& virtual_node) const;
@@ -75,6 +79,7 @@ class VirtualNodeController {
   std::map<std::string, Told> told_;                 ///< by cluster; one of which nothing is told is not there
   std::set<std::string> nodes_made_;                 ///< Nodes that there were, as long as their VirtualNode is there
   std::map<std::string, std::string> told_unready_;  ///< why a Node was not Ready last; "" = it was
+  OptionsTemplates templates_;
   NodeLeases leases_;
   ProviderSessions sessions_;
   kube::Controller controller_;

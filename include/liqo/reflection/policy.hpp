@@ -1,6 +1,7 @@
 // Which objects of each kind are reflected, and how many at a time: by options, and by the VkOptionsTemplate over them.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <span>
@@ -58,14 +59,19 @@ struct AlwaysDone {
   bool shows_addresses = false;  ///< pods have their addresses, and Services their endpoints
   bool offers_storage = false;   ///< claims of the virtual class get volumes
 };
-/// What a template asks for and nobody here does, each a clause, where that is less than what is done: kinds that there
-/// are not, and those of the Go version that cannot be switched off here. `policies` are those under the template, with
-/// `custom`, the names of further kinds.
+/// The fields of a template that set up a separate virtual kubelet and need not be said.
+inline constexpr std::array<std::string_view, 8> fields_of_separate_kubelet = {
+    "extraAnnotations", "extraLabels", "imagePullSecrets", "metricsAddress",
+    "pullPolicy",       "replicas",    "resources",        "tolerations"};
+/// What a template asks for and nobody here does, each a clause, where that is less than what is done, or was meant to
+/// do something: kinds that there are not, and those of the Go version that cannot be switched off here; arguments that
+/// nobody knows, labels of Nodes that are reserved, and what a separate virtual kubelet would be set up by. `policies`
+/// are those under the template, with `custom`, the names of further kinds.
 std::vector<std::string> not_followed(const kube::Object& options_template, const Policies& policies,
                                       std::span<const std::string> custom, const AlwaysDone& done);
-/// Whether pods are to have no tokens for the API server at home: `serviceaccount` has no workers, or what cannot be
-/// read, or `--enable-apiserver-support` is false.
-bool withholds_tokens(const kube::Object& options_template);
+/// Why pods are to have no tokens for the API server at home, a clause: `serviceaccount` has no workers, or what cannot
+/// be read, or `--enable-apiserver-support` is false. "" = they may have some.
+std::string why_tokens_withheld(const kube::Object& options_template);
 /// What an Event says of mistakes and of what is not followed; "" = there is neither.
 std::string describe_mistakes(const TemplatePolicies& policies);
 

@@ -15,8 +15,9 @@ struct ReviewContext {
   kube::InformerSet& home;
   kube::Api& api;  ///< only reads
   QuotaGate& gate;
-  bool enforce_quotas = true;  ///< false: the gate is not asked
-  Callers* callers = nullptr;  ///< who asks; null = only API servers do
+  bool enforce_quotas = true;           ///< false: the gate is not asked
+  std::string liqo_namespace = "liqo";  ///< where the usual VkOptionsTemplate is
+  Callers* callers = nullptr;           ///< who asks; null = only API servers do
   /// Patterns of names of new twins where a consumer's policy has none; unset: `-<consumer>` ends them.
   std::optional<std::vector<std::string>> twin_names{};
 };

@@ -21,6 +21,8 @@ struct NodeFlags {
   model::ResourceFlags resources;
   std::string slice, secret;
   std::vector<std::string> labels, node_selector;
+  bool create_node = true, disable_network_check = false;
+  std::optional<Option> create_node_flag, network_check_flag;
   bool wait = true;
 };
 
@@ -65,6 +67,9 @@ Result<void> take_flags(model::VirtualNodeRequest& request, const NodeFlags& fla
 
 asio::awaitable<Result<Object>> forge(Cluster& cluster, const NodeFlags& flags) {
   model::VirtualNodeRequest request = flags.request;
+  // What is not said is for the VkOptionsTemplate to say.
+  if (flags.create_node_flag->given()) request.create_node = flags.create_node;
+  if (flags.network_check_flag->given()) request.disable_network_check = flags.disable_network_check;
   auto ns = co_await cluster.existing_tenant_namespace(request.provider);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   request.ns = std::move(*ns);
@@ -91,7 +96,7 @@ Answer create_node(Session& session, const NodeFlags& flags, bool only_print) {
   auto done = co_await ensure(cluster, kinds::virtual_nodes, *wanted, {"resourceQuota"});
   if (!done) co_return std::unexpected(std::move(done.error()));
   session.output().success(cluster.scope(), "VirtualNode " + wanted->key().text() + " " + std::string(in_words(*done)));
-  if (*done == Ensured::dry_run || !flags.wait || !flags.request.create_node) co_return Result<void>();
+  if (*done == Ensured::dry_run || !flags.wait) co_return Result<void>();
   co_return co_await wait_for_node(session, cluster, wanted->key());
 }
 
@@ -117,8 +122,12 @@ void add_node_flags(CommandLine& line, Command app, const std::shared_ptr<NodeFl
     if (flags->slice.empty() != flags->secret.empty()) return {};
     return kube::fail(Errc::invalid_input, "give either --resource-slice-name or --kubeconfig-secret-name");
   });
-  app.flag("--create-node", request.create_node, "Make a Node; false serves reflection only (default true)");
-  app.flag("--disable-network-check", request.disable_network_check, "Be Ready whatever the network module says");
+  flags->create_node_flag =
+      app.flag("--create-node", flags->create_node,
+               "Make a Node; false serves reflection only (default: as the VkOptionsTemplate says, else true)");
+  flags->network_check_flag =
+      app.flag("--disable-network-check", flags->disable_network_check,
+               "Be Ready whatever the network module says (default: as the VkOptionsTemplate says, else false)");
   app.option("--vk-options-template", request.options_template, "Options, as namespace/name").type_name("NAME");
   app.option("--runtime-class-name", request.runtime_class, "RuntimeClass of the pods at the provider")
       .type_name("NAME");

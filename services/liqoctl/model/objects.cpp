@@ -59,8 +59,8 @@ Object virtual_node(const VirtualNodeRequest& request) {
   if (!request.slice.empty()) out.set_label("liqo.io/resourceslice-name", request.slice);
   auto& spec = out.mutable_spec();
   spec["clusterID"] = request.provider;
-  spec["createNode"] = request.create_node;
-  spec["disableNetworkCheck"] = request.disable_network_check;
+  if (request.create_node) spec["createNode"] = *request.create_node;
+  if (request.disable_network_check) spec["disableNetworkCheck"] = *request.disable_network_check;
   spec["kubeconfigSecretRef"] = json::object{{"name", request.kubeconfig_secret}};
   spec["resourceQuota"] = json::object{{"hard", request.resources}};
   if (!request.labels.empty()) spec["labels"] = request.labels;

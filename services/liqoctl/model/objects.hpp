@@ -30,7 +30,7 @@ struct VirtualNodeRequest {
   std::string kubeconfig_secret;
   std::string slice;  ///< "" = made from a Secret alone
   json::object resources;
-  bool create_node = true, disable_network_check = false;
+  std::optional<bool> create_node, disable_network_check;  ///< unset: as the VkOptionsTemplate says
   std::string runtime_class;
   std::string options_template;  ///< "namespace/name", "" = the default
   std::vector<std::string> storage_classes, ingress_classes, load_balancer_classes;  ///< the first is the default

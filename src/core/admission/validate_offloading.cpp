@@ -4,6 +4,7 @@
 #include <map>
 
 #include "liqo/api/labels.hpp"
+#include "liqo/api/vk_options_template.hpp"
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/validations.hpp"
@@ -99,7 +100,16 @@ Answer validate_namespace_map(const Request& request) {
   return Answer::allow();
 }
 
-Answer mutate_virtual_node(const Request& request, const kube::Object* node) {
+bool needs_options_template(const Request& request) {
+  if (!request.writes_object() || request.operation != Operation::create) return false;
+  const auto is_open = [&](std::string_view field) {
+    const json::value* said = kube::find(request.object.spec(), {field});
+    return !said || said->is_null();
+  };
+  return is_open("createNode") || is_open("disableNetworkCheck");
+}
+
+Answer mutate_virtual_node(const Request& request, const kube::Object* node, const kube::Object* options_template) {
   if (!request.writes_object()) return Answer::allow();
   const kube::Object& virtual_node = request.object;
   if (request.operation == Operation::create && node &&
@@ -111,14 +121,21 @@ Answer mutate_virtual_node(const Request& request, const kube::Object* node) {
     const json::value* create = kube::find(virtual_node.spec(), {"createNode"});
     const json::value* check = kube::find(virtual_node.spec(), {"disableNetworkCheck"});
     const bool has_spec = kube::find(virtual_node.tree(), {"spec"}) != nullptr;
+    bool creates = true, looks_away = false;
+    // Only once: a template that changes drains no nodes that are in use.
+    if (options_template && request.operation == Operation::create) {
+      const api::VkOptionsTemplate defaults(*options_template);
+      creates = defaults.create_node().value_or(creates);
+      looks_away = defaults.disable_network_check().value_or(looks_away);
+    }
     if (!has_spec) {
       json::object spec;
-      spec["createNode"] = true;
-      spec["disableNetworkCheck"] = false;
+      spec["createNode"] = creates;
+      spec["disableNetworkCheck"] = looks_away;
       answer.patch.push_back(json::object{{"op", "add"}, {"path", "/spec"}, {"value", std::move(spec)}});
     } else {
-      if (!create || create->is_null()) set_spec_field(answer.patch, virtual_node, "createNode", true);
-      if (!check || check->is_null()) set_spec_field(answer.patch, virtual_node, "disableNetworkCheck", false);
+      if (!create || create->is_null()) set_spec_field(answer.patch, virtual_node, "createNode", creates);
+      if (!check || check->is_null()) set_spec_field(answer.patch, virtual_node, "disableNetworkCheck", looks_away);
     }
   }
   return answer;

@@ -23,6 +23,12 @@ kube::json::object node_status(const api::VirtualNode& virtual_node, const Provi
 /// The taint with this key and effect, or nullptr.
 const kube::json::value* find_taint(const kube::json::array& taints, std::string_view key, std::string_view effect);
 
+/// What an earlier wish set on a Node, by key; taints by key and effect.
+struct AppliedKeys {
+  kube::json::array labels, annotations, taints;
+};
+AppliedKeys read_applied(const kube::Object& node);
+
 /// The value of the annotation that remembers what was asked for: keys of labels and annotations, taints by key and
 /// effect.
 std::string applied_entries(const kube::json::object& labels, const kube::json::object& annotations,

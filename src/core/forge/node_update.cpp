@@ -14,11 +14,6 @@ namespace {
 constexpr std::string_view go_applied_metadata = "virtual-kubelet.io/last-applied-object-meta";
 constexpr std::string_view go_applied_status = "virtual-kubelet.io/last-applied-node-status";
 
-/// What an earlier wish set on the Node.
-struct Applied {
-  json::array labels, annotations, taints;
-};
-
 json::array keys_of(const json::object& entries) {
   json::array keys;
   for (const auto& [key, value] : entries) keys.push_back(json::value(key));
@@ -32,15 +27,6 @@ std::string taint_name(const json::value& taint) {
 bool contains(const json::array& names, std::string_view name) {
   return std::ranges::any_of(names,
                              [&](const json::value& entry) { return entry.is_string() && entry.get_string() == name; });
-}
-
-Applied read_applied(const kube::Object& node) {
-  if (auto ours = kube::parse_json(node.annotation(api::annotations::applied_node)))
-    return {kube::array_at(*ours, {"labels"}), kube::array_at(*ours, {"annotations"}),
-            kube::array_at(*ours, {"taints"})};
-  if (auto theirs = kube::parse_json(node.annotation(go_applied_metadata)))
-    return {keys_of(kube::object_at(*theirs, {"labels"})), keys_of(kube::object_at(*theirs, {"annotations"})), {}};
-  return {};
 }
 
 json::object map_patch(const json::object& live, const json::object& wanted, const json::array& applied) {
@@ -83,7 +69,7 @@ std::optional<json::array> taints_patch(const json::array& live, const json::arr
 
 std::optional<json::object> metadata_patch(const kube::Object& node, const api::VirtualNode& virtual_node,
                                            const ProviderHealth& health, const NodeContext& ctx) {
-  const Applied applied = read_applied(node);
+  const AppliedKeys applied = read_applied(node);
   const json::object labels = node_labels(virtual_node, ctx);
   json::object annotations = node_annotations(virtual_node, ctx);
   const json::array taints = node_taints(virtual_node, health);
@@ -231,6 +217,15 @@ std::string why_foreign(const kube::Object& node) {
   const std::string_view provider = kube::string_at(node.spec(), {"providerID"});
   if (!provider.empty() && !provider.starts_with(provider_scheme))
     return "the Node " + name + " has the providerID of a machine: delete the Node, which is made anew";
+  return {};
+}
+
+AppliedKeys read_applied(const kube::Object& node) {
+  if (auto ours = kube::parse_json(node.annotation(api::annotations::applied_node)))
+    return {kube::array_at(*ours, {"labels"}), kube::array_at(*ours, {"annotations"}),
+            kube::array_at(*ours, {"taints"})};
+  if (auto theirs = kube::parse_json(node.annotation(go_applied_metadata)))
+    return {keys_of(kube::object_at(*theirs, {"labels"})), keys_of(kube::object_at(*theirs, {"annotations"})), {}};
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/mapping/names.hpp"
 #include "liqo/core/merge_patch.hpp"
+#include "liqo/core/node_labels.hpp"
 #include "liqo/core/quoted.hpp"
 #include "liqo/core/slice/request.hpp"
 
@@ -24,28 +25,6 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower) {
   return true;
 }
 
-/// Architectures that images are made for; others would only mislead.
-constexpr std::string_view architectures[] = {"amd64", "arm64", "arm", "ppc64le", "s390x", "riscv64", "386"};
-constexpr std::string_view operating_systems[] = {"linux", "windows"};
-
-/// Labels by which the consumer's own cluster tells nodes apart: another cluster does not set those. What Kubernetes
-/// and its add-ons go by is of a kubernetes.io or k8s.io domain; where the nodes are, and what runs on them, only the
-/// provider knows.
-bool is_reserved_label(std::string_view name, std::string_view value, std::span<const std::string> refused) {
-  if (name == api::labels::type || name == api::labels::remote_cluster_id) return true;
-  if (name == "kubernetes.io/arch") return std::ranges::find(architectures, value) == std::end(architectures);
-  if (name == "kubernetes.io/os") return std::ranges::find(operating_systems, value) == std::end(operating_systems);
-  if (name == "topology.kubernetes.io/region" || name == "topology.kubernetes.io/zone") return false;
-  const std::string_view domain = name.substr(0, std::min(name.find('/'), name.size()));
-  const bool has_domain = domain.size() < name.size();
-  for (const std::string_view of_kubernetes : {"kubernetes.io", "k8s.io"})
-    if (has_domain && (domain == of_kubernetes || domain.ends_with(std::string(".").append(of_kubernetes))))
-      return true;
-  return std::ranges::any_of(refused, [&](std::string_view entry) {
-    return entry == name || (has_domain && entry.ends_with("/*") && entry.substr(0, entry.size() - 2) == domain);
-  });
-}
-
 /// The entries that can be labels of a node.
 /// `refused`: the keys, or "domain/*", that are not taken, beside reserved ones; null = every key is.
 json::object usable_labels(const json::object& said, std::string_view what, const std::span<const std::string>* refused,
@@ -53,7 +32,8 @@ json::object usable_labels(const json::object& said, std::string_view what, cons
   json::object usable;
   for (const auto& [name, value] : said) {
     const bool valid = is_resource_name(name) && value.is_string() && is_label_value(value.get_string());
-    if (usable.size() < most_labels && valid && !(refused && is_reserved_label(name, value.get_string(), *refused)))
+    if (usable.size() < most_labels && valid &&
+        !(refused && is_reserved_node_label(name, value.get_string(), *refused)))
       usable[name] = value;
     else
       dropped.push_back(std::string(what) + " " + in_quotes(name));

@@ -475,6 +475,48 @@ TEST_CASE("a pod whose name leaves no room for that of its token Secret has its 
   CHECK_FALSE(world.at_milan(resources::secrets, secret).has_value());
 }
 
+TEST_CASE("Nodes have the labels and annotations that their VkOptionsTemplate adds, as long as it does") {
+  Offloading world;
+  const auto say = [&](std::string_view name, json::object spec) {
+    kube::Object options = kube::Object::make(kinds::vk_options_templates, {"liqo", std::string(name)});
+    world.apply(kinds::vk_options_templates, options);
+    world.change(kinds::vk_options_templates, options.key(), "", [&](json::object& next) { next["spec"] = spec; });
+  };
+  const auto label = [&](std::string_view name) {
+    const auto node = world.find(resources::nodes, {"", "milan"});
+    return node ? std::string(node->label(name)) : "(no node)";
+  };
+  say("virtual-kubelet-default", {{"nodeExtraLabels", json::object{{"tier", "gold"}, {"kubernetes.io/os", "dos"}}},
+                                  {"nodeExtraAnnotations", json::object{{"who", "ops"}}}});
+  CHECK(world.reaches([&] { return label("tier") == "gold"; }));
+  CHECK(label("kubernetes.io/os") == "linux");
+  CHECK(world.find(resources::nodes, {"", "milan"})->annotation("who") == "ops");
+  CHECK(world.reaches([&] { return world.events("ReflectionPolicyInvalid").size() == 1; }));
+  // Settled, nothing more is written into it.
+  world.pass(10s);
+  const std::string version(world.find(resources::nodes, {"", "milan"})->resource_version());
+  world.pass(1min);
+  CHECK(world.find(resources::nodes, {"", "milan"})->resource_version() == version);
+  say("virtual-kubelet-default", {});
+  CHECK(world.reaches([&] { return label("tier").empty(); }));
+
+  // One that is named and not there any more takes nothing away, also from a liqod that starts anew.
+  say("golden", {{"nodeExtraLabels", json::object{{"tier", "gold"}}}});
+  world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [&](json::object& next) {
+    next["spec"].as_object()["vkOptionsTemplateRef"] = json::object{{"namespace", "liqo"}, {"name", "golden"}};
+  });
+  CHECK(world.reaches([&] { return label("tier") == "gold"; }));
+  world.server.remove(kinds::vk_options_templates, {"liqo", "golden"}, {}, "operator");
+  world.pass(1min);
+  CHECK(label("tier") == "gold");
+  world.stop();
+  world.start();
+  world.pass(1min);
+  CHECK(label("tier") == "gold");
+  say("golden", {{"nodeExtraLabels", json::object{{"region", "south"}}}});
+  CHECK(world.reaches([&] { return label("tier").empty() && label("region") == "south"; }));
+}
+
 TEST_CASE("a VkOptionsTemplate keeps tokens at home, and what of it is not followed is told") {
   Offloading world({}, {.api_server_host = "10.0.0.1"}, [](Offloading& before) {
     kube::Object options = kube::Object::make(kinds::vk_options_templates, {"liqo", "virtual-kubelet-default"});
@@ -489,6 +531,8 @@ TEST_CASE("a VkOptionsTemplate keeps tokens at home, and what of it is not follo
   REQUIRE(world.events("ReflectionPolicyInvalid").size() == 1);
   CHECK(world.events("ReflectionPolicyInvalid").front() ==
         "The VkOptionsTemplate says what is not followed: what is said of secrets (no such kind)");
+  REQUIRE(world.events("TokensWithheld").size() == 1);
+  CHECK(world.events("TokensWithheld").front().ends_with("of the VkOptionsTemplate serviceaccount has no workers"));
   world.server.remove(kinds::vk_options_templates, {"liqo", "virtual-kubelet-default"}, {}, "operator");
   world.pass(10s);
   create_robot(world, "later");

@@ -2,6 +2,7 @@
 #include "liqo/core/forge/node.hpp"
 
 #include "liqo/api/labels.hpp"
+#include "liqo/core/forge/node_extras.hpp"
 #include "objects.hpp"
 
 namespace liqo::core {
@@ -418,6 +419,39 @@ TEST_CASE("wishes and nodes of the wrong form throw nothing") {
   (void)update(parse(R"({"metadata": {"name": "milan", "labels": {"liqo.io/type": "virtual-node"}, "annotations":
     {"offloading.liqo.io/applied-node": "[1"}}, "spec": {"taints": [null, 4]}, "status": {"conditions": [1, null], "capacity": 3}})"),
                wish);
+}
+
+TEST_CASE("a template adds to a Node what the VirtualNode does not say, and nothing that Kubernetes goes by") {
+  const kube::Object options = parse(R"({"kind": "VkOptionsTemplate", "metadata": {"name": "x"}, "spec": {
+    "nodeExtraLabels": {"zone": "south", "tier": "gold", "topology.kubernetes.io/zone": "a", "number": 3, "bad key": "x",
+      "node-role.kubernetes.io/control-plane": "", "liqo.io/type": "none", "long": "-"},
+    "nodeExtraAnnotations": {"note": "of template", "who": "ops", "number": 3, "offloading.liqo.io/applied-node": "{}",
+      "cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}}})");
+  std::vector<std::string> refused;
+  const NodeExtras extras = node_extras(options, refused);
+  CHECK(json::value(extras.labels) ==
+        parse_value(R"({"zone": "south", "tier": "gold", "topology.kubernetes.io/zone": "a"})"));
+  CHECK(refused.size() == 7);
+  CHECK(std::ranges::find(refused, "nodeExtraLabels \"node-role.kubernetes.io/control-plane\"") != refused.end());
+  CHECK(std::ranges::find(refused, "nodeExtraAnnotations \"offloading.liqo.io/applied-node\"") != refused.end());
+  const kube::Object wish =
+      virtual_node(R"({"clusterID": "m", "labels": {"zone": "north"}, "annotations": {"note": "its own"}})");
+  const kube::Object node = node_of(with_extras(wish, extras));
+  CHECK(node.label("zone") == "north");
+  CHECK(node.label("tier") == "gold");
+  CHECK(node.annotation("note") == "its own");
+  CHECK(node.annotation("who") == "ops");
+  CHECK(node.annotation("cluster-autoscaler.kubernetes.io/scale-down-disabled") == "true");
+  // What the template says no longer goes; where it cannot be read, what it said holds on.
+  const kube::Object held = with_extras(wish, applied_extras(node));
+  CHECK_FALSE(update(node, held).metadata);
+  const kube::Object without = after(node, update(node, wish));
+  CHECK_FALSE(without.has_label("tier"));
+  CHECK_FALSE(without.has_annotation("who"));
+  CHECK(without.label("zone") == "north");
+  // A spec that is not there, and one that is nonsense.
+  CHECK(node_extras(parse(R"({"metadata": {"name": "x"}})"), refused).labels.empty());
+  CHECK(node_extras(parse(R"({"metadata": {"name": "x"}, "spec": {"nodeExtraLabels": "x"}})"), refused).labels.empty());
 }
 
 }  // namespace liqo::core

@@ -55,10 +55,13 @@ TEST_CASE("a virtual node takes amounts, classes and labels from the granted sli
   VirtualNodeRequest request{.name = "node", .ns = "n", .provider = "p", .kubeconfig_secret = "k"};
   take_from_slice(request, *slice);
   CHECK(json::serialize(virtual_node(request).spec()) ==
-        R"({"clusterID":"p","createNode":true,"disableNetworkCheck":false,"kubeconfigSecretRef":{"name":"k"},)"
+        R"({"clusterID":"p","kubeconfigSecretRef":{"name":"k"},)"
         R"("resourceQuota":{"hard":{"cpu":"2"}},"labels":{"region":"south"},)"
         R"("storageClasses":[{"storageClassName":"b","default":true},{"storageClassName":"a"}]})");
   CHECK(virtual_node(request).label("liqo.io/resourceslice-name") == "s");
+  request.create_node = false;
+  request.disable_network_check = false;
+  CHECK(json::serialize(virtual_node(request).spec()).contains(R"("createNode":false,"disableNetworkCheck":false)"));
 }
 
 TEST_CASE("selectors of one offloading are alternatives, the requirements of each hold together") {

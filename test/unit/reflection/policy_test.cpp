@@ -114,7 +114,21 @@ TEST_CASE("what a template asks for and nobody here does is told, where that is 
                "what is said of ConfigMap (no such kind); what is said of secrets (no such kind); ",
                "what is said of ConfigMap (no such kind); what is said of secrets (no such kind); "},
           Case{R"({"extraArgs": ["--secrets-reflection-type=AllowList", "-reflection-type", "--reflection-workers"]})",
-               "what is said of secrets (no such kind); ", "what is said of secrets (no such kind); "},
+               "what is said of secrets (no such kind); extraArgs -reflection-type; extraArgs --reflection-workers; ",
+               "what is said of secrets (no such kind); extraArgs -reflection-type; extraArgs --reflection-workers; "},
+          Case{R"({"extraArgs": ["--node-extra-labels=a=b", "--configmap-reflection-workers", "3", "-v=4"]})",
+               "extraArgs --node-extra-labels=a=b; extraArgs -v=4; ",
+               "extraArgs --node-extra-labels=a=b; extraArgs -v=4; "},
+          Case{
+              R"({"nodeExtraLabels": {"tier": "gold", "kubernetes.io/os": "dos"}, "nodeExtraAnnotations": {"a b": "x"}})",
+              "nodeExtraLabels \"kubernetes.io/os\" (reserved, or none that a Node can have); "
+              "nodeExtraAnnotations \"a b\" (reserved, or none that a Node can have); ",
+              "nodeExtraLabels \"kubernetes.io/os\" (reserved, or none that a Node can have); "
+              "nodeExtraAnnotations \"a b\" (reserved, or none that a Node can have); "},
+          Case{R"({"containerImage": "x", "metricsEnabled": true, "replicas": 2, "tolerations": [], "extraLabels": {},
+            "pullPolicy": "", "resources": null, "metricsAddress": ":5872"})",
+               "metricsAddress, replicas (there is no separate virtual kubelet); ",
+               "metricsAddress, replicas (there is no separate virtual kubelet); "},
           Case{R"({"reflectorsConfig": {"pod": {"workers": 0}, "event": {"type": "AllowList"}}})",
                "no workers for pod; type AllowList of event; ", "no workers for pod; type AllowList of event; "},
           Case{R"({"extraArgs": ["--event-reflection-workers=0"], "reflectorsConfig": {"event": {"workers": 3}}})",
@@ -137,18 +151,20 @@ TEST_CASE("what a template asks for and nobody here does is told, where that is 
 }
 
 TEST_CASE("a template may keep the tokens of pods at home") {
-  for (const auto& [spec, withheld] : std::initializer_list<std::pair<const char*, bool>>{
-           {"{}", false},
-           {R"({"reflectorsConfig": {"serviceaccount": {"workers": 3}}})", false},
-           {R"({"reflectorsConfig": {"serviceaccount": {"workers": 0}}})", true},
-           {R"({"reflectorsConfig": {"serviceaccount": {"workers": "none"}}})", true},
-           {R"({"extraArgs": ["--serviceaccount-reflection-workers=0"]})", true},
-           {R"({"extraArgs": ["--enable-apiserver-support"]})", false},
-           {R"({"extraArgs": ["--enable-apiserver-support=false"]})", true},
-           {R"({"extraArgs": ["--enable-apiserver-support=false", "--enable-apiserver-support=true"]})", false}}) {
+  const char *none = "serviceaccount has no workers", *off = "--enable-apiserver-support is false";
+  for (const auto& [spec, why] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"{}", ""},
+           {R"({"reflectorsConfig": {"serviceaccount": {"workers": 3}}})", ""},
+           {R"({"reflectorsConfig": {"serviceaccount": {"workers": 0}}})", none},
+           {R"({"reflectorsConfig": {"serviceaccount": {"workers": "none"}}})",
+            "workers of serviceaccount is \"none\" and not a number"},
+           {R"({"extraArgs": ["--serviceaccount-reflection-workers=0"]})", none},
+           {R"({"extraArgs": ["--enable-apiserver-support"]})", ""},
+           {R"({"extraArgs": ["--enable-apiserver-support=false"]})", off},
+           {R"({"extraArgs": ["--enable-apiserver-support=false", "--enable-apiserver-support=true"]})", ""}}) {
     CAPTURE(spec);
-    CHECK(withholds_tokens(parse(R"({"kind": "VkOptionsTemplate", "metadata": {"name": "x"}, "spec": )" +
-                                 std::string(spec) + "}")) == withheld);
+    CHECK(why_tokens_withheld(parse(R"({"kind": "VkOptionsTemplate", "metadata": {"name": "x"}, "spec": )" +
+                                    std::string(spec) + "}")) == why);
   }
 }
 

@@ -38,8 +38,9 @@ struct World {
         reviews({.home = home, .api = api, .gate = gate}),
         admission(simulator.executor(), simulator.clock(), metrics, tls(), {.address = "127.0.0.1", .port = 0}),
         group(simulator.executor()) {
-    for (const kube::Resource& kind : {kinds::quotas, kinds::namespace_offloadings, kinds::tenants,
-                                       kinds::resource_slices, kinds::shadow_pods, kinds::ingresses})
+    for (const kube::Resource& kind :
+         {kinds::quotas, kinds::namespace_offloadings, kinds::tenants, kinds::resource_slices, kinds::shadow_pods,
+          kinds::ingresses, kinds::vk_options_templates})
       server.serve(kind);
     reviews.add_to(admission);
   }
@@ -113,6 +114,22 @@ TEST_CASE("nothing is let in before the caches are complete, and it is said when
   CHECK(world.ask("/validate/shadowpods", "shop-rome", shadow) != "");
   CHECK(world.simulator.run_until([&] { return world.reviews.waiting_for().empty(); }, 1min) ==
         Simulator::End::reached);
+}
+
+TEST_CASE("a VirtualNode is made where its VkOptionsTemplate is there, or nothing is left open") {
+  World world;
+  world.start();
+  const auto ask = [&](std::string_view spec) {
+    return world.ask(
+        "/mutate/virtualnodes", "liqo-tenant-milan",
+        R"({"metadata":{"name":"milan","namespace":"liqo-tenant-milan"},"spec":)" + std::string(spec) + "}");
+  };
+  const char* follows = R"({"clusterID":"milan","vkOptionsTemplateRef":{"name":"strict"}})";
+  CHECK(ask(R"({"clusterID":"milan"})") == "");
+  CHECK(ask(follows).starts_with("the VkOptionsTemplate liqo/strict does not exist"));
+  CHECK(ask(R"({"createNode":true,"disableNetworkCheck":true,"vkOptionsTemplateRef":{"name":"strict"}})") == "");
+  world.make(kinds::vk_options_templates, R"({"metadata":{"name":"strict","namespace":"liqo"}})");
+  CHECK(ask(follows) == "");
 }
 
 TEST_CASE("a ShadowPod is held against its namespace, the policy of its tenant, and the gate of quotas") {

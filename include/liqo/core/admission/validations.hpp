@@ -47,9 +47,13 @@ Answer validate_namespace_offloading(const Request& request);
 /// NamespaceMap: each twin has a name that a namespace can have, and that is not one of Kubernetes' own.
 Answer validate_namespace_map(const Request& request);
 
-/// VirtualNode: fills in `createNode` (true) and `disableNetworkCheck` (false), and refuses one whose Node would be
-/// somebody else's. `node`: the Node of that name, or null where there is none.
-Answer mutate_virtual_node(const Request& request, const kube::Object* node);
+/// VirtualNode: fills in `createNode` and `disableNetworkCheck`, when it is made as its VkOptionsTemplate says (null =
+/// it follows none), later by true and false; and refuses one whose Node would be somebody else's. `node`: the Node of
+/// that name, or null where there is none.
+Answer mutate_virtual_node(const Request& request, const kube::Object* node,
+                           const kube::Object* options_template = nullptr);
+/// Whether the creation of a VirtualNode leaves open what its VkOptionsTemplate says.
+bool needs_options_template(const Request& request);
 Answer validate_virtual_node(const Request& request);
 
 /// Quota. `others`: keys ("namespace/name") of the other Quotas for the same user (escaped).

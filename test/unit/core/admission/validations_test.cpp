@@ -366,6 +366,26 @@ TEST_CASE("a VirtualNode gets its defaults, and never another's node") {
                                          "disableNetworkCheck":true}})"),
                             nullptr)
             .patch.empty());
+  // What it leaves open is as its template says, but only when it is made.
+  const auto options = object_of(R"({"metadata":{"name":"x"},"spec":{"createNode":false,"disableNetworkCheck":true}})");
+  CHECK(needs_options_template(request));
+  CHECK(mutate_virtual_node(request, nullptr, &options).patch ==
+        json::parse(R"([{"op":"add","path":"/spec/createNode","value":false},
+                        {"op":"add","path":"/spec/disableNetworkCheck","value":true}])"));
+  const auto half = creating(R"({"metadata":{"name":"m"},"spec":{"createNode":true,"disableNetworkCheck":null}})");
+  CHECK(needs_options_template(half));
+  CHECK(mutate_virtual_node(half, nullptr, &options).patch ==
+        json::parse(R"([{"op":"add","path":"/spec/disableNetworkCheck","value":true}])"));
+  CHECK_FALSE(needs_options_template(
+      creating(R"({"metadata":{"name":"m"},"spec":{"createNode":true,"disableNetworkCheck":true}})")));
+  const auto later = updating(R"({"metadata":{"name":"m"},"spec":{"clusterID":"milan"}})",
+                              R"({"metadata":{"name":"m"},"spec":{"clusterID":"milan"}})");
+  CHECK_FALSE(needs_options_template(later));
+  CHECK(mutate_virtual_node(later, nullptr, &options).patch ==
+        json::parse(R"([{"op":"add","path":"/spec/createNode","value":true},
+                        {"op":"add","path":"/spec/disableNetworkCheck","value":false}])"));
+  const auto broken = object_of(R"({"metadata":{"name":"x"},"spec":{"createNode":"no"}})");
+  CHECK(mutate_virtual_node(request, nullptr, &broken).patch == mutate_virtual_node(request, nullptr).patch);
   const auto worker = object_of(R"({"metadata":{"name":"milan"}})");
   const auto leftover = object_of(R"({"metadata":{"name":"milan","labels":{"liqo.io/type":"virtual-node"}}})");
   check(mutate_virtual_node(request, &worker), "is not virtual");
