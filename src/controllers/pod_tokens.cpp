@@ -21,6 +21,7 @@ constexpr kube::Duration foreign_pause = 1min;
 }  // namespace
 
 void PodController::watch_tokens(const std::string& local, Twin& twin) {
+  twin.token_counters = {context_.metrics, local, kube::resources::service_accounts.kind, forging_};
   twin.tokens = provider_.caches.acquire({.resource = kube::resources::secrets,
                                           .ns = twin.remote,
                                           .selection = {.label_selector = std::string(token_secrets)}});
@@ -73,6 +74,16 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
                                                                                           const kube::Object* local,
                                                                                           std::string remote_namespace,
                                                                                           bool is_mounted) {
+  auto ensured = co_await write_tokens(key, local, std::move(remote_namespace), is_mounted);
+  if (!ensured)
+    if (Twin* twin = find_twin(key.ns)) twin->token_counters.failed.add();
+  co_return ensured;
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::write_tokens(kube::ObjectKey key,
+                                                                                         const kube::Object* local,
+                                                                                         std::string remote_namespace,
+                                                                                         bool is_mounted) {
   const kube::ObjectKey secret_key{remote_namespace, core::token_secret_name(key.name)};
   std::optional<kube::Object> secret;
   if (Twin* twin = find_twin(key.ns); twin && twin->tokens) {
@@ -138,8 +149,10 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
       tell_refused_tokens(*local, written.error());
       co_return kube::fail(std::move(written.error()), "reflecting the service-account tokens");
     }
-    if (Twin* twin = find_twin(key.ns); twin && twin->tokens && twin->remote == remote_namespace)
+    if (Twin* twin = find_twin(key.ns); twin && twin->tokens && twin->remote == remote_namespace) {
+      twin->token_counters.reflected.add();
       twin->tokens->observe(std::move(*written));
+    }
   }
   memory_of(key, local->uid()).tokens = std::move(issued);
   if (!plan.next_check) co_return std::optional<kube::Duration>();

@@ -5,6 +5,7 @@
 
 #include "kube/async/finally.hpp"
 #include "liqo/controllers/storage_provisioner.hpp"
+#include "liqo/core/event_source.hpp"
 #include "vital.hpp"
 
 namespace liqo::controllers {
@@ -32,7 +33,7 @@ Process::Process(ProcessContext context)
       api_(context_.home, environment_.clock, environment_.random, environment_.metrics,
            {.cluster = context_.settings.cluster_id, .may_write = [this] { return leadership_->may_write(); }}),
       home_(environment_.executor, api_, environment_.metrics),
-      events_(environment_.executor, api_, environment_.metrics, "liqo-pod-reflection"),
+      events_(environment_.executor, api_, environment_.metrics, core::event_source),
       shared_{environment_, home_, events_, *leadership_, context_.settings, context_.entropy},
       controllers_(make_controllers(shared_, context_.connect)),
       virtual_nodes_(context_.connect, shared_),

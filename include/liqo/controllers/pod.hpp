@@ -68,6 +68,7 @@ class PodController {
     bool withdrawn = false;  ///< nothing is sent to it any more; it is watched until its pods are gone
     kube::InformerHandle shadows, pods, tokens;
     reflector::ReflectionCounters counters;
+    reflector::ReflectionCounters token_counters;  ///< unset while there are no tokens
     bool has_synced() const { return shadows->has_synced() && pods->has_synced(); }
     /// What tokens there are is waited for only by those who use them.
     bool knows_tokens() const { return !tokens || tokens->has_synced(); }
@@ -130,6 +131,11 @@ class PodController {
                                                                              const kube::Object* local,
                                                                              std::string remote_namespace,
                                                                              bool is_mounted);
+  /// The same, uncounted.
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> write_tokens(kube::ObjectKey key,
+                                                                            const kube::Object* local,
+                                                                            std::string remote_namespace,
+                                                                            bool is_mounted);
   /// Creates the Secret, or changes the one that is `known`. Where another one has the name by now, it fails.
   asio::awaitable<kube::Result<kube::Object>> write_token_secret(kube::Object wanted,
                                                                  std::optional<kube::Object> known);

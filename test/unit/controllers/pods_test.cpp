@@ -468,6 +468,9 @@ TEST_CASE("a pod whose name leaves no room for that of its token Secret has its 
   create_robot(world, name);
   world.run_at_milan(name);
   REQUIRE(world.at_milan(resources::secrets, secret).has_value());
+  const std::string counter = "liqo_virtual_kubelet_reflection_item_counter{cluster_id=\"milan\",namespace=\"shop\","
+                              "node_name=\"milan\",reflector_resource=\"ServiceAccount\"} 1";
+  CHECK(world.metrics().contains(counter));
   // It is made again where somebody deletes it.
   REQUIRE(world.milan.remove(resources::secrets, {twin, secret}, {}, "milan"));
   CHECK(world.reaches([&] { return world.at_milan(resources::secrets, secret).has_value(); }, 1min));

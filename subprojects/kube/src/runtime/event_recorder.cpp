@@ -14,8 +14,8 @@ constexpr Duration fold_time = 5min;
 
 }  // namespace
 
-EventRecorder::EventRecorder(const asio::any_io_executor& executor, Api& api, Metrics& metrics, std::string component)
-    : api_(api), component_(std::move(component)), wake_(executor), log_(Log("events").with("cluster", api.cluster())) {
+EventRecorder::EventRecorder(const asio::any_io_executor& executor, Api& api, Metrics& metrics, Source source)
+    : api_(api), source_(std::move(source)), wake_(executor), log_(Log("events").with("cluster", api.cluster())) {
   const auto counter = [&](const char* outcome) {
     return metrics.counter(families::kube_events, {{"outcome", outcome}});
   };
@@ -65,8 +65,9 @@ void EventRecorder::record(const Object& object, const Resource& resource, Event
   event.tree()["reason"] = reason;
   event.tree()["message"] = message;
   event.tree()["type"] = type == EventType::warning ? "Warning" : "Normal";
-  event.tree()["source"] = json::object{{"component", component_}};
-  event.tree()["reportingComponent"] = component_;
+  const std::string component = source_(resource, reason);
+  event.tree()["source"] = json::object{{"component", component}};
+  event.tree()["reportingComponent"] = component;
   event.tree()["firstTimestamp"] = time;
   event.tree()["lastTimestamp"] = time;
   event.tree()["count"] = 1;

@@ -4,6 +4,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <deque>
+#include <functional>
 #include <string>
 #include <unordered_map>
 
@@ -20,8 +21,13 @@ enum class EventType { normal, warning };
 /// is dropped and counted. Events are best effort: a failed write is logged, not retried. One thread.
 class EventRecorder {
  public:
-  /// `component` is the source of the events, e.g. "liqo-pod-reflection"; `host` may be empty.
-  EventRecorder(const asio::any_io_executor& executor, Api& api, Metrics& metrics, std::string component);
+  /// Who is the source of an event, such as "kubelet", by the kind of its object and its reason.
+  using Source = std::function<std::string(const Resource& resource, std::string_view reason)>;
+  EventRecorder(const asio::any_io_executor& executor, Api& api, Metrics& metrics, Source source);
+  /// With one source for all.
+  EventRecorder(const asio::any_io_executor& executor, Api& api, Metrics& metrics, std::string component)
+      : EventRecorder(executor, api, metrics,
+                      [component = std::move(component)](const Resource&, std::string_view) { return component; }) {}
 
   /// Notes an event about `object`, which needs kind, apiVersion, name and UID. The message is cut to 1,000 bytes.
   void record(const Object& object, const Resource& resource, EventType type, std::string_view reason,
@@ -47,7 +53,7 @@ class EventRecorder {
   void prune();
 
   Api& api_;
-  std::string component_;
+  Source source_;
   async::Event wake_;
   std::unordered_map<std::string, Series> series_;
   std::deque<std::string> queue_;
