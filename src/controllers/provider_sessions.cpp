@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "kube/async/finally.hpp"
+#include "known.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/mapping/names.hpp"
+#include "liqo/core/mapping/network_configuration.hpp"
 #include "liqo/telemetry/families.hpp"
 
 namespace liqo::controllers {
@@ -69,9 +71,18 @@ ProviderSessions::ProviderSessions(ConnectProvider connect, Context context,
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("virtual-node") {
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
-  templates_.subscribe([this] {
+  const auto all = [this] {
     for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) enqueue(key);
+  };
+  templates_.subscribe(all);
+  if (context.settings.api_server_mode == core::ApiServerMode::never || !context.settings.api_server_host.empty())
+    return;
+  ips_ = context.home.acquire({.resource = api::kinds::ips});
+  configurations_ = context.home.acquire({.resource = api::kinds::configurations});
+  ips_.subscribe([all, own = context.settings.liqo_namespace](const kube::ObjectKey& key) {
+    if (key.ns == own) all();
   });
+  configurations_.subscribe([all](const kube::ObjectKey&) { all(); });
 }
 
 asio::awaitable<void> ProviderSessions::run() {
@@ -273,6 +284,27 @@ core::ForgingContext ProviderSessions::forging_of(const kube::Object& virtual_no
   };
 }
 
+std::vector<std::string> ProviderSessions::given_addresses(const kube::ObjectKey& home) const {
+  if (!ips_) return {};
+  std::vector<kube::Object> configurations;
+  for (const kube::ObjectKey& key : configurations_->store().keys())
+    if (auto found = configurations_->find(key);
+        found && key.ns == home.ns && found->label(api::labels::remote_cluster_id) == home.name)
+      configurations.push_back(std::move(*found));
+  const auto mapping = core::read_network_mapping(configurations);
+  if (!mapping || mapping->empty()) return {};
+  std::set<std::string> addresses;
+  for (const kube::ObjectKey& key : ips_->store().keys()) {
+    const auto ip = ips_->find(key);
+    if (!ip || key.ns != context_.settings.liqo_namespace ||
+        ip->label(api::labels::ip_type) != api::labels::ip_type_api_server)
+      continue;
+    if (const auto address = core::IpAddress::parse(kube::string_at(ip->status(), {"ip"})))
+      addresses.insert(address->text());
+  }
+  return {addresses.begin(), addresses.end()};
+}
+
 void ProviderSessions::refuse(const kube::Object& virtual_node, kube::Failure failure) {
   const kube::ObjectKey key = virtual_node.key();
   std::optional<kube::Failure>& trouble = entries_[key].trouble;
@@ -369,9 +401,13 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
     refuse(*object, kube::Failure(options.error()));
     co_return Outcome::done();
   }
+  if (ips_ && !(is_known_or_forbidden(*ips_) && is_known_or_forbidden(*configurations_)))
+    co_return Outcome::again_after(200ms);
   const core::ReflectionFilters left_out = *entry.left_out;
+  std::vector<std::string> addresses = given_addresses(home);
   const bool withholds_tokens = !entry.tokens_withheld.empty();
-  const std::string digest = digest_of(*object, *secret, left_out) + (withholds_tokens ? " without tokens" : "");
+  const std::string digest = digest_of(*object, *secret, left_out) + (withholds_tokens ? " without tokens" : "") +
+                             kube::json::serialize(kube::json::array(addresses.begin(), addresses.end()));
   if (entry.session && entry.digest == digest) co_return Outcome::done();
 
   std::shared_ptr<ProviderLink> link;
@@ -405,6 +441,7 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
   now.trouble.reset();
   now.digest = digest;
   core::ForgingContext forging = forging_of(*object, left_out);
+  forging.api_server_ips = std::move(addresses);
   if (withholds_tokens) forging.api_server_mode = core::ApiServerMode::never;
   now.session = std::make_unique<ProviderSession>(std::move(forging), std::move(link), cluster, context_);
   now.session->on_health_change([this, key] {

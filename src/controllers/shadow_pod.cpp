@@ -4,11 +4,13 @@
 #include <limits>
 
 #include "kube/runtime/merge_patch.hpp"
+#include "known.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/tenant_index.hpp"
 #include "liqo/core/forge/pod_status.hpp"
 #include "liqo/core/forge/provider_pod.hpp"
+#include "liqo/core/mapping/network_configuration.hpp"
 #include "liqo/core/namespace/twin_pod_bounds.hpp"
 #include "liqo/core/namespace/twin_quota.hpp"
 #include "liqo/core/order.hpp"
@@ -42,6 +44,7 @@ ShadowPodController::ShadowPodController(Context context)
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
       quotas_(context_.home.acquire(
           {.resource = api::kinds::resource_quotas, .selection = {.label_selector = core::twin_quota_selector()}})),
+      configurations_(context_.home.acquire({.resource = api::kinds::configurations})),
       controller_(context,
                   {.name = "shadowpod",
                    .limits = {.workers = 128, .workers_per_group = 64},
@@ -112,6 +115,18 @@ const core::admission::PodPolicy& ShadowPodController::policy_of(const std::stri
       at->second = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy))
                        .value_or(core::admission::PodPolicy());
   return at->second;
+}
+
+kube::Result<core::IpMapping> ShadowPodController::mapping_of(const std::string& twin) const {
+  const auto ns = namespaces_->find({{}, twin});
+  const std::string consumer(ns ? ns->label(api::labels::remote_cluster_id) : "");
+  std::vector<kube::Object> configurations;
+  for (const kube::ObjectKey& tenant : namespaces_->store().keys(core::admission::tenants_by_cluster, consumer))
+    for (const kube::ObjectKey& key : configurations_->store().keys())
+      if (auto found = configurations_->find(key);
+          found && key.ns == tenant.name && found->label(api::labels::remote_cluster_id) == consumer)
+        configurations.push_back(std::move(*found));
+  return core::read_network_mapping(configurations);
 }
 
 void ShadowPodController::enqueue_all() {
@@ -234,8 +249,20 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
   memory.plan.create_in_doubt = context_.clock.now() < memory.in_doubt_until;
   kube::Api& home = context_.home.api();
 
+  core::IpMapping mapping;
+  if (!pod && !shadow->is_deleting() && core::names_home_api_server(*shadow)) {
+    if (!is_known_or_forbidden(*configurations_)) co_return Outcome::again_after(cache_pause);
+    auto read = mapping_of(key.ns);
+    if (!read) {
+      auto told =
+          co_await tell(*shadow, "the address of the API server of its home is not known here: " + read.error().text());
+      if (!told) co_return Outcome::retry(std::move(told.error()));
+      co_return Outcome::again_after(30s);
+    }
+    mapping = std::move(*read);
+  }
   core::ShadowPlan plan =
-      core::plan_shadow_pod(*shadow, pod ? &*pod : nullptr, memory.plan, nullptr, policy_of(key.ns));
+      core::plan_shadow_pod(*shadow, pod ? &*pod : nullptr, memory.plan, &mapping, policy_of(key.ns));
   if (plan.release && (shadow->is_deleting() || plan.confirm_first)) {
     auto released = co_await release(*pod, plan.confirm_first);
     if (!released) co_return Outcome::retry(std::move(released.error()));

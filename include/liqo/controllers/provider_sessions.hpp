@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/provider_session.hpp"
@@ -74,6 +75,9 @@ class ProviderSessions {
   /// none, the `next` one. False where there is neither.
   bool lend_link(ProviderCluster& cluster, std::shared_ptr<ProviderLink> next = nullptr) const;
   core::ForgingContext forging_of(const kube::Object& virtual_node, const core::ReflectionFilters& left_out) const;
+  /// Addresses that the network module has given the API server here, for pods at a provider that it connects. None
+  /// where the settings say an address.
+  std::vector<std::string> given_addresses(const kube::ObjectKey& home) const;
   void enqueue(const kube::ObjectKey& key) { controller_.enqueue({key.text(), key}); }
 
   ConnectProvider connect_;
@@ -85,6 +89,7 @@ class ProviderSessions {
   std::map<std::string, std::weak_ptr<ProviderBudget>> budgets_;  ///< by cluster
   kube::InformerHandle virtual_nodes_;
   OptionsTemplates templates_;
+  kube::InformerHandle ips_, configurations_;  ///< where `given_addresses` are asked for
   bool is_ending_ = false;  ///< what sessions share has been stopped, and no connection is lent any more
   kube::Controller controller_;
   kube::Log log_;

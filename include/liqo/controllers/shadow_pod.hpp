@@ -69,8 +69,11 @@ class ShadowPodController final : public Runnable {
   /// admission lets nothing new in by it.
   const core::admission::PodPolicy& policy_of(const std::string& twin);
 
+  /// How addresses of the consumer that a twin belongs to are reached from here. Errors: its network is not ready.
+  kube::Result<core::IpMapping> mapping_of(const std::string& twin) const;
+
   Context context_;
-  kube::InformerHandle shadows_, pods_, namespaces_, quotas_;
+  kube::InformerHandle shadows_, pods_, namespaces_, quotas_, configurations_;
   std::optional<PodSurroundings> surroundings_;                           ///< from when a twin's pods are bounded
   std::map<std::string, Bounds> bounds_;                                  ///< by twin, of those whose pods are bounded
   std::map<std::string, std::set<kube::ObjectKey>> short_;                ///< by twin, what waits for its bounds

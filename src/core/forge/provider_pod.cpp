@@ -68,17 +68,25 @@ void pull_always(json::object& spec) {
   });
 }
 
+bool is_home_api_server(const json::value& alias) {
+  const json::array& names = kube::array_at(alias, {"hostnames"});
+  return std::ranges::find(names, json::value("kubernetes.default")) != names.end();
+}
+
 void remap_api_server(json::object& spec, const IpMapping& ips) {
   json::value* aliases = spec.if_contains("hostAliases");
   if (!aliases || !aliases->is_array()) return;
   for (json::value& alias : aliases->get_array()) {
-    const json::array& names = kube::array_at(alias, {"hostnames"});
-    if (std::ranges::find(names, json::value("kubernetes.default")) == names.end()) continue;
+    if (!is_home_api_server(alias)) continue;
     if (auto mapped = ips.remap(kube::string_at(alias, {"ip"}))) alias.get_object()["ip"] = *mapped;
   }
 }
 
 }  // namespace
+
+bool names_home_api_server(const kube::Object& shadow) {
+  return std::ranges::any_of(kube::array_at(api::ShadowPod(shadow).pod_spec(), {"hostAliases"}), is_home_api_server);
+}
 
 kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api_server_ips,
                                 const admission::PodPolicy& policy) {

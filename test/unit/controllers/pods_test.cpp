@@ -468,14 +468,51 @@ TEST_CASE("a pod whose name leaves no room for that of its token Secret has its 
   create_robot(world, name);
   world.run_at_milan(name);
   REQUIRE(world.at_milan(resources::secrets, secret).has_value());
-  const std::string counter = "liqo_virtual_kubelet_reflection_item_counter{cluster_id=\"milan\",namespace=\"shop\","
-                              "node_name=\"milan\",reflector_resource=\"ServiceAccount\"} 1";
+  const std::string counter =
+      "liqo_virtual_kubelet_reflection_item_counter{cluster_id=\"milan\",namespace=\"shop\","
+      "node_name=\"milan\",reflector_resource=\"ServiceAccount\"} 1";
   CHECK(world.metrics().contains(counter));
   // It is made again where somebody deletes it.
   REQUIRE(world.milan.remove(resources::secrets, {twin, secret}, {}, "milan"));
   CHECK(world.reaches([&] { return world.at_milan(resources::secrets, secret).has_value(); }, 1min));
   end(world, name);
   CHECK_FALSE(world.at_milan(resources::secrets, secret).has_value());
+}
+
+TEST_CASE(
+    "pods find the API server of home by the address that a network has given it, where that reaches their provider") {
+  const kube::ObjectKey network{tenant, "milan"}, address{"liqo", "api-server"};
+  Offloading world({}, {}, [&](Offloading& before) {
+    before.server.serve(kinds::ips);
+    before.server.serve(kinds::configurations);
+    kube::Object ip = kube::Object::make(kinds::ips, address);
+    ip.set_label(api::labels::ip_type, api::labels::ip_type_api_server);
+    before.apply(kinds::ips, ip);
+    before.change(kinds::ips, address, "status",
+                  [](json::object& next) { next["status"] = json::object{{"ip", "10.70.0.1"}}; });
+  });
+  const auto aliases = [&](std::string_view name) {
+    const auto shadow = world.at_milan(kinds::shadow_pods, name);
+    return shadow ? json::serialize(kube::array_at(shadow->spec(), {"pod", "hostAliases"})) : "(none)";
+  };
+  // Without a network, nothing leads there.
+  create_robot(world, "early");
+  REQUIRE(world.reaches([&] { return aliases("early") == "[]"; }));
+  kube::Object configuration = kube::Object::make(kinds::configurations, network);
+  configuration.set_label(api::labels::remote_cluster_id, "milan");
+  const json::object ranges{{"cidr", json::object{{"pod", json::array{"10.0.0.0/16"}}}}};
+  configuration.mutable_spec()["remote"] = ranges;
+  world.apply(kinds::configurations, configuration);
+  world.change(kinds::configurations, network, "status", [&](json::object& next) {
+    const json::object ready{{"type", "NetworkCIDRsConfigured"}, {"status", "True"}};
+    next["status"] = json::object{{"remote", ranges}, {"conditions", json::array{ready}}};
+  });
+  world.pass(30s);
+  create_robot(world, "late");
+  CHECK(world.reaches([&] {
+    return aliases("late") == R"([{"ip":"10.70.0.1","hostnames":["kubernetes.default","kubernetes.default.svc"]}])";
+  }));
+  CHECK(world.reaches([&] { return world.at_milan(resources::secrets, "late-token").has_value(); }));
 }
 
 TEST_CASE("Nodes have the labels and annotations that their VkOptionsTemplate adds, as long as it does") {

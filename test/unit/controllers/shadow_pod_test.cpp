@@ -22,12 +22,13 @@ struct Provider : ClusterFixture {
   }
   ~Provider() { stop(); }
 
-  void order() {
+  void order(json::array aliases = {}) {
     kube::Object shadow = kube::Object::make(kinds::shadow_pods, key);
     shadow.set_label(api::labels::reflection_origin, "rome");
     shadow.set_label(api::labels::reflection_destination, "milan");
     shadow.mutable_spec()["pod"] =
         json::object{{"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
+    if (!aliases.empty()) shadow.mutable_spec()["pod"].as_object()["hostAliases"] = std::move(aliases);
     apply(kinds::shadow_pods, shadow);
   }
   std::optional<kube::Object> pod() { return find(resources::pods, key); }
@@ -68,6 +69,38 @@ TEST_CASE("an order that nobody refuses costs no write of the ShadowPod") {
   milan.pass(5min);
   CHECK(milan.writes_to("shadowpods") == 0);
   CHECK(milan.writes_to("pods") == 1);
+}
+
+TEST_CASE(
+    "the host alias of the API server at home gets the address by which the network reaches it, once it is known") {
+  Provider milan;
+  milan.server.serve(kinds::configurations);
+  for (const auto& [name, is_tenant] : {std::pair{"liqo-tenant-rome", true}, std::pair{"shop-rome", false}}) {
+    kube::Object ns = kube::Object::make(resources::namespaces, {"", name});
+    ns.set_label(api::labels::remote_cluster_id, "rome");
+    if (is_tenant) ns.set_label(api::labels::tenant_namespace, "true");
+    milan.apply(resources::namespaces, ns);
+  }
+  const kube::ObjectKey network{"liqo-tenant-rome", "rome"};
+  const auto ranges = [](std::string_view range) {
+    const json::array one{json::value(range)};
+    return json::object{{"cidr", json::object{{"pod", one}}}};
+  };
+  kube::Object configuration = kube::Object::make(kinds::configurations, network);
+  configuration.set_label(api::labels::remote_cluster_id, "rome");
+  configuration.mutable_spec()["remote"] = ranges("10.70.0.0/16");
+  milan.apply(kinds::configurations, configuration);
+  milan.pass(1min);
+  const json::object alias{{"ip", "10.70.0.3"}, {"hostnames", json::array{"kubernetes.default"}}};
+  milan.order(json::array{alias});
+  REQUIRE(milan.reaches([&] { return milan.told().starts_with("the address of the API server of its home"); }));
+  CHECK_FALSE(milan.pod());
+  milan.change(kinds::configurations, network, "status", [&](json::object& next) {
+    const json::object ready{{"type", "NetworkCIDRsConfigured"}, {"status", "True"}};
+    next["status"] = json::object{{"remote", ranges("10.71.0.0/16")}, {"conditions", json::array{ready}}};
+  });
+  REQUIRE(milan.reaches([&] { return milan.pod().has_value(); }));
+  CHECK(kube::string_at(kube::array_at(milan.pod()->spec(), {"hostAliases"}).at(0), {"ip"}) == "10.71.0.3");
 }
 
 }  // namespace liqo::testing
