@@ -175,6 +175,7 @@ kube::Result<ClusterReflection::Rules> ClusterReflection::rules_of(const kube::O
               .policies = {.policies = settings.reflection, .mistakes = {}}};
   if (found) {
     std::vector<std::string> custom;
+    custom.reserve(settings.custom_resources.size());
     for (const reflection::CustomResource& resource : settings.custom_resources) custom.push_back(resource.name());
     rules.policies = reflection::policies_under(settings.reflection, *found, custom);
     rules.policies.not_followed = reflection::not_followed(
