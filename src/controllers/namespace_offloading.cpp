@@ -1,5 +1,6 @@
 #include "liqo/controllers/namespace_offloading.hpp"
 
+#include <map>
 #include <set>
 
 #include "liqo/api/kinds.hpp"
@@ -19,6 +20,22 @@ namespace {
 using kube::Outcome;
 namespace labels = api::labels;
 namespace json = kube::json;
+
+/// What cluster selectors look at: VirtualNodes and Nodes are written often, and each makes every namespace due.
+std::string offer_of(const kube::Object& virtual_node) {
+  return std::string(api::VirtualNode(virtual_node).cluster_id()) + json::serialize(virtual_node.spec());
+}
+std::string labels_of(const kube::Object& node) { return json::serialize(node.labels()); }
+
+/// What a NamespaceMap says of each namespace.
+using Entries = std::map<std::string, std::string>;
+Entries entries_of(const kube::Object& map) {
+  Entries entries;
+  for (const auto& entry : api::NamespaceMap(map).desired_mapping()) entries[entry.local] = entry.remote;
+  for (const auto& entry : api::NamespaceMap(map).current_mapping())
+    entries[entry.local] += "\n" + entry.phase + "\n" + entry.message;
+  return entries;
+}
 
 }  // namespace
 
@@ -41,16 +58,6 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
       controller_(context, {.name = "namespaceoffloading", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto synced = [this] { enqueue_all(); };
-  // Only what cluster selectors look at makes every namespace due: Nodes and VirtualNodes are written often.
-  const auto when_changed = [this](auto& seen, const kube::ObjectKey& key, const std::optional<std::string>& now) {
-    const auto before = seen.find(key);
-    if (now ? before != seen.end() && before->second == *now : before == seen.end()) return;
-    if (now)
-      seen.insert_or_assign(key, *now);
-    else
-      seen.erase(key);
-    enqueue_all();
-  };
   offloadings_.subscribe([this](const kube::ObjectKey& key) { enqueue(key.ns); }, synced);
   namespaces_.subscribe(
       [this](const kube::ObjectKey& key) {
@@ -58,21 +65,16 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
       },
       synced);
   virtual_nodes_.subscribe(
-      [this, when_changed](const kube::ObjectKey& key) {
-        std::optional<std::string> now;
-        if (const auto object = virtual_nodes_->find(key))
-          now = std::string(api::VirtualNode(*object).cluster_id()) + json::serialize(object->spec());
-        when_changed(seen_nodes_, key, now);
+      [this](const kube::Change& virtual_node) {
+        if (virtual_node.changes(offer_of)) enqueue_all();
       },
       synced);
   nodes_.subscribe(
-      [this, when_changed](const kube::ObjectKey& key) {
-        std::optional<std::string> now;
-        if (const auto node = nodes_->find(key)) now = json::serialize(node->labels());
-        when_changed(seen_labels_, key, now);
+      [this](const kube::Change& node) {
+        if (node.changes(labels_of)) enqueue_all();
       },
       synced);
-  maps_.subscribe([this](const kube::ObjectKey& key) { map_changed(key); }, synced);
+  maps_.subscribe([this](const kube::Change& map) { map_changed(map); }, synced);
   bindings_.subscribe(
       [this](const kube::ObjectKey& key) {
         if (key.name == core::own_offloaded_role) enqueue(key.ns);
@@ -93,22 +95,14 @@ void NamespaceOffloadingController::enqueue_all() {
   for (const kube::ObjectKey& key : offloadings_->store().keys()) enqueue(key.ns);
 }
 
-void NamespaceOffloadingController::map_changed(const kube::ObjectKey& key) {
-  const auto map = maps_->find(key);
-  if (!map || !seen_maps_.contains(key)) enqueue_all();
-  Entries now;
-  if (map) {
-    for (const auto& entry : api::NamespaceMap(*map).desired_mapping()) now[entry.local] = entry.remote;
-    for (const auto& entry : api::NamespaceMap(*map).current_mapping())
-      now[entry.local] += "\n" + entry.phase + "\n" + entry.message;
-  }
-  Entries& before = seen_maps_[key];
+void NamespaceOffloadingController::map_changed(const kube::Change& map) {
+  const kube::Object* previous = map.previous();
+  if (!map.now || !previous) return enqueue_all();
+  const Entries now = entries_of(*map.now), before = entries_of(*previous);
   for (const auto& [ns, state] : now)
     if (const auto found = before.find(ns); found == before.end() || found->second != state) enqueue(ns);
   for (const auto& [ns, state] : before)
     if (!now.contains(ns)) enqueue(ns);
-  before = std::move(now);
-  if (!map) seen_maps_.erase(key);
 }
 
 std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const kube::Object& offloading,
@@ -117,9 +111,8 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
   std::map<std::string, std::string> asked_twins;  // by cluster, where its map does not go
   std::map<std::string, core::TwinState> states;
   std::map<std::string, std::set<std::string>> homes;  // cluster to the namespaces of its VirtualNodes
-  for (const kube::ObjectKey& key : virtual_nodes_->store().keys())
-    if (const auto object = virtual_nodes_->find(key))
-      homes[std::string(api::VirtualNode(*object).cluster_id())].insert(key.ns);
+  for (const kube::Object& object : virtual_nodes_->objects())
+    homes[std::string(api::VirtualNode(object).cluster_id())].emplace(object.ns());
   const std::string ns(offloading.ns());
   for (const kube::ObjectKey& key : maps_->store().keys()) {
     const auto map = maps_->find(key);
@@ -174,12 +167,11 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
 
 asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  for (const kube::ObjectKey& other : offloadings_->store().keys()) {
-    if (other.ns != key.ns || other.name == key.name) continue;
-    if (const auto object = offloadings_->find(other))
-      context_.events.warning(
-          *object, api::kinds::namespace_offloadings, api::reasons::invalid,
-          "A NamespaceOffloading must be called \"" + key.name + "\"; this one has no effect. Delete it.");
+  for (const kube::Object& other : offloadings_->objects_in(key.ns)) {
+    if (other.name() == key.name) continue;
+    context_.events.warning(
+        other, api::kinds::namespace_offloadings, api::reasons::invalid,
+        "A NamespaceOffloading must be called \"" + key.name + "\"; this one has no effect. Delete it.");
   }
   auto object = offloadings_->find(key);
   if (!object || object->is_deleting()) looks_.erase(key.ns);

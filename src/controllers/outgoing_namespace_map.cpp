@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <tuple>
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -26,6 +28,14 @@ core::WantedTwins twins_of(const kube::Object& map) {
   return twins;
 }
 
+std::string labels_of(const kube::Object& node) { return kube::json::serialize(node.labels()); }
+
+/// What of a NamespaceOffloading has to do with twins.
+std::tuple<std::string, std::int64_t, bool, bool> wish_of(const kube::Object& offloading) {
+  return {std::string(offloading.uid()), offloading.generation(), offloading.is_deleting(),
+          offloading.has_finalizer(api::finalizers::namespace_offloading)};
+}
+
 }  // namespace
 
 OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
@@ -45,47 +55,25 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
   });
   const auto synced = [this] { enqueue_all(); };
   virtual_nodes_.subscribe(
-      [this](const kube::ObjectKey& key) {
-        if (const auto object = virtual_nodes_->find(key))
-          clusters_[key] = std::string(api::VirtualNode(*object).cluster_id());
-        if (const auto known = clusters_.find(key); known != clusters_.end()) {
-          enqueue(known->second);
-          if (!virtual_nodes_->store().contains(key)) clusters_.erase(known);
-        }
+      [this](const kube::Change& change) {
+        for (const kube::Object* virtual_node : {change.now, change.previous()})
+          if (virtual_node) enqueue(api::VirtualNode(*virtual_node).cluster_id());
       },
       synced);
   nodes_.subscribe(
-      [this](const kube::ObjectKey& key) {
-        // A Node is written often; what counts here are its labels.
-        const auto node = nodes_->find(key);
-        std::string now = node ? kube::json::serialize(node->labels()) : std::string();
-        if (std::string& before = node_labels_[key]; before != now) {
-          before = std::move(now);
-          enqueue_all();
-        }
-        if (!node) node_labels_.erase(key);
+      [this](const kube::Change& node) {
+        // It is written often; what counts here are its labels.
+        if (node.changes(labels_of)) enqueue_all();
       },
       synced);
   offloadings_.subscribe(
-      [this](const kube::ObjectKey& key) {
-        // Of their many writes only these count here.
-        const auto object = offloadings_->find(key);
-        std::string now;
-        if (object)
-          now = std::string(object->uid()) + "/" + std::to_string(object->generation()) +
-                (object->is_deleting() ? "-" : "+") +
-                (object->has_finalizer(api::finalizers::namespace_offloading) ? "guarded" : "");
-        if (std::string& before = seen_offloadings_[key]; before != now) {
-          before = std::move(now);
-          enqueue_all();
-        }
-        if (!object) seen_offloadings_.erase(key);
+      [this](const kube::Change& offloading) {
+        if (offloading.changes(wish_of)) enqueue_all();
       },
       synced);
   maps_.subscribe(
-      [this](const kube::ObjectKey& key) {
-        const auto map = maps_->find(key);
-        enqueue(map ? map->label(labels::replication_destination) : std::string_view(key.name));
+      [this](const kube::Change& map) {
+        enqueue(map.now ? map.now->label(labels::replication_destination) : std::string_view(map.key.name));
       },
       synced);
 }
@@ -102,11 +90,10 @@ void OutgoingNamespaceMapController::enqueue(std::string_view cluster) {
 
 void OutgoingNamespaceMapController::enqueue_all() {
   std::set<std::string> known;
-  for (const kube::ObjectKey& key : virtual_nodes_->store().keys())
-    if (const auto object = virtual_nodes_->find(key)) known.emplace(api::VirtualNode(*object).cluster_id());
-  for (const kube::ObjectKey& key : maps_->store().keys())
-    if (const auto map = maps_->find(key); map && map->label(labels::replication) == "true")
-      known.emplace(map->label(labels::replication_destination));
+  for (const kube::Object& virtual_node : virtual_nodes_->objects())
+    known.emplace(api::VirtualNode(virtual_node).cluster_id());
+  for (const kube::Object& map : maps_->objects())
+    if (map.label(labels::replication) == "true") known.emplace(map.label(labels::replication_destination));
   for (const std::string& cluster : known) enqueue(cluster);
 }
 
@@ -114,11 +101,8 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
   const std::string cluster = work.object.name;
 
   std::vector<kube::Object> virtual_nodes;
-  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {
-    auto object = virtual_nodes_->find(key);
-    if (object && api::VirtualNode(*object).cluster_id() == cluster) virtual_nodes.push_back(std::move(*object));
-  }
-  std::ranges::sort(virtual_nodes, {}, [](const kube::Object& object) { return object.key(); });
+  for (kube::Object& object : virtual_nodes_->objects())
+    if (api::VirtualNode(object).cluster_id() == cluster) virtual_nodes.push_back(std::move(object));
   auto keys = maps_->store().keys(by_cluster, cluster);
   std::ranges::sort(keys);
 

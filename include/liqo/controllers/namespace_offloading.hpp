@@ -29,7 +29,6 @@ class NamespaceOffloadingController final : public Runnable {
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:
-  using Entries = std::map<std::string, std::string>;
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   asio::awaitable<kube::Result<void>> set_label(std::string ns, bool wanted);
   /// Lets this process read the Secrets of an offloaded namespace. With the NamespaceOffloading that right goes.
@@ -46,15 +45,12 @@ class NamespaceOffloadingController final : public Runnable {
                                            std::string_view remote_name) const;
   void enqueue(const std::string& ns);
   void enqueue_all();
-  void map_changed(const kube::ObjectKey& key);
+  void map_changed(const kube::Change& map);
 
   Context context_;
   OwnUser user_;
   RemoteDataWatch data_;
   kube::InformerHandle offloadings_, namespaces_, virtual_nodes_, nodes_, maps_, bindings_;
-  std::unordered_map<kube::ObjectKey, Entries> seen_maps_;        ///< what each map says of each namespace
-  std::unordered_map<kube::ObjectKey, std::string> seen_labels_;  ///< of each Node
-  std::unordered_map<kube::ObjectKey, std::string> seen_nodes_;   ///< cluster and labels of each VirtualNode
   /// Namespaces whose earlier pods are to be seen to; the time of the second look, nothing before the first.
   std::map<std::string, std::optional<kube::TimePoint>> looks_;
   kube::Log log_{"namespaceoffloading"};

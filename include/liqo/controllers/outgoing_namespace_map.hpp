@@ -43,9 +43,6 @@ class OutgoingNamespaceMapController final : public Runnable {
   Context context_;
   RemoteDataWatch data_;
   kube::InformerHandle virtual_nodes_, nodes_, offloadings_, maps_;
-  std::unordered_map<kube::ObjectKey, std::string> clusters_;          ///< of each VirtualNode, also after its end
-  std::unordered_map<kube::ObjectKey, std::string> node_labels_;       ///< of each Node, as text, when seen last
-  std::unordered_map<kube::ObjectKey, std::string> seen_offloadings_;  ///< what counts here of each
   std::unordered_map<std::string, core::TwinMemory> memory_;           ///< by cluster
   std::unordered_map<std::string, core::HeldTwins> told_;              ///< by cluster: what was told of data
   kube::Controller controller_;
