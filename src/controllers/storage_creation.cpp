@@ -95,14 +95,8 @@ asio::awaitable<Outcome> StorageProvisioner::take_volume(kube::Object claim) {
     if (!backing) co_return Outcome::retry(std::move(backing.error()).in("taking the claim that holds the data"));
   }
   // Where it is, should the volume be lost.
-  const json::value cluster = site->cluster.empty() ? json::value() : json::value(json::string(site->cluster));
-  json::object notes{{api::annotations::backing_claim, json::string(site->key.text())},
-                     {api::annotations::backing_cluster, cluster}};
-  auto noted = co_await context_.home.api().patch(
-      kinds::claims, claim.key(), kube::PatchType::merge,
-      guarded_patch(claim, json::object{{"metadata", json::object{{"annotations", std::move(notes)}}}}));
+  auto noted = co_await note_backing(claim, *site);
   if (!noted) co_return Outcome::retry(std::move(noted.error()));
-  claims_->observe(*noted);
   // Who gives it to the claim says what becomes of it later: until then it stays, whatever becomes of the claim.
   co_return co_await create_volume(std::move(*noted), std::move(*backing), *site, "Retain");
 }

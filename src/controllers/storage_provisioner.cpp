@@ -77,8 +77,9 @@ void StorageProvisioner::see_claim(const kube::ObjectKey& key) {
 
 void StorageProvisioner::see_volume(const kube::ObjectKey& key) {
   const auto volume = volumes_->find(key);
-  if (!volume || !storage::backing_of(*volume)) return;
-  enqueue(key);
+  if (!volume || volume->annotation(api::annotations::provisioned_by) != api::storage_provisioner) return;
+  if (storage::backing_of(*volume)) enqueue(key);
+  // Also where nothing is recorded yet: the claim shows whether the volume is to be taken over.
   enqueue({std::string(kube::string_at(volume->spec(), {"claimRef", "namespace"})),
            std::string(kube::string_at(volume->spec(), {"claimRef", "name"}))});
 }
@@ -109,6 +110,9 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
   if (!claim || !is_of_class(*claim) || key.ns == context_.settings.storage_namespace) co_return Outcome::done();
   const std::string uid(claim->uid());
   const auto volume = volumes_->find({"", storage::volume_name(*claim)});
+  if (volume)
+    if (auto place = storage::unrecorded_place(*volume, *claim))
+      co_return co_await adopt(*claim, *volume, std::move(*place));
   if (claim->is_deleting() || volume) {
     if (!volume) co_return co_await abandon(*claim);
     auto released =

@@ -53,6 +53,10 @@ class StorageProvisioner final : public Runnable {
   asio::awaitable<kube::Outcome> create_backing(kube::Object claim, Site& site);
   /// Makes the volume of a claim that is to have the data of another one, whose own claim is gone.
   asio::awaitable<kube::Outcome> take_volume(kube::Object claim);
+  /// Records, on all three objects, where the data of a volume is that the Go version has made.
+  asio::awaitable<kube::Outcome> adopt(kube::Object claim, kube::Object volume, std::string cluster);
+  /// Writes on the claim where the one behind it is, should the volume be lost; what is stored then.
+  asio::awaitable<kube::Result<kube::Object>> note_backing(kube::Object claim, const Site& site);
   /// Puts our finalizer on the claim, and where it is begun; false where the claim has gone meanwhile, or goes.
   asio::awaitable<kube::Result<bool>> hold(kube::Object claim, const Site& site);
   /// `policy`: what becomes of the data when the claim goes; "" = as its class says.

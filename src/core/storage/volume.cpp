@@ -152,6 +152,36 @@ std::optional<Backing> backing_of(const kube::Object& volume) {
   return backing;
 }
 
+std::optional<std::string> unrecorded_place(const kube::Object& volume, const kube::Object& claim) {
+  if (volume.annotation(annotations::provisioned_by) != api::storage_provisioner ||
+      volume.has_annotation(annotations::backing_claim) || volume.name() != volume_name(claim) ||
+      string_at(volume.spec(), {"claimRef", "uid"}) != claim.uid() || volume.is_deleting())
+    return std::nullopt;
+  if (string_at(volume.spec(), {"hostPath", "path"}) != placeholder) return "";
+  for (const json::value& term : kube::array_at(volume.spec(), {"nodeAffinity", "required", "nodeSelectorTerms"}))
+    for (const json::value& expression : kube::array_at(term, {"matchExpressions"})) {
+      const json::array& values = kube::array_at(expression, {"values"});
+      if (string_at(expression, {"key"}) == api::labels::remote_cluster_id &&
+          string_at(expression, {"operator"}) == "In" && values.size() == 1 && values.front().is_string())
+        return std::string(values.front().get_string());
+    }
+  return std::nullopt;
+}
+
+bool is_unrecorded_backing(const kube::Object& backing, const kube::Object& claim, const ClusterPair* clusters) {
+  if (backing.has_annotation(annotations::virtual_claim_uid) || backing.is_deleting()) return false;
+  if (clusters) return backing.name() == claim.name() && is_reflected(backing, *clusters);
+  return backing.name() == claim.uid() && backing.label(api::labels::virtual_claim_namespace) == claim.ns() &&
+         backing.label(api::labels::virtual_claim_name) == claim.name();
+}
+
+json::object backing_record(const Backing& backing) {
+  json::object notes{{annotations::backing_claim, text(backing.key.text())},
+                     {annotations::backing_claim_uid, text(backing.uid)}};
+  if (!backing.cluster.empty()) notes[annotations::backing_cluster] = text(backing.cluster);
+  return {{"metadata", json::object{{"annotations", std::move(notes)}}}};
+}
+
 kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::string_view remote_namespace,
                                               const api::VirtualNode& offers, const ForgingContext& context) {
   if (auto checked = check(claim); !checked) return std::unexpected(std::move(checked.error()));

@@ -323,6 +323,60 @@ TEST_CASE_FIXTURE(Volumes, "a class that is not offered is told, and another nod
   CHECK_FALSE(events(api::reasons::rescheduling_required).empty());
 }
 
+TEST_CASE_FIXTURE(Volumes, "a volume that the Go version has made is taken over with its data") {
+  kube::Object behind = kube::Object::make(kinds::claims, {twin, "data"});
+  behind.set_label(api::labels::reflection_origin, "rome");
+  behind.set_label(api::labels::reflection_destination, "milan");
+  bool is_ours = true;
+  SUBCASE("and followed") {}
+  SUBCASE("but not with a claim of somebody else") {
+    is_ours = false;
+    behind.set_label(api::labels::reflection_origin, "turin");
+  }
+  REQUIRE(milan.create(kinds::claims, behind.tree(), "milan").has_value());
+  bind_remote("data");
+  kube::Object front = kube::Object::make(kinds::claims, {shop, "data"});
+  front.mutable_spec() = json::object{{"storageClassName", "liqo"}, {"accessModes", json::array{"ReadWriteOnce"}}};
+  front.set_annotation(annotations::selected_node, "milan");
+  const kube::Object made = apply(kinds::claims, front);
+  bind_at_home("data");
+  kube::Object volume_of_go = kube::Object::make(kinds::volumes, {"", core::storage::volume_name(made)});
+  volume_of_go.set_annotation(annotations::provisioned_by, api::storage_provisioner);
+  volume_of_go.mutable_spec() = json::object{
+      {"capacity", json::object{{"storage", "1Gi"}}},
+      {"accessModes", json::array{"ReadWriteOnce"}},
+      {"persistentVolumeReclaimPolicy", "Delete"},
+      {"claimRef", json::object{{"namespace", shop}, {"name", "data"}, {"uid", made.uid()}}},
+      {"hostPath", json::object{{"path", "/tmp/liqo-placeholder"}}},
+      {"nodeAffinity",
+       json::object{
+           {"required",
+            json::object{{"nodeSelectorTerms",
+                          json::array{json::object{
+                              {"matchExpressions", json::array{json::object{{"key", api::labels::remote_cluster_id},
+                                                                            {"operator", "In"},
+                                                                            {"values", json::array{"milan"}}}}}}}}}}}}};
+  apply(kinds::volumes, volume_of_go);
+  if (!is_ours) {
+    CHECK(reaches([&] { return !events(api::reasons::volume_lost).empty(); }));
+    release(made);
+    pass(10s);
+    CHECK(remote("data").has_value());
+    return;
+  }
+  REQUIRE(reaches([&] { return volume(made)->has_annotation(annotations::backing_claim); }));
+  CHECK(volume(made)->annotation(annotations::backing_claim_uid) == remote("data")->uid());
+  CHECK(volume(made)->annotation(annotations::backing_cluster) == "milan");
+  CHECK(remote("data")->annotation(annotations::virtual_claim_uid) == made.uid());
+  CHECK(at_home("data")->annotation(annotations::backing_cluster) == "milan");
+  CHECK(events(api::reasons::provisioning_failed).empty());
+  bind_remote("data", "3Gi");
+  CHECK(reaches([&] { return size_of(*volume(made)) == "3Gi"; }, 10min));
+  release(made);
+  CHECK(reaches([&] { return !remote("data"); }));
+  CHECK(reaches([&] { return !volume(made); }));
+}
+
 TEST_CASE_FIXTURE(Volumes, "a claim of somebody else is not taken") {
   kube::Object other = kube::Object::make(kinds::claims, {twin, "data"});
   REQUIRE(milan.create(kinds::claims, other.tree(), "milan").has_value());

@@ -48,6 +48,15 @@ std::optional<Backing> recorded_backing(const kube::Object& volume);
 /// ours, as its name shows.
 std::optional<Backing> backing_of(const kube::Object& volume);
 
+/// The cluster that has the data of a volume which the Go version has made for the claim and which records nothing: the
+/// provider, "" = this cluster. Nothing where the volume is not one of those.
+std::optional<std::string> unrecorded_place(const kube::Object& volume, const kube::Object& claim);
+/// Whether the Go version has made `backing` to hold the data of the claim, at the provider of that pair, or in this
+/// cluster where there is none.
+bool is_unrecorded_backing(const kube::Object& backing, const kube::Object& claim, const ClusterPair* clusters);
+/// What a volume says once its backing is recorded on it.
+kube::json::object backing_record(const Backing& backing);
+
 /// The claim in a provider's cluster that holds the data of `claim`. `offers` has the provider's classes. Errors
 /// (invalid_input): a sentence about what of the claim cannot be followed.
 kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::string_view remote_namespace,

@@ -248,6 +248,44 @@ TEST_CASE("a claim that has lost its volume gets no empty one") {
   CHECK(plan(lost, nullptr, &foreign).reason == api::reasons::volume_lost);
 }
 
+TEST_CASE("a volume that the Go version has made shows where its data is") {
+  kube::Object made = parse(R"({"metadata": {"name": "pvc-c1",
+      "annotations": {"pv.kubernetes.io/provisioned-by": "liqo.io/storage"}},
+    "spec": {"claimRef": {"namespace": "shop", "name": "data", "uid": "c1"},
+      "hostPath": {"path": "/tmp/liqo-placeholder"},
+      "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+        {"key": "liqo.io/remote-cluster-id", "operator": "In", "values": ["milan"]}]}]}}}})");
+  CHECK(unrecorded_place(made, claim()) == "milan");
+  made.mutable_spec()["hostPath"] = json::object{{"path", "/data/c1"}};
+  CHECK(unrecorded_place(made, claim()) == "");
+  kube::Object other = made;
+  SUBCASE("not of another provisioner") { other.set_annotation(annotations::provisioned_by, "csi"); }
+  SUBCASE("not where it is recorded") { other.set_annotation(annotations::backing_claim, "a/b"); }
+  SUBCASE("not of another name") { other.mutable_metadata()["name"] = "pvc-c2"; }
+  SUBCASE("not of another claim") { kube::ensure_object(other.mutable_spec(), "claimRef")["uid"] = "c2"; }
+  SUBCASE("not without its provider") {
+    other.mutable_spec()["hostPath"] = json::object{{"path", "/tmp/liqo-placeholder"}};
+    other.mutable_spec().erase("nodeAffinity");
+  }
+  CHECK_FALSE(unrecorded_place(other, claim()).has_value());
+}
+
+TEST_CASE("a claim that the Go version has put behind another is told by its labels") {
+  const ClusterPair pair = context().clusters;
+  kube::Object remote_one = parse(R"({"metadata": {"name": "data"}})");
+  remote_one.set_label(api::labels::reflection_origin, pair.local);
+  CHECK_FALSE(is_unrecorded_backing(remote_one, claim(), &pair));
+  remote_one.set_label(api::labels::reflection_destination, pair.remote);
+  CHECK(is_unrecorded_backing(remote_one, claim(), &pair));
+  remote_one.set_annotation(annotations::virtual_claim_uid, "c9");
+  CHECK_FALSE(is_unrecorded_backing(remote_one, claim(), &pair));
+  kube::Object here = parse(R"({"metadata": {"name": "c1", "labels": {
+    "storage.liqo.io/virtual-pvc-namespace": "shop", "storage.liqo.io/virtual-pvc-name": "data"}}})");
+  CHECK(is_unrecorded_backing(here, claim(), nullptr));
+  here.set_label(api::labels::virtual_claim_name, "other");
+  CHECK_FALSE(is_unrecorded_backing(here, claim(), nullptr));
+}
+
 TEST_CASE("what somebody else has made is not taken") {
   kube::Object foreign = remote(claim());
   foreign.set_annotation(annotations::virtual_claim_uid, "c2");
