@@ -1,4 +1,4 @@
-"""One Deployment runs at three providers at once, two of ours and one with the Go Liqo; what befalls one is its share's."""
+"""One Deployment runs at three providers, two of ours and one with the Go Liqo; what befalls one is its share's."""
 
 from __future__ import annotations
 

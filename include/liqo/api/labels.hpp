@@ -37,9 +37,6 @@ inline constexpr std::string_view storage_available = "storage.liqo.io/available
 inline constexpr std::string_view virtual_claim_namespace = "storage.liqo.io/virtual-pvc-namespace";
 inline constexpr std::string_view virtual_claim_name = "storage.liqo.io/virtual-pvc-name";
 inline constexpr std::string_view storage_provisioner = "liqo.io/storage-provisioner";  ///< "true": has real claims
-/// Of the Go version, on a claim that stands behind one of class liqo in this cluster: which one.
-inline constexpr std::string_view virtual_claim_namespace = "storage.liqo.io/virtual-pvc-namespace";
-inline constexpr std::string_view virtual_claim_name = "storage.liqo.io/virtual-pvc-name";
 inline constexpr std::string_view service_account_name = "offloading.liqo.io/service-account-name";
 inline constexpr std::string_view ip_type = "ipam.liqo.io/ip-type";
 inline constexpr std::string_view ip_type_api_server = "api-server";

@@ -47,6 +47,17 @@ def install(cluster: Cluster) -> Path:
     return cluster.service_account(NAMESPACE, SERVICE_ACCOUNT)
 
 
+def uninstall(cluster: Cluster) -> None:
+    """What `helm uninstall --no-hooks` removes; waits until Kubernetes has removed the webhooks with the roles."""
+    cluster.kubectl("delete", "--ignore-not-found", "-f", CHART / "files")
+    for role in (OWN_ROLE, STORAGE_ROLE):
+        cluster.api.delete("clusterrolebindings", None, role)
+    for role, namespace in _BINDINGS:
+        cluster.api.delete("rolebindings", namespace, f"{role}-liqo")
+    kinds = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+    wait_for(lambda: not any(map(cluster.api.list, kinds)), 60, f"the webhooks of {cluster.name} to be gone")
+
+
 def allow_tokens(cluster: Cluster) -> None:
     """What the chart binds besides with enableAPIServerSupport."""
     rights.bind(cluster, None, TOKENS_ROLE, _SUBJECT, TOKENS_ROLE)

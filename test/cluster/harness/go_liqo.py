@@ -6,6 +6,7 @@ Nothing of it is in this tree: whoever runs these stories has a release of it, a
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from .node import is_ready
 from .wait import wait_for
 
 NAMESPACE = "liqo"
+# What the Deployments of its virtual kubelets, in tenant namespaces, are known by.
+VIRTUAL_KUBELETS = "offloading.liqo.io/component=virtual-kubelet"
 SOON = 60.0
 
 # Places of the host where the programs keep certificates, whatever their flags say.
@@ -38,10 +41,13 @@ _VALUES = {
 
 
 class GoPeer:
-    """A cluster with the Go Liqo, networking disabled, and the Go liqoctl of its user."""
+    """A cluster with the Go Liqo, networking disabled, and the Go liqoctl of its user.
 
-    def __init__(self, cluster: Cluster, release: Path):
-        self.release = release
+    `storage` is the class by which its volumes are made for claims of class liqo at home.
+    """
+
+    def __init__(self, cluster: Cluster, release: Path, storage: str = ""):
+        self.release, self.storage = release, storage
         self.cluster, self.api, self.name = cluster, cluster.api, cluster.name
         self.liqoctl = Liqoctl(cluster, binary=release / "liqoctl")
         self.processes: dict[str, Process] = {}
@@ -49,9 +55,27 @@ class GoPeer:
             Path(place).mkdir(parents=True, exist_ok=True)
             inside = ["nsenter", f"--mount=/proc/{cluster.space.pid}/ns/mnt"]
             subprocess.run([*inside, "mount", "-t", "tmpfs", "liqo-test", place], check=True)
+        self.installed: list[dict[str, Any]] = []
+        self.install()
+
+    def install(self) -> None:
+        """Installs the chart and starts its programs; again after `uninstall`, as a user goes back to it."""
         self._start(self._install())
+        logs = f"{self.cluster.directory}/liqo-*.log"
         for ready in (self._asked, self._has_keys):
-            wait_for(ready, SOON, f"the Go Liqo of {self.name} to be ready (its logs: {cluster.directory}/liqo-*.log)")
+            wait_for(ready, SOON, f"the Go Liqo of {self.name} to be ready (its logs: {logs})")
+
+    def uninstall(self) -> None:
+        """`helm uninstall --no-hooks`, and the virtual kubelets: they run on by themselves. All else stays."""
+        # As Kubernetes ends pods.
+        for process in self.processes.values():
+            process.send(signal.SIGTERM)
+        for process in self.processes.values():
+            process.wait(40)
+        self.processes.clear()
+        text = yaml.safe_dump_all([made for made in self.installed if made["kind"] != "Namespace"])
+        self.cluster.kubectl("delete", "--ignore-not-found", "-n", NAMESPACE, "-f", "-", stdin=text)
+        self.cluster.kubectl("delete", "deployments", "-A", "-l", VIRTUAL_KUBELETS)
 
     def _install(self) -> dict[str, list[str]]:
         """Applies the chart but for its Deployments; returns their command lines."""
@@ -81,7 +105,8 @@ class GoPeer:
         }
         # Every kind must be served before an object of it is applied.
         wait_for(self._established, SOON, f"the kinds of the Go Liqo to be served in {self.name}")
-        text = yaml.safe_dump_all([*applied, endpoint])
+        self.installed = [*applied, endpoint]
+        text = yaml.safe_dump_all(self.installed)
         self.cluster.kubectl("apply", "--server-side", "-n", NAMESPACE, "-f", "-", stdin=text)
         self.cluster.restart("kube-controller-manager")
         return commands
@@ -94,6 +119,7 @@ class GoPeer:
             "apiServer.address": self.cluster.server,
             "ipam.podCIDR": self.cluster.pod_cidr,
             "ipam.serviceCIDR": self.cluster.options.service_cidr,
+            "storage.realStorageClassName": self.storage,
         }
         sets = [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
         helm = ["helm", "template", "liqo", self.release / "chart", "-n", NAMESPACE]

@@ -39,9 +39,11 @@ class Liqoctl:
 
     def attempt(self, *arguments: object, timeout: float = 120, stdin: str | None = None) -> Done:
         """Runs it and returns all there is to see, without a terminal."""
+        # The Go liqoctl remembers which kinds an address serves: those of this run, not of an earlier one.
+        caches = {"KUBECACHEDIR": str(self.cluster.directory / "kube-cache")}
         ended = subprocess.run(
             self.cluster.space.entering([self.binary, *arguments]),
-            env={**os.environ, "KUBECONFIG": str(self.kubeconfig)},
+            env={**os.environ, **caches, "KUBECONFIG": str(self.kubeconfig)},
             input=stdin,
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,

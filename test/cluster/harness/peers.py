@@ -40,6 +40,11 @@ class Peer:
         wait_for(lambda: self.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), SOON, "the cluster's ID")
         self.daemon.wait_asked()
 
+    def uninstall(self) -> None:
+        """`helm uninstall --no-hooks`: liqod ends, and its roles and webhooks go. All else stays."""
+        self.daemon.stop()
+        chart.uninstall(self.cluster)
+
     def home(self, provider: Peer) -> str:
         """The tenant namespace of a provider here."""
         return f"liqo-tenant-{provider.name}"
