@@ -35,6 +35,8 @@ GOES = {"tag": "test", "networking.enabled": "false"}
 STORAGE = ("--enable-storage=true", "--virtual-storage-class-name", "liqo", "--real-storage-class-name", WITH_POD)
 # Takes off the finalizer by which a provider of ours sees how a pod has ended.
 LET_GO = '{"metadata": {"$deleteFromPrimitiveList/finalizers": ["shadowpod.offloading.liqo.io/tracking"]}}'
+# Kubernetes has a kind of the same short name.
+SLICES = "resourceslices.authentication.liqo.io"
 # Of the finalizers of a ResourceSlice the one that the Go version knows, too.
 REPLICATED = '{"metadata": {"finalizers": ["crdreplicator.liqo.io/resource"]}}'
 # Each container says once that it began: what runs on does not say it again.
@@ -277,7 +279,7 @@ def ours_goes(peer: Peer) -> None:
         own = ("rolebinding", "liqo-liqod-tenant")
         kubectl("-n", tenant, "patch", *own, "--type=merge", "-p", '{"metadata": {"finalizers": null}}')
         kubectl("-n", tenant, "delete", *own)
-        for slice_ in kubectl("-n", tenant, "get", "resourceslices", "-l", "!liqo.io/replicated", "-o", "name").split():
+        for slice_ in kubectl("-n", tenant, "get", SLICES, "-l", "!liqo.io/replicated", "-o", "name").split():
             kubectl("-n", tenant, "patch", slice_, "--type=merge", "-p", REPLICATED)
     columns = '{range .items[*]}{.metadata.namespace} {.metadata.name}{"\\n"}{end}'
     pods = kubectl("get", "pods", "-A", "-l", "liqo.io/managed-by=shadowpod", "-o", f"jsonpath={columns}")
