@@ -17,6 +17,8 @@ using kube::Outcome;
 
 /// Copies are compared so often, so that one that somebody changed is right again within 30 s.
 constexpr std::int64_t check_after_ms = 17'000, check_before_ms = 23'000;
+/// While namespaces wait to be read for the first time, those that have their copies are compared this much later.
+constexpr kube::Duration longest_put_off = 60s;
 /// Where nothing is reflected of a kind that is not watched at home, its objects are looked through so often for
 /// annotations.
 constexpr std::int64_t idle_check_ms = 60'000;
@@ -196,6 +198,11 @@ std::optional<kube::Duration> Reflector::waits_for_others(Namespace& ns) {
   return *ns.read_by - now;
 }
 
+bool Reflector::is_put_off(const Namespace& ns) const {
+  const bool others_wait = held_ > read_ahead || !unread_.empty();
+  return others_wait && ns.soon == 0s && context_.clock.now() - ns.compared_at < longest_put_off;
+}
+
 void Reflector::read_next() {
   while (held_ <= read_ahead && !unread_.empty()) {
     const auto next = namespaces_.find(unread_.front());
@@ -331,8 +338,12 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
     if (!is_current(*ns)) co_return Outcome::done();
     ns->was_read = true;
     ns->late_at = context_.clock.now() + late_after;
+    ns->compared_at = context_.clock.now();
     enqueue_all(*ns);
+  } else if (is_put_off(*ns)) {
+    co_return Outcome::again_after(std::chrono::milliseconds(context_.random.between(check_after_ms, check_before_ms)));
   } else {
+    ns->compared_at = context_.clock.now();
     if (kind_.referred_only)
       if (auto listed = co_await list_home(ns); !listed) co_return Outcome::retry(std::move(listed.error()));
     const bool is_late = ns->late_at && *ns->late_at <= context_.clock.now();

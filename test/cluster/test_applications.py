@@ -37,7 +37,7 @@ HOST = "shop.example"
 NODES = {"rome-1", "milan-1", "turin-1"}
 CLAIMS, VOLUMES = "persistentvolumeclaims", "persistentvolumes"
 # As the chart has it with storage.enabled=true.
-STORAGE = ("--virtual-storage-class-name=liqo", f"--real-storage-class-name={WITH_POD}", "--enable-storage=true")
+STORAGE = ("--virtual-storage-class-name=liqo", f"--real-storage-class-name={WITH_POD}", "--enable-storage")
 
 
 @dataclass

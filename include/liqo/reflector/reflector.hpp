@@ -137,6 +137,8 @@ class Reflector {
   void start_reading();
   /// Whether a namespace is to be read later, because what was read of others is still being worked on. It is told.
   std::optional<kube::Duration> waits_for_others(Namespace& ns);
+  /// Whether its copies are compared later, because others have none yet.
+  bool is_put_off(const Namespace& ns) const;
   /// Lets the next one be read that waits, once less is held.
   void read_next();
   /// Its objects were changed by something else than a change at home.

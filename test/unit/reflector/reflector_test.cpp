@@ -938,6 +938,30 @@ TEST_CASE("of many namespaces only some are held at a time, and all are read") {
   CHECK(w.reaches([&] { return w.milan.get(kind, {"late-rome", "words"}) != nullptr; }, 2min));
 }
 
+TEST_CASE("while many namespaces get their first copies, those that have them are compared less often") {
+  World w;
+  w.create("words", "here");
+  REQUIRE(w.reaches([&] { return w.milan.get(kind, {"shop-rome", "words"}) != nullptr; }));
+  constexpr int count = 200;
+  const std::string large(200'000, 'x');
+  for (int i = 0; i < count; ++i) w.create("words", large, "ns" + std::to_string(i));
+  int compared = 0;
+  w.to_milan.on_send([&](const kube::HttpRequest& request) {
+    if (request.verb == "list" && request.target.starts_with("/api/v1/namespaces/shop-rome/")) ++compared;
+  });
+  w.to_milan.set_faults({.latency_low = 2s, .latency_high = 2s});
+  for (int i = 0; i < count; ++i)
+    w.reflector.start_namespace("ns" + std::to_string(i), "ns" + std::to_string(i) + "-rome");
+  w.pass(3min);
+  REQUIRE(w.milan.list(kind).size() < count);
+  CHECK(compared >= 2);
+  CHECK(compared <= 4);
+  REQUIRE(w.reaches([&] { return w.milan.list(kind).size() == count + 1; }, 10min));
+  compared = 0;
+  w.pass(3min);
+  CHECK(compared >= 7);
+}
+
 TEST_CASE("who leads no more forgets what objects referred to") {
   std::vector<std::string> referred;
   World w("Ingress");
