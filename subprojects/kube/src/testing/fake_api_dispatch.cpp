@@ -179,6 +179,12 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
 FakeAnswer FakeApiServer::handle(const HttpRequest& http, std::string_view actor) {
   if (auto plain = answer_plain(http.target)) return std::move(*plain);
   if (auto review = answer_review(http, actor)) return std::move(*review);
+  if (http.method == "GET")
+    if (auto document = discover(store_, http.target)) {
+      FakeAnswer answer = answer_with(200, json::serialize(*document));
+      answer.headers.emplace_back("content-type", "application/json");
+      return answer;
+    }
   auto request = read_request(store_, http);
   FakeAnswer answer;
   if (!request) {

@@ -51,7 +51,9 @@ Answer<Tree> FakeApiServer::replace(FakeTable& table, const ObjectKey& key, std:
 
 Answer<Tree> FakeApiServer::create(const Resource& resource, json::object object, std::string_view actor) {
   const std::string ns(string_at(object, {"metadata", "namespace"}));
-  return create(store_.table(resource), ns, std::move(object), false, actor);
+  FakeTable& table = store_.table(resource);
+  if (!table.is_served) return refuse::no_such_path();
+  return create(table, ns, std::move(object), false, actor);
 }
 
 Answer<Tree> FakeApiServer::update(const Resource& resource, const ObjectKey& key, std::string_view subresource,

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "kube/k8s/request.hpp"
 #include "kube/testing/fake_status.hpp"
@@ -27,6 +29,10 @@ struct FakeRequest {
   bool is_set(const std::string& name) const { return parameter(name) == "true" || parameter(name) == "1"; }
   bool dry_run() const { return parameter("dryRun") == "All"; }
 };
+
+/// What discovery says at a path: of /apis/GROUP its versions, of /apis/GROUP/VERSION what it serves; nothing for
+/// another path, and for one of which nothing is served.
+std::optional<json::object> discover(FakeStore& store, std::string_view path);
 
 /// Errors: 404 for a path that names no served kind, 400 for a body that is not JSON.
 Answer<FakeRequest> read_request(FakeStore& store, const HttpRequest& request);

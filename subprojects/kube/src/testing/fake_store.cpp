@@ -30,23 +30,28 @@ std::size_t FakeTable::position_after(std::uint64_t version) const {
 }
 
 void FakeStore::serve(FakeKind kind) {
-  std::string name = table_name(kind.group, kind.version, kind.plural);
-  tables_[std::move(name)].kind = std::move(kind);
+  FakeTable& table = tables_[table_name(kind.group, kind.version, kind.plural)];
+  table.kind = std::move(kind);
+  table.is_served = true;
 }
 
-void FakeStore::unserve(const Resource& resource) {
-  tables_.erase(table_name(resource.group, resource.version, resource.plural));
+void FakeStore::withdraw(const Resource& resource, std::string_view actor) {
+  FakeTable& table = this->table(resource);
+  while (!table.objects.empty()) erase(table, ObjectKey(table.objects.begin()->first), actor);
+  table.is_served = false;
+  for (const auto& wake : table.watchers) wake();
 }
 
 FakeTable* FakeStore::find(std::string_view group, std::string_view version, std::string_view plural) {
   const auto found = tables_.find(table_name(group, version, plural));
-  return found == tables_.end() ? nullptr : &found->second;
+  return found == tables_.end() || !found->second.is_served ? nullptr : &found->second;
 }
 
 FakeTable& FakeStore::table(const Resource& resource) {
-  FakeTable* found = find(resource.group, resource.version, resource.plural);
-  if (!found) throw std::logic_error("the fake API server does not serve " + std::string(resource.plural));
-  return *found;
+  const auto found = tables_.find(table_name(resource.group, resource.version, resource.plural));
+  if (found == tables_.end())
+    throw std::logic_error("the fake API server does not serve " + std::string(resource.plural));
+  return found->second;
 }
 
 std::map<ObjectKey, Tree> FakeStore::snapshot(const FakeTable& table, std::uint64_t version) const {

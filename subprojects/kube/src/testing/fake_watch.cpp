@@ -79,6 +79,10 @@ std::optional<std::string> FakeWatch::next() {
     if (change.version <= options_.after) continue;
     if (auto event = translate(change)) return event;
   }
+  if (!table_.is_served) {
+    closed_ = true;
+    return std::nullopt;
+  }
   const TimePoint now = store_.clock().now();
   if (now >= ends_at_) {
     closed_ = true;

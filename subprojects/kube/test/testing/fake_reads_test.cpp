@@ -175,3 +175,49 @@ TEST_CASE("bookmarks come once a minute, and the watch ends when its time is ove
   CHECK(seen == Lines{"BOOKMARK", "BOOKMARK"});
   CHECK(f.clock.wall() - VirtualClock::default_start == 150s);
 }
+
+TEST_CASE("discovery tells the versions of a group, and what each serves") {
+  Fixture f;
+  f.server.serve(Resource{"example.io", "v2", "widgets", "Widget"});
+  f.server.serve(
+      FakeKind{.group = "example.io", .version = "v2", .plural = "gears", .kind = "Gear", .namespaced = false});
+  const auto get = [&f](std::string path) {
+    HttpRequest request;
+    request.target = std::move(path);
+    return f.ask(request);
+  };
+  const Said group = get("/apis/example.io");
+  CHECK(group.text({"kind"}) == "APIGroup");
+  CHECK(group.text({"preferredVersion", "version"}) == "v1");
+  Lines versions;
+  for (const json::value& entry : array_at(group.body, {"versions"}))
+    versions.emplace_back(string_at(entry, {"version"}));
+  CHECK(versions == Lines{"v1", "v2"});
+  const Said second = get("/apis/example.io/v2");
+  CHECK(second.text({"groupVersion"}) == "example.io/v2");
+  Lines served;
+  for (const json::value& entry : array_at(second.body, {"resources"}))
+    served.push_back(std::string(string_at(entry, {"name"})) + " " + std::string(string_at(entry, {"kind"})) +
+                     (bool_at(entry, {"namespaced"}) ? " namespaced" : ""));
+  CHECK(served == Lines{"gears Gear", "widgets Widget namespaced", "widgets/status Widget namespaced"});
+  for (const char* path : {"/apis/example.io/v3", "/apis/other.io", "/apis/"}) CHECK(get(path).code == 404);
+}
+
+TEST_CASE("a kind whose definition is deleted takes its objects with it, until it is served again") {
+  Fixture f;
+  make(f, "a");
+  WatchOptions options;
+  options.resource_version = std::to_string(f.server.store().version());
+  auto watch = f.watch(widgets, options);
+  f.server.store().withdraw(widgets, "test");
+  CHECK(Fixture::events(*watch) == Lines{"DELETED a"});
+  CHECK(watch->ended());
+  CHECK(!f.server.serves(widgets));
+  CHECK(f.get(widgets, "a").code == 404);
+  CHECK(f.create(widgets, Fixture::widget("b")).code == 404);
+  CHECK(!f.server.create(widgets, Fixture::widget("b"), "test"));
+  f.server.serve(widgets);
+  CHECK(f.get(widgets, "a").code == 404);
+  CHECK(f.create(widgets, Fixture::widget("b")).code == 201);
+  CHECK(f.server.store().table(widgets).log.size() == 3);
+}

@@ -58,6 +58,9 @@ class FakeApiServer {
 
   void serve(FakeKind kind) { store_.serve(std::move(kind)); }
   void serve(const Resource& custom) { store_.serve(custom_kind(custom)); }
+  bool serves(const Resource& resource) {
+    return store_.find(resource.group, resource.version, resource.plural) != nullptr;
+  }
   FakeStore& store() { return store_; }
   FakeManners& manners() { return manners_; }
 

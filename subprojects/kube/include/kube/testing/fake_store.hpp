@@ -38,6 +38,7 @@ struct FakeChange {
 /// All objects of one kind.
 struct FakeTable {
   FakeKind kind;
+  bool is_served = true;  ///< false: requests find no such kind; watches end when all has been told
   std::map<ObjectKey, Tree> objects;
   std::deque<FakeChange> log;
   std::list<std::function<void()>> watchers;  ///< woken after each change
@@ -54,10 +55,12 @@ class FakeStore {
   FakeStore& operator=(const FakeStore&) = delete;
 
   void serve(FakeKind kind);
-  /// Forgets a kind and its objects, as if its CRD had been removed. No watch on it may be open.
-  void unserve(const Resource& resource);
+  /// Deletes all objects of a kind and serves it no more, as when its definition is deleted. The history stays, and
+  /// serve() has it served again.
+  void withdraw(const Resource& resource, std::string_view actor);
+  /// Null for a kind that is not served.
   FakeTable* find(std::string_view group, std::string_view version, std::string_view plural);
-  /// The table of a served kind. Throws std::logic_error for one that is not served.
+  /// The table of a kind, also of one that was withdrawn. Throws std::logic_error for one that was never served.
   FakeTable& table(const Resource& resource);
   std::map<std::string, FakeTable>& tables() { return tables_; }
 
