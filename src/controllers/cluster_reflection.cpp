@@ -47,8 +47,9 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
                                    const core::CopyWarning& warning) { return find_copy(local, warning); }},
                    context),
       log_(kube::Log("reflection").with("cluster", home_.name)) {
-  source_ = provider_.statuses.join(home_.name, [this](const std::string& ns) {
-    for (const Reflecting& each : reflectors_) each.reflector->gather_anew(ns);
+  source_ = provider_.statuses.join(home_.name, [this](const StatusSources::Scope& scope) {
+    for (const Reflecting& each : reflectors_)
+      if (each.reflector->kind().name == scope.kind) each.reflector->gather_anew(scope.ns);
   });
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) add_kind(*kind);
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
@@ -64,16 +65,18 @@ ClusterReflection::~ClusterReflection() { provider_.statuses.leave(source_); }
 ClusterReflection::Reflecting& ClusterReflection::add_kind(const reflection::ReflectedKind& kind) {
   auto reflector = std::make_unique<reflector::Reflector>(
       context_.executor, kind, reflection::SelectionPolicy::allow_list, forging_of(nullptr),
-      reflector::ReflectorContext{
-          .home = context_.home,
-          .provider = provider_.api,
-          .stores = provider_.stores,
-          .events = context_.events,
-          .clock = context_.clock,
-          .random = context_.random,
-          .metrics = context_.metrics,
-          .brings_home = [this](const std::string& ns) { return provider_.statuses.is_source(ns, source_); },
-          .home_write = [this] { return provider_.home_writes.take(); }});
+      reflector::ReflectorContext{.home = context_.home,
+                                  .provider = provider_.api,
+                                  .stores = provider_.stores,
+                                  .events = context_.events,
+                                  .clock = context_.clock,
+                                  .random = context_.random,
+                                  .metrics = context_.metrics,
+                                  .brings_home =
+                                      [this, &kind](const std::string& ns) {
+                                        return provider_.statuses.is_source({std::string(kind.name), ns}, source_);
+                                      },
+                                  .home_write = [this] { return provider_.home_writes.take(); }});
   reflector->set_references_known([this] { return references_.has_synced(); });
   reflector->on_references([this, &kind](const std::string& ns, const std::string& name, auto secrets) {
     references_.set(ns, std::string(kind.name) + "/" + name, std::move(secrets));
@@ -294,7 +297,8 @@ void ClusterReflection::reflect_mapped() {
     log_.info("namespace is reflected no longer", {{"namespace", known->first}, {"twin", known->second}});
     for (const Reflecting& each : reflectors_) each.reflector->stop_namespace(known->first);
     copy_events_.stop_namespace(known->first);
-    provider_.statuses.remove(known->first, source_);
+    for (const reflection::CustomResource& resource : context_.settings.custom_resources)
+      provider_.statuses.remove({resource.name(), known->first}, source_);
     known = reflected_.erase(known);
   }
   if (!reflects) return;
@@ -307,9 +311,27 @@ void ClusterReflection::reflect_mapped() {
     for (const Reflecting& each : reflectors_)
       if (each.is_on) each.reflector->start_namespace(local, remote);
     copy_events_.start_namespace(local, remote);
-    provider_.statuses.add(local, source_);
     reflected_[local] = remote;
     tell_references(local);
+  }
+  offer_statuses();
+}
+
+void ClusterReflection::offer_statuses() {
+  for (const reflection::CustomResource& resource : context_.settings.custom_resources) {
+    const std::string name = resource.name();
+    const auto found = custom_kinds_.findings().find(name);
+    // One that has not said yet is not passed over: what its copies have said stays meanwhile.
+    const bool is_refused =
+        found != custom_kinds_.findings().end() && (!found->second.kind || !found->second.is_permitted);
+    const reflection::ReflectedKind named{.name = name, .resource = {}, .forge = nullptr};
+    const bool is_taken = !is_refused && rules_->policies.policies.of(named).workers > 0;
+    for (const auto& [local, remote] : reflected_) {
+      if (is_taken)
+        provider_.statuses.add({name, local}, source_);
+      else
+        provider_.statuses.remove({name, local}, source_);
+    }
   }
 }
 

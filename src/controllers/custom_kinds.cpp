@@ -148,6 +148,7 @@ asio::awaitable<std::optional<CustomKinds::Finding>> CustomKinds::look(reflectio
     const auto listed = co_await provider_.list(probed, twin, one);
     found.is_sure = found.is_sure || listed || listed.error().is_forbidden();
     if (listed || !listed.error().is_forbidden()) continue;
+    found.is_permitted = false;
     found.trouble = peer + " gives no right to it in namespace " + twin +
                     ": its administrator names a ClusterRole in clusterRoles of this cluster's policy there";
     co_return found;

@@ -80,6 +80,9 @@ class ClusterReflection {
   asio::awaitable<void> read_rules_first();
   /// Has the namespaces reflected that are mapped, where their rules are known.
   void reflect_mapped();
+  /// Says of which kinds and namespaces statuses may come home from here: another provider may take what this one does
+  /// not.
+  void offer_statuses();
   void tell_references(const std::string& ns);
   core::ForgingContext forging_of(const kube::Object* decides) const;
   CopyEvents::Answer find_copy(const std::string& local, const core::CopyWarning& warning) const;

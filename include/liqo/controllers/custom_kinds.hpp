@@ -23,6 +23,7 @@ class CustomKinds {
     const reflection::ReflectedKind* kind = nullptr;  ///< null: it is not reflected
     std::string trouble;                              ///< why, or what of it is not; a clause, "" = nothing
     bool is_sure = true;                              ///< false: no twin has answered what the rights are
+    bool is_permitted = true;                         ///< false: a twin has answered that there is none
     bool operator==(const Finding&) const = default;
   };
 

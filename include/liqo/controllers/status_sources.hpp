@@ -1,6 +1,7 @@
 // From which of several providers the status of custom resources comes home.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -10,15 +11,20 @@
 
 namespace liqo::controllers {
 
-/// An object in a namespace that several providers have has a copy, and a status, at each; home has one. It is that of
-/// the first provider by name: two that were brought home in turns would never agree. One thread.
+/// An object in a namespace that several providers have has a copy, and a status, at each that takes its kind; home has
+/// one. It is that of the first of these by name: two that were brought home in turns would never agree. One thread.
 class StatusSources {
  public:
   /// One who reflects: the cluster, and which of those that have ever joined for it.
   using Source = std::pair<std::string, std::uint64_t>;
+  /// What has one source: the objects of a kind, by its name, in a namespace.
+  struct Scope {
+    std::string kind, ns;
+    auto operator<=>(const Scope&) const = default;
+  };
 
-  /// `changed` is called with a namespace of which the status comes from this source from now on; must not suspend.
-  Source join(const std::string& cluster, std::function<void(const std::string& ns)> changed) {
+  /// `changed` is called with a scope of which the status comes from this source from now on; must not suspend.
+  Source join(const std::string& cluster, std::function<void(const Scope&)> changed) {
     Source source{cluster, ++joined_};
     changed_[source] = std::move(changed);
     return source;
@@ -27,33 +33,34 @@ class StatusSources {
     changed_.erase(source);
     for (auto entry = sources_.begin(); entry != sources_.end();) remove((entry++)->first, source);
   }
-  /// The source reflects that namespace, or does no more.
-  void add(const std::string& ns, const Source& source) {
-    if (sources_[ns].insert(source).second && is_source(ns, source) && sources_[ns].size() > 1) tell(ns);
+  /// The source reflects that, or does no more. What is so already changes nothing.
+  void add(const Scope& scope, const Source& source) {
+    std::set<Source>& of_scope = sources_[scope];
+    if (of_scope.insert(source).second && is_source(scope, source) && of_scope.size() > 1) tell(scope);
   }
-  void remove(std::string ns, const Source& source) {
-    const auto found = sources_.find(ns);
+  void remove(Scope scope, const Source& source) {
+    const auto found = sources_.find(scope);
     if (found == sources_.end()) return;
-    const bool was_source = is_source(ns, source);
-    found->second.erase(source);
+    const bool was_source = is_source(scope, source);
+    if (found->second.erase(source) == 0) return;
     if (found->second.empty())
       sources_.erase(found);
     else if (was_source)
-      tell(ns);
+      tell(scope);
   }
-  bool is_source(const std::string& ns, const Source& source) const {
-    const auto found = sources_.find(ns);
+  bool is_source(const Scope& scope, const Source& source) const {
+    const auto found = sources_.find(scope);
     return found == sources_.end() || *found->second.begin() == source;
   }
 
  private:
-  void tell(const std::string& ns) const {
-    if (const auto source = changed_.find(*sources_.at(ns).begin()); source != changed_.end()) source->second(ns);
+  void tell(const Scope& scope) const {
+    if (const auto source = changed_.find(*sources_.at(scope).begin()); source != changed_.end()) source->second(scope);
   }
 
   std::uint64_t joined_ = 0;
-  std::map<std::string, std::set<Source>> sources_;  ///< by namespace
-  std::map<Source, std::function<void(const std::string&)>> changed_;
+  std::map<Scope, std::set<Source>> sources_;
+  std::map<Source, std::function<void(const Scope&)>> changed_;
 };
 
 }  // namespace liqo::controllers
