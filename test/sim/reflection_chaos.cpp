@@ -88,22 +88,34 @@ json::object draw_ingress(kube::Random& random, const std::string& value) {
 std::span<const DrawnKind> drawn_kinds() {
   static constexpr DrawnKind kinds[] = {
       {"ConfigMap", "config-", 4}, {"Secret", "secret-", 5},       {"Service", "service-", 4},
-      {"Ingress", "ingress-", 3},  {"EndpointSlice", "slice-", 4},
+      {"Ingress", "ingress-", 3},  {"EndpointSlice", "slice-", 4}, {"Widget", "widget-", 4},
   };
   return kinds;
 }
 
 asio::awaitable<void> ReflectionWorld::live() {
   static constexpr std::pair<int, Act> acts[] = {
-      {8, &ReflectionWorld::create_object}, {8, &ReflectionWorld::edit_object},
-      {4, &ReflectionWorld::delete_object}, {4, &ReflectionWorld::create_pod},
-      {4, &ReflectionWorld::delete_pod},    {3, &ReflectionWorld::change_virtual_nodes},
-      {1, &ReflectionWorld::edit_filters},  {5, &ReflectionWorld::edit_copy},
-      {4, &ReflectionWorld::delete_copy},   {2, &ReflectionWorld::hold_copy},
-      {6, &ReflectionWorld::take_name},     {4, &ReflectionWorld::free_name},
-      {2, &ReflectionWorld::forge_copy},    {3, &ReflectionWorld::restart_daemon},
-      {3, &ReflectionWorld::break_link},    {1, &ReflectionWorld::restart_api_server},
-      {2, &ReflectionWorld::cut_watches},   {1, &ReflectionWorld::compact},
+      {8, &ReflectionWorld::create_object},
+      {8, &ReflectionWorld::edit_object},
+      {4, &ReflectionWorld::delete_object},
+      {4, &ReflectionWorld::create_pod},
+      {4, &ReflectionWorld::delete_pod},
+      {3, &ReflectionWorld::change_virtual_nodes},
+      {1, &ReflectionWorld::edit_filters},
+      {5, &ReflectionWorld::edit_copy},
+      {4, &ReflectionWorld::delete_copy},
+      {2, &ReflectionWorld::hold_copy},
+      {6, &ReflectionWorld::take_name},
+      {4, &ReflectionWorld::free_name},
+      {2, &ReflectionWorld::forge_copy},
+      {8, &ReflectionWorld::operate},
+      {2, &ReflectionWorld::set_status_at_home},
+      {1, &ReflectionWorld::delete_definition},
+      {3, &ReflectionWorld::restart_daemon},
+      {3, &ReflectionWorld::break_link},
+      {1, &ReflectionWorld::restart_api_server},
+      {2, &ReflectionWorld::cut_watches},
+      {1, &ReflectionWorld::compact},
   };
   kube::testing::VirtualClock& clock = simulator_.clock();
   const kube::TimePoint end = clock.now() + std::chrono::seconds(patient_ ? 1200 : random_.between(30, 150));
@@ -156,6 +168,9 @@ json::object ReflectionWorld::draw(std::string_view kind, const std::string& nam
     object["spec"] = draw_ingress(random_, value);
   } else if (kind == "EndpointSlice") {
     draw_slice(random_, object);
+  } else if (kind == widgets().resource.kind) {
+    // One that was there before comes again.
+    object["spec"] = json::object{{"size", random_.between(1, 3)}};
   } else {
     json::object data{{"answer", kube::encode_base64(value)}};
     if (random_.chance(0.4)) data["words"] = kube::encode_base64(value + value);
@@ -172,14 +187,12 @@ json::object ReflectionWorld::draw(std::string_view kind, const std::string& nam
 void ReflectionWorld::create_object() {
   const DrawnKind& drawn = any_kind();
   const std::string name = any_name(drawn);
-  if (home_.server.create(reflection::find_reflected_kind(drawn.name)->resource, draw(drawn.name, name),
-                          reflection_user))
-    note(name + " is created");
+  if (home_.server.create(kind_of(drawn).resource, draw(drawn.name, name), reflection_user)) note(name + " is created");
 }
 
 void ReflectionWorld::edit_object() {
   const DrawnKind& drawn = any_kind();
-  const kube::Resource& resource = reflection::find_reflected_kind(drawn.name)->resource;
+  const kube::Resource& resource = kind_of(drawn).resource;
   const ObjectKey key{std::string(home_namespace), any_name(drawn)};
   const Tree before = home_.server.get(resource, key);
   if (!before) return;
@@ -204,13 +217,16 @@ void ReflectionWorld::edit_object() {
           if (const json::value* value = after.if_contains(part)) next[part] = *value;
       },
       reflection_user);
+  // There and back: a generation that no copy shows.
+  if (drawn.name == widgets().resource.kind && random_.chance(0.3))
+    (void)home_.server.update(
+        resource, key, "", [&](json::object& next) { next["spec"] = before->at("spec"); }, reflection_user);
 }
 
 void ReflectionWorld::delete_object() {
   const DrawnKind& drawn = any_kind();
   const std::string name = any_name(drawn);
-  if (home_.server.remove(reflection::find_reflected_kind(drawn.name)->resource, {std::string(home_namespace), name},
-                          {}, reflection_user))
+  if (home_.server.remove(kind_of(drawn).resource, {std::string(home_namespace), name}, {}, reflection_user))
     note(name + " is deleted at home");
 }
 
@@ -271,7 +287,7 @@ void ReflectionWorld::edit_filters() {
 void ReflectionWorld::edit_copy() {
   Cluster& provider = any_provider();
   const DrawnKind& drawn = any_kind();
-  const reflection::ReflectedKind& kind = *reflection::find_reflected_kind(drawn.name);
+  const reflection::ReflectedKind& kind = kind_of(drawn);
   const Tree copy = any_copy(provider, kind);
   if (!copy || kube::bool_at(*copy, {"immutable"})) return;
   note("the copy " + std::string(name_of(*copy)) + " is damaged in " + provider.id);
@@ -290,6 +306,8 @@ void ReflectionWorld::edit_copy() {
           next["spec"].as_object()["rules"] = json::array{json::object{{"host", "theirs.example"}}};
         else if (drawn.name == "EndpointSlice")
           kube::ensure_object(next["spec"].as_object(), "template")["endpoints"] = draw_endpoints(random_, false);
+        else if (drawn.name == widgets().resource.kind)
+          kube::ensure_object(next, "spec")["size"] = 7;
         else if (random_.chance(0.5))
           next["data"] = json::object{{"answer", "eA=="}};
         else
@@ -300,7 +318,7 @@ void ReflectionWorld::edit_copy() {
 
 void ReflectionWorld::delete_copy() {
   Cluster& provider = any_provider();
-  const reflection::ReflectedKind& kind = *reflection::find_reflected_kind(any_kind().name);
+  const reflection::ReflectedKind& kind = kind_of(any_kind());
   const Tree copy = any_copy(provider, kind);
   if (!copy) return;
   note("the copy " + std::string(name_of(*copy)) + " is deleted in " + provider.id);
@@ -309,7 +327,7 @@ void ReflectionWorld::delete_copy() {
 
 void ReflectionWorld::hold_copy() {
   Cluster& provider = any_provider();
-  const reflection::ReflectedKind& kind = *reflection::find_reflected_kind(any_kind().name);
+  const reflection::ReflectedKind& kind = kind_of(any_kind());
   const Tree copy = any_copy(provider, kind);
   if (!copy || is_deleting(*copy)) return;
   note("the copy " + std::string(name_of(*copy)) + " is held by a finalizer in " + provider.id);
@@ -334,7 +352,7 @@ asio::awaitable<void> ReflectionWorld::release(Cluster* provider, const reflecti
 void ReflectionWorld::take_name() {
   Cluster& provider = any_provider();
   const DrawnKind& drawn = any_kind();
-  const kube::Resource& resource = reflection::find_reflected_kind(drawn.name)->copies();
+  const kube::Resource& resource = kind_of(drawn).copies();
   const ObjectKey key{twin_namespace(home_.id), any_name(drawn)};
   // Half of the time in the place of a copy.
   if (random_.chance(0.5)) (void)provider.server.remove(resource, key, {}, reflection_stranger);
@@ -346,7 +364,7 @@ void ReflectionWorld::take_name() {
 
 void ReflectionWorld::free_name() {
   Cluster& provider = any_provider();
-  const kube::Resource& resource = reflection::find_reflected_kind(any_kind().name)->copies();
+  const kube::Resource& resource = kind_of(any_kind()).copies();
   std::vector<Tree> theirs;
   for (const Tree& object : provider.server.list(resource, twin_namespace(home_.id)))
     if (!has_our_labels(*object) && name_of(*object) != api::root_ca_name) theirs.push_back(object);
@@ -369,8 +387,7 @@ void ReflectionWorld::forge_copy() {
   if (drawn.name == "EndpointSlice")
     object["metadata"].as_object()["labels"].as_object()[api::labels::endpoint_slice_manager] =
         api::labels::endpoint_slice_manager_liqo;
-  if (provider.server.create(reflection::find_reflected_kind(drawn.name)->copies(), std::move(object),
-                             reflection_stranger))
+  if (provider.server.create(kind_of(drawn).copies(), std::move(object), reflection_stranger))
     note("a stranger makes what looks like the copy " + name + " in " + provider.id);
 }
 
@@ -393,6 +410,7 @@ asio::awaitable<void> ReflectionWorld::restart(std::string name, bool killed, ku
   co_await daemon.stop(killed);
   co_await simulator_.clock().sleep(downtime);
   note("start liqod " + name);
+  times_.starts.push_back(simulator_.clock().now());
   daemon.start();
 }
 

@@ -5,6 +5,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/reflection/references.hpp"
+#include "reflection_states.hpp"
 #include "reflection_world.hpp"
 
 namespace liqo::sim {
@@ -25,30 +26,6 @@ constexpr kube::Duration reference_memory = 7min;
 constexpr kube::Duration sight = 1min;
 /// An object of somebody else that appears in the moment in which its name is taken for a copy is given back.
 constexpr kube::Duration give_back_limit = 2min;
-
-/// An object, from one change of it to the next; no tree = it was not there.
-struct State {
-  TimePoint from, until;
-  kube::testing::Tree tree;
-};
-
-/// All states of all objects in a namespace, by name, without gaps.
-std::map<std::string, std::vector<State>> read_states(Cluster& cluster, const kube::Resource& resource,
-                                                      std::string_view ns) {
-  std::map<std::string, std::vector<State>> states;
-  for (const FakeChange& change : cluster.server.store().table(resource).log) {
-    if (change.key.ns != ns) continue;
-    std::vector<State>& of_name = states[change.key.name];
-    if (of_name.empty()) of_name.push_back({TimePoint::min(), change.at, nullptr});
-    of_name.back().until = change.at;
-    of_name.push_back({change.at, TimePoint::max(), change.type == ChangeType::deleted ? nullptr : change.after});
-  }
-  return states;
-}
-
-bool overlaps(const State& state, TimePoint from, TimePoint until) {
-  return state.from <= until && state.until >= from;
-}
 
 bool is_copy(const json::object& object) {
   return !kube::string_at(object, {"metadata", "labels", api::labels::reflection_origin}).empty();
@@ -118,10 +95,8 @@ class ReflectionCheck {
   }
 
   void violate(std::string invariant, std::string what, const FakeChange& change) {
-    const auto at =
-        std::chrono::duration_cast<std::chrono::milliseconds>(change.at.time_since_epoch() - std::chrono::hours(1));
     found_.push_back({std::move(invariant), std::string(kind_.name) + " " + change.key.name + " in " + provider_.id +
-                                                " at +" + std::to_string(at.count()) + "ms by " + change.actor + ": " +
+                                                " at " + time_text(change.at) + " by " + change.actor + ": " +
                                                 std::move(what)});
   }
 
@@ -209,7 +184,8 @@ class ReflectionCheck {
     if (of == services_.end()) return {is_selected(kind_, *state.tree, nullptr)};
     std::vector<bool> found;
     for (const State& service : of->second)
-      if (overlaps(service, std::max(from, state.from), std::min(until, state.until)))
+      // What is known of the Service may be older than what is known of the object.
+      if (overlaps(service, std::max(from, state.from - sight), std::min(until, state.until)))
         found.push_back(is_selected(kind_, *state.tree, service.tree));
     return found;
   }
@@ -243,8 +219,7 @@ class ReflectionCheck {
 
 void check_reflection_history(Cluster& home, Cluster& provider, const std::vector<TimePoint>& ends,
                               std::vector<Violation>& found) {
-  for (const DrawnKind& drawn : drawn_kinds())
-    ReflectionCheck(home, provider, *reflection::find_reflected_kind(drawn.name), ends, found).run();
+  for (const DrawnKind& drawn : drawn_kinds()) ReflectionCheck(home, provider, kind_of(drawn), ends, found).run();
 }
 
 }  // namespace liqo::sim

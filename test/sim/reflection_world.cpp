@@ -47,6 +47,7 @@ ReflectionWorld::ReflectionWorld(std::uint64_t seed)
   settings.cluster_id = home_.id;
   settings.node_ip = "172.18.0.2";
   settings.kubelet_version = "v1.35.4";
+  settings.custom_resources = {widget_resource()};
   const auto add = [&](const std::string& name) -> ProcessBox& {
     daemons_[name] =
         std::make_unique<ProcessBox>(simulator_, home_.id, home_.server, servers, settings, pairs_ ? name : "");
@@ -73,6 +74,16 @@ std::vector<SimLink*> ReflectionWorld::links() {
 }
 
 void ReflectionWorld::set_up() {
+  home_.server.serve(widgets().resource);
+  for (const auto& provider : providers_) provider->server.serve(widgets().resource);
+  // Of two providers one may never have it, and each may have it late.
+  if (providers_.size() > 1 && random_.chance(0.2)) {
+    Cluster& lacking = any_provider();
+    note(lacking.id + " has no definition of widgets");
+    lacking.server.store().withdraw(widgets().resource, reflection_stranger);
+  }
+  for (const auto& provider : providers_)
+    if (random_.chance(0.1)) undefine(*provider);
   (void)home_.server.create(resources::namespaces, {{"metadata", json::object{{"name", home_namespace}}}}, "operator");
   const auto add_root_ca = [](Cluster& cluster, std::string_view ns) {
     (void)cluster.server.create(resources::config_maps,
@@ -91,10 +102,11 @@ void ReflectionWorld::set_up() {
   home_.add_virtual_node("milan", "milan-2");
   for (const DrawnKind& drawn : drawn_kinds())
     for (int i = 0; i < drawn.objects; i += 2)
-      (void)home_.server.create(reflection::find_reflected_kind(drawn.name)->resource,
-                                draw(drawn.name, std::string(drawn.stem) + std::to_string(i)), reflection_user);
+      (void)home_.server.create(kind_of(drawn).resource, draw(drawn.name, std::string(drawn.stem) + std::to_string(i)),
+                                reflection_user);
   const kube::testing::FaultRates faults = draw_faults(random_, 1s);
   for (SimLink* link : links()) link->set_faults(faults);
+  times_.starts.push_back(simulator_.clock().now());
   for (auto& [name, daemon] : daemons_) daemon->start();
 }
 
@@ -103,9 +115,12 @@ void ReflectionWorld::calm_down() {
     link->set_faults({});
     link->heal();
   }
+  for (const auto& provider : providers_)
+    for (const Tree& copy : provider->server.list(widgets().resource, twin_namespace(home_.id)))
+      if (random_.chance(0.3)) report(*provider, *copy);
   // What a stranger makes in the likeness of a copy is not looked for where there are no copies.
   for (const auto& provider : providers_)
-    for (const DrawnKind& drawn : drawn_kinds()) remove_forged(*provider, *reflection::find_reflected_kind(drawn.name));
+    for (const DrawnKind& drawn : drawn_kinds()) remove_forged(*provider, kind_of(drawn));
   note("everything heals");
 }
 
@@ -139,6 +154,7 @@ std::set<std::string> ReflectionWorld::find_referred(const Cluster& provider) {
 }
 
 std::string ReflectionWorld::compare_copies(Cluster& provider, const reflection::ReflectedKind& kind) {
+  if (!provider.server.serves(kind.copies())) return "";
   const std::string twin = twin_namespace(home_.id), where = " in " + provider.id;
   std::vector<Object> nodes;
   for (const Tree& node : home_.server.list(api::kinds::virtual_nodes)) nodes.emplace_back(*node);
@@ -201,10 +217,8 @@ std::string ReflectionWorld::find_difference() {
     if (is_deleting(*pod)) return "pod " + std::string(name_of(*pod)) + " is still being deleted";
   for (const auto& provider : providers_)
     for (const DrawnKind& drawn : drawn_kinds())
-      if (auto difference = compare_copies(*provider, *reflection::find_reflected_kind(drawn.name));
-          !difference.empty())
-        return difference;
-  return "";
+      if (auto difference = compare_copies(*provider, kind_of(drawn)); !difference.empty()) return difference;
+  return compare_statuses();
 }
 
 std::vector<std::string> ReflectionWorld::list_writes(kube::TimePoint after) {
@@ -265,7 +279,8 @@ std::vector<Violation> ReflectionWorld::run() {
   }
   calm_down();
   check_end();
-  for (const auto& provider : providers_) check_reflection_history(home_, *provider, ends_, violations_);
+  for (const auto& provider : providers_) check_reflection_history(home_, *provider, times_.ends, violations_);
+  check_status_history(home_, defining(), times_, violations_);
   for (auto& [name, daemon] : daemons_)
     for (Violation& violation : daemon->check_requests()) violations_.push_back(std::move(violation));
   for (const std::string& name : stop_all(simulator_, daemons_))

@@ -12,7 +12,7 @@
 #include "cluster.hpp"
 #include "invariants.hpp"
 #include "kube/async/task_group.hpp"
-#include "liqo/reflection/kind.hpp"
+#include "liqo/reflection/custom_resource.hpp"
 #include "process_box.hpp"
 
 namespace liqo::sim {
@@ -20,13 +20,24 @@ namespace liqo::sim {
 /// Who acts for people; at a provider all that these make without the labels of a copy is somebody else's.
 inline constexpr std::string_view reflection_user = "user", reflection_stranger = "stranger";
 
-/// The kinds that are reflected, with the contents that people draw for them.
+/// The kinds that are reflected, with the contents that people draw for them. The last one is a custom resource.
 struct DrawnKind {
   std::string_view name;  ///< as the table of kinds has it
   std::string_view stem;  ///< of the names of its objects
   int objects;            ///< how many names there are
 };
 std::span<const DrawnKind> drawn_kinds();
+/// The custom resource among them, of which the status comes home.
+const reflection::CustomResource& widget_resource();
+const reflection::ReflectedKind& widgets();
+const reflection::ReflectedKind& kind_of(const DrawnKind& drawn);
+
+/// When liqod may not have known of a copy, or of a provider, what it knew before.
+struct Interruptions {
+  std::vector<kube::TimePoint> ends;         ///< of a process, a session, a lead, or of a kind at a provider
+  std::vector<kube::TimePoint> starts;       ///< of a process
+  std::vector<kube::TimePoint> definitions;  ///< of the custom resource came or went
+};
 
 /// One schedule of reflection. The seed decides everything. Destroy only after a run without violations: what hangs
 /// still uses it.
@@ -43,7 +54,11 @@ class ReflectionWorld {
   using Act = void (ReflectionWorld::*)();
 
   void note(std::string what);
-  void note_end() { ends_.push_back(simulator_.clock().now()); }
+  void note_end() { times_.ends.push_back(simulator_.clock().now()); }
+  void note_definition() {
+    times_.definitions.push_back(simulator_.clock().now());
+    note_end();
+  }
   void set_up();
   asio::awaitable<void> live();
   void calm_down();
@@ -65,6 +80,10 @@ class ReflectionWorld {
   void take_name();
   void free_name();
   void forge_copy();
+  // What becomes of the custom resource.
+  void operate();
+  void set_status_at_home();
+  void delete_definition();
   // What fails.
   void restart_daemon();
   void break_link();
@@ -75,6 +94,12 @@ class ReflectionWorld {
   asio::awaitable<void> restart(std::string name, bool killed, kube::Duration downtime);
   asio::awaitable<void> outage(std::vector<kube::testing::SimLink*> links, bool refuses, kube::Duration length);
   asio::awaitable<void> release(Cluster* provider, const reflection::ReflectedKind* kind, kube::ObjectKey key);
+  /// An operator writes the status of a copy that it has seen, if that is still there.
+  void report(Cluster& provider, const json::object& seen);
+  asio::awaitable<void> report_later(Cluster* provider, Tree seen);
+  /// A cluster has no definition of the custom resource for a while.
+  void undefine(Cluster& cluster);
+  asio::awaitable<void> define_later(Cluster* cluster);
   json::object draw(std::string_view kind, const std::string& name);
   Cluster& any_provider();
   const DrawnKind& any_kind();
@@ -87,6 +112,9 @@ class ReflectionWorld {
   /// The first thing that is not as it should be, "" when all is.
   std::string find_difference();
   std::string compare_copies(Cluster& provider, const reflection::ReflectedKind& kind);
+  std::string compare_statuses();
+  /// Those that have a definition of the custom resource in the end.
+  std::vector<Cluster*> defining() const;
   std::set<std::string> find_referred(const Cluster& provider);
   std::vector<std::string> list_writes(kube::TimePoint after);
 
@@ -99,7 +127,7 @@ class ReflectionWorld {
   kube::async::TaskGroup group_;
   std::vector<Violation> violations_;
   std::vector<std::string> log_;
-  std::vector<kube::TimePoint> ends_;  ///< when something ended that may have had a request under way
+  Interruptions times_;
   int next_pod_ = 0;
   int next_value_ = 0;
 };
@@ -109,5 +137,10 @@ class ReflectionWorld {
 /// known to the next one (docs/known-gaps.md).
 void check_reflection_history(Cluster& home, Cluster& provider, const std::vector<kube::TimePoint>& ends,
                               std::vector<Violation>& found);
+/// Likewise what it has written of the custom resource at home: nothing but statuses that the provider said which is
+/// to say them, the first one, and of a generation at home none that its operator had not seen. `providers`: those that
+/// have a definition of it.
+void check_status_history(Cluster& home, const std::vector<Cluster*>& providers, const Interruptions& times,
+                          std::vector<Violation>& found);
 
 }  // namespace liqo::sim

@@ -1,0 +1,27 @@
+// What objects were like at each moment, read off the history of a server.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cluster.hpp"
+
+namespace liqo::sim {
+
+/// An object, from one change of it to the next; no tree = it was not there.
+struct State {
+  kube::TimePoint from, until;
+  Tree tree;
+};
+
+/// All states of all objects in a namespace, by name, without gaps.
+std::map<std::string, std::vector<State>> read_states(Cluster& cluster, const kube::Resource& resource,
+                                                      std::string_view ns);
+
+bool overlaps(const State& state, kube::TimePoint from, kube::TimePoint until);
+
+/// "+1234ms": when it was, counted from the beginning.
+std::string time_text(kube::TimePoint at);
+
+}  // namespace liqo::sim
