@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "kube/runtime/merge_patch.hpp"
 #include "known.hpp"
+#include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/tenant_index.hpp"
@@ -117,16 +117,20 @@ const core::admission::PodPolicy& ShadowPodController::policy_of(const std::stri
   return at->second;
 }
 
-kube::Result<core::IpMapping> ShadowPodController::mapping_of(const std::string& twin) const {
-  const auto ns = namespaces_->find({{}, twin});
+kube::Result<core::IpMapping> ShadowPodController::api_server_mapping(const kube::Object& shadow) const {
+  const std::vector<std::string> addresses = core::home_api_server_addresses(shadow);
+  const auto ns = namespaces_->find({{}, std::string(shadow.ns())});
   const std::string consumer(ns ? ns->label(api::labels::remote_cluster_id) : "");
   std::vector<kube::Object> configurations;
   for (const kube::ObjectKey& tenant : namespaces_->store().keys(core::admission::tenants_by_cluster, consumer))
-    for (const kube::ObjectKey& key : configurations_->store().keys())
-      if (auto found = configurations_->find(key);
-          found && key.ns == tenant.name && found->label(api::labels::remote_cluster_id) == consumer)
-        configurations.push_back(std::move(*found));
-  return core::read_network_mapping(configurations);
+    for (kube::Object& found : configurations_->objects_in(tenant.name))
+      if (found.label(api::labels::remote_cluster_id) == consumer) configurations.push_back(std::move(found));
+  auto mapping = core::read_network_mapping(configurations);
+  // One that its administrator has said, such as a public one, needs no network between the two.
+  const bool needs_network = std::ranges::any_of(
+      addresses, [&](const std::string& address) { return core::is_in_range_of_peer(configurations, address); });
+  if (!mapping && !needs_network) return core::IpMapping();
+  return mapping;
 }
 
 void ShadowPodController::enqueue_all() {
@@ -250,9 +254,9 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
   kube::Api& home = context_.home.api();
 
   core::IpMapping mapping;
-  if (!pod && !shadow->is_deleting() && core::names_home_api_server(*shadow)) {
+  if (!pod && !shadow->is_deleting() && !core::home_api_server_addresses(*shadow).empty()) {
     if (!is_known_or_forbidden(*configurations_)) co_return Outcome::again_after(cache_pause);
-    auto read = mapping_of(key.ns);
+    auto read = api_server_mapping(*shadow);
     if (!read) {
       auto told =
           co_await tell(*shadow, "the address of the API server of its home is not known here: " + read.error().text());

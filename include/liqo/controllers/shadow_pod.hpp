@@ -69,8 +69,9 @@ class ShadowPodController final : public Runnable {
   /// admission lets nothing new in by it.
   const core::admission::PodPolicy& policy_of(const std::string& twin);
 
-  /// How addresses of the consumer that a twin belongs to are reached from here. Errors: its network is not ready.
-  kube::Result<core::IpMapping> mapping_of(const std::string& twin) const;
+  /// How the pod finds the API server of its home from here. Errors: that is in the network of the consumer, which is
+  /// not ready.
+  kube::Result<core::IpMapping> api_server_mapping(const kube::Object& shadow) const;
 
   Context context_;
   kube::InformerHandle shadows_, pods_, namespaces_, quotas_, configurations_;

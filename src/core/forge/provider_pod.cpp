@@ -84,8 +84,11 @@ void remap_api_server(json::object& spec, const IpMapping& ips) {
 
 }  // namespace
 
-bool names_home_api_server(const kube::Object& shadow) {
-  return std::ranges::any_of(kube::array_at(api::ShadowPod(shadow).pod_spec(), {"hostAliases"}), is_home_api_server);
+std::vector<std::string> home_api_server_addresses(const kube::Object& shadow) {
+  std::vector<std::string> found;
+  for (const json::value& alias : kube::array_at(api::ShadowPod(shadow).pod_spec(), {"hostAliases"}))
+    if (is_home_api_server(alias)) found.emplace_back(kube::string_at(alias, {"ip"}));
+  return found;
 }
 
 kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api_server_ips,

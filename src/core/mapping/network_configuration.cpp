@@ -38,4 +38,14 @@ kube::Result<IpMapping> read_network_mapping(std::span<const kube::Object> confi
   return mapping;
 }
 
+bool is_in_range_of_peer(std::span<const kube::Object> configurations, std::string_view address) {
+  const auto parsed = IpAddress::parse(address);
+  if (!parsed) return false;
+  for (const kube::Object& configuration : configurations)
+    for (const std::string_view use : {"pod", "external"})
+      for (const std::string& text : texts(configuration.spec(), use))
+        if (const auto range = Cidr::parse(text); range && range->contains(*parsed)) return true;
+  return false;
+}
+
 }  // namespace liqo::core

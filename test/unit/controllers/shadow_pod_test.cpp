@@ -92,6 +92,12 @@ TEST_CASE(
   milan.apply(kinds::configurations, configuration);
   milan.pass(1min);
   const json::object alias{{"ip", "10.70.0.3"}, {"hostnames", json::array{"kubernetes.default"}}};
+  SUBCASE("but not for an address that is in none of its ranges") {
+    milan.order(json::array{json::object{{"ip", "203.0.113.7"}, {"hostnames", json::array{"kubernetes.default"}}}});
+    REQUIRE(milan.reaches([&] { return milan.pod().has_value(); }));
+    CHECK(kube::string_at(kube::array_at(milan.pod()->spec(), {"hostAliases"}).at(0), {"ip"}) == "203.0.113.7");
+    return;
+  }
   milan.order(json::array{alias});
   REQUIRE(milan.reaches([&] { return milan.told().starts_with("the address of the API server of its home"); }));
   CHECK_FALSE(milan.pod());

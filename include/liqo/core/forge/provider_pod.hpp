@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "kube/k8s/object.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
@@ -30,7 +31,8 @@ std::optional<kube::json::object> plan_provider_pod_update(const kube::Object& s
 /// ResourceQuota on these refuses pods that leave it open. A pod with resources of its own needs none of that.
 void name_requests(kube::json::object& pod_spec, std::span<const Needs> limit_ranges);
 
-/// Whether the pod of a ShadowPod finds the API server of its home by a host alias, whose address may be another here.
-bool names_home_api_server(const kube::Object& shadow);
+/// The addresses, as home says them, by which the pod of a ShadowPod finds the API server of its home: those of its
+/// host aliases.
+std::vector<std::string> home_api_server_addresses(const kube::Object& shadow);
 
 }  // namespace liqo::core

@@ -13,4 +13,7 @@ namespace liqo::core {
 /// one.
 kube::Result<IpMapping> read_network_mapping(std::span<const kube::Object> configurations);
 
+/// Whether one of them names a range of the peer's that holds the address, be it mapped by now or not.
+bool is_in_range_of_peer(std::span<const kube::Object> configurations, std::string_view address);
+
 }  // namespace liqo::core

@@ -317,12 +317,12 @@ void Informer::keep(Object object) {
     if (scope_.prune) scope_.prune(object.tree());
     previous = store_.put(object);
   });
-  if (previous) notify({key, &object, std::move(*previous)});
+  if (previous) notify(key, &object, std::move(*previous));
 }
 
 bool Informer::drop(const ObjectKey& key, std::uint64_t version) {
   auto previous = store_.remove(key, version);
-  if (previous) notify({key, nullptr, std::move(*previous)});
+  if (previous) notify(key, nullptr, std::move(*previous));
   return previous.has_value();
 }
 
@@ -356,7 +356,9 @@ Result<void> Informer::complete_list(std::string_view resource_version) {
   be_well();
   const bool first = !synced_.is_set();
   synced_.set();
-  for (auto& [key, text] : gone) notify({key, nullptr, std::move(text)});
+  // A handler may have observed one that is there again.
+  for (auto& [key, text] : gone)
+    if (!store_.contains(key)) notify(key, nullptr, std::move(text));
   if (!first) return {};
   ++notifying_;
   for (const Reader& reader : readers_)
@@ -473,17 +475,25 @@ void Informer::unsubscribe(Subscription subscription) {
   }
 }
 
-void Informer::notify(const Change& change) {
+void Informer::notify(const ObjectKey& key, const Object* now, Store::PreviousText previous) {
   account(store_.bytes(), store_.size());
-  // A handler may observe() the object anew: who has not been told of this change by then is told of that one alone.
-  for (Telling& outer : telling_) outer.is_old = outer.is_old || outer.key == change.key;
-  const auto telling = telling_.insert(telling_.end(), {change.key, false});
-  ++notifying_;
-  for (const Reader& reader : readers_) {
-    if (telling->is_old) break;
-    if (!reader.gone) contain(change.key, [&] { reader.changed(change); });
+  if (is_telling_) {
+    untold_.push_back({key, now ? std::optional(*now) : std::nullopt, std::move(previous)});
+    return;
   }
-  telling_.erase(telling);
+  is_telling_ = true;
+  tell({key, now, std::move(previous)});
+  for (; !untold_.empty(); untold_.pop_front()) {
+    Untold& next = untold_.front();
+    tell({next.key, next.now ? &*next.now : nullptr, std::move(next.previous)});
+  }
+  is_telling_ = false;
+}
+
+void Informer::tell(const Change& change) {
+  ++notifying_;
+  for (const Reader& reader : readers_)
+    if (!reader.gone) contain(change.key, [&] { reader.changed(change); });
   if (--notifying_ == 0) readers_.remove_if([](const Reader& reader) { return reader.gone; });
 }
 

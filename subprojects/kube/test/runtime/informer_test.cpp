@@ -462,20 +462,21 @@ TEST_CASE("a handler is told what is there now, and what was there before") {
   CHECK(seen.at(1) == "{\"size\":0} -> " + seen.at(2).substr(0, seen.at(2).find(" -> ")));
 }
 
-TEST_CASE("a handler that observes a newer state leaves no reader with the older one") {
+TEST_CASE("what a handler observes is told every reader behind the change that the handler was told of") {
   World w;
-  std::string last;
+  const auto by = [](const Object* object) { return object ? std::string(string_at(object->spec(), {"by"})) : "none"; };
   w.informer.subscribe([&](const Change& change) {
-    if (!change.now || string_at(change.now->spec(), {"by"}) == "handler") return;
+    if (!change.now || by(change.now) == "handler") return;
     Object newer = *change.now;
     newer.mutable_metadata()["resourceVersion"] = "999999999";
     newer.mutable_spec()["by"] = "handler";
     w.informer.observe(std::move(newer));
   });
-  w.informer.subscribe([&](const Change& change) { last = change.now ? string_at(change.now->spec(), {"by"}) : ""; });
+  std::vector<std::string> seen;
+  w.informer.subscribe([&](const Change& change) { seen.push_back(by(change.previous()) + " -> " + by(change.now)); });
   w.start();
   REQUIRE(w.syncs());
   w.create("one", {{"by", "user"}});
-  CHECK(w.reaches([&] { return !last.empty(); }));
-  CHECK(last == "handler");
+  CHECK(w.reaches([&] { return seen.size() == 2; }));
+  CHECK(seen == std::vector<std::string>{"none -> user", "user -> handler"});
 }

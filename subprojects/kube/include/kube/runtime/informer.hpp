@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -149,7 +150,8 @@ class Informer {
   bool drop(const ObjectKey& key, std::uint64_t version);
   /// Runs what is not ours: false, and a line in the log, where it throws.
   bool contain(const ObjectKey& key, const std::function<void()>& foreign);
-  void notify(const Change& change);
+  void notify(const ObjectKey& key, const Object* now, Store::PreviousText previous);
+  void tell(const Change& change);
   /// Tells metrics and budget what the store holds now.
   void account(std::size_t bytes, std::size_t objects);
   bool is_over_budget() const { return budget_ && budget_->is_exceeded(); }
@@ -165,12 +167,14 @@ class Informer {
   Outage* outage_;
   async::Event synced_;
   std::list<Reader> readers_;
-  /// A change that readers are being told of.
-  struct Telling {
-    const ObjectKey& key;
-    bool is_old;  ///< there is another one of that object by now
+  /// A change that a handler has made by observe(), to be told once all readers know of the one that it was told.
+  struct Untold {
+    ObjectKey key;
+    std::optional<Object> now;
+    Store::PreviousText previous;
   };
-  std::list<Telling> telling_;
+  std::deque<Untold> untold_;
+  bool is_telling_ = false;
   int notifying_ = 0;
   std::function<void(bool itself)> rewound_;
   std::optional<Selector> selector_;  ///< nothing where the selection has not the form of one
