@@ -444,7 +444,7 @@ TEST_CASE("the home API server's alias gets the address by which it is reached f
   order.mutable_spec()["pod"].as_object()["hostAliases"] = parse_value(R"([
     {"ip": "10.70.0.3", "hostnames": ["kubernetes.default", "kubernetes.default.svc"]},
     {"ip": "10.70.0.4", "hostnames": ["db"]}, {"ip": "x", "hostnames": ["kubernetes.default"]}, 7])");
-  CHECK(home_api_server_addresses(order).size() == 1);
+  CHECK(home_api_server_addresses(order).size() == 2);
   CHECK(home_api_server_addresses(shadow()).empty());
   const kube::Object pod = forge_provider_pod(order, &ips);
   const json::array& aliases = kube::array_at(pod.spec(), {"hostAliases"});
