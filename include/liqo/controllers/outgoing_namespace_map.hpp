@@ -43,8 +43,8 @@ class OutgoingNamespaceMapController final : public Runnable {
   Context context_;
   RemoteDataWatch data_;
   kube::InformerHandle virtual_nodes_, nodes_, offloadings_, maps_;
-  std::unordered_map<std::string, core::TwinMemory> memory_;           ///< by cluster
-  std::unordered_map<std::string, core::HeldTwins> told_;              ///< by cluster: what was told of data
+  std::unordered_map<std::string, core::TwinMemory> memory_;  ///< by cluster
+  std::unordered_map<std::string, core::HeldTwins> told_;     ///< by cluster: what was told of data
   kube::Controller controller_;
 };
 
