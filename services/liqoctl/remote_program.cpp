@@ -105,15 +105,17 @@ bool is_cut(const kube::Failure& failure) { return failure.code() == Errc::close
 template <class Answered>
 using Body = asio::awaitable<Result<Answered>>;
 
+asio::awaitable<void> stop_both(Running& one, Running* other) {
+  co_await one.stop();
+  if (other) co_await other->stop();
+}
+
 /// Runs `body` until the deadline; then both programs are stopped, however it has ended.
 template <class Answered>
 Body<Answered> stopped_after(Cluster& cluster, kube::Deadline deadline, Running& one, Running* other,
                              Body<Answered> body) {
   auto answer = co_await kube::async::finally(kube::async::with_deadline(cluster.clock(), std::move(body), deadline),
-                                              [&]() -> asio::awaitable<void> {
-                                                co_await one.stop();
-                                                if (other) co_await other->stop();
-                                              });
+                                              stop_both(one, other));
   if (!answer) co_return kube::fail(Errc::timeout, "it took longer than --timeout allows");
   co_return std::move(*answer);
 }

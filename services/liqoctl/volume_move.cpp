@@ -589,16 +589,17 @@ class Mover {
   bool is_locked_ = false;
 };
 
+asio::awaitable<Result<void>> move_under(MoveLock& lock, Session& session, Cluster& cluster, const VolumeMove& asked) {
+  if (auto locked = co_await lock.acquire(); !locked) co_return locked;
+  Mover mover(session, cluster, lock, asked);
+  co_return co_await mover.run();
+}
+
 }  // namespace
 
 asio::awaitable<Result<void>> move_volume(Session& session, Cluster& cluster, VolumeMove asked) {
   MoveLock lock(cluster, co_await asio::this_coro::executor, {cluster.ns(), model::move_name(asked.claim)});
-  const auto moved = [&]() -> asio::awaitable<Result<void>> {
-    if (auto locked = co_await lock.acquire(); !locked) co_return locked;
-    Mover mover(session, cluster, lock, asked);
-    co_return co_await mover.run();
-  };
-  co_return co_await kube::async::finally(moved(), [&lock] { return lock.release(); });
+  co_return co_await kube::async::finally(move_under(lock, session, cluster, asked), lock.release());
 }
 
 }  // namespace liqoctl

@@ -60,10 +60,7 @@ asio::awaitable<void> Process::run() {
   for (const auto& controller : controllers_)
     controllers.spawn(kube::run_while_leading(*leadership_, [&one = *controller] { return one.run(); }));
   controllers.spawn(virtual_nodes_.run());
-  co_await kube::async::finally(controllers.join(), [&]() -> asio::awaitable<void> {
-    co_await controllers.stop();
-    co_await base.stop();
-  });
+  co_await kube::async::finally(controllers.join(), kube::async::stop_in_turn(controllers, base));
   if (lost) std::rethrow_exception(lost);
 }
 

@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "kube/async/finally.hpp"
 #include "known.hpp"
+#include "kube/async/finally.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/mapping/names.hpp"
@@ -85,18 +85,18 @@ ProviderSessions::ProviderSessions(ConnectProvider connect, Context context,
   configurations_.subscribe([all](const kube::ObjectKey&) { all(); });
 }
 
-asio::awaitable<void> ProviderSessions::run() {
-  co_await kube::async::finally(controller_.run(), [this]() -> asio::awaitable<void> {
-    // First what works over a session's connection, so that no other one is lent for a moment.
-    is_ending_ = true;
-    for (const auto& [home, shared] : clusters_)
-      if (const auto cluster = shared.cluster) co_await cluster->stop();
-    while (!entries_.empty()) {
-      const kube::ObjectKey key = entries_.begin()->first;
-      co_await stop_session(key);
-      entries_.erase(key);
-    }
-  });
+asio::awaitable<void> ProviderSessions::run() { co_await kube::async::finally(controller_.run(), stop_sessions()); }
+
+asio::awaitable<void> ProviderSessions::stop_sessions() {
+  // First what works over a session's connection, so that no other one is lent for a moment.
+  is_ending_ = true;
+  for (const auto& [home, shared] : clusters_)
+    if (const auto cluster = shared.cluster) co_await cluster->stop();
+  while (!entries_.empty()) {
+    const kube::ObjectKey key = entries_.begin()->first;
+    co_await stop_session(key);
+    entries_.erase(key);
+  }
 }
 
 bool ProviderSessions::has_synced() const {

@@ -111,12 +111,14 @@ asio::awaitable<void> QuotaLedger::run() {
   group_.spawn(stored_.run());
   group_.spawn(open_desks());
   group_.spawn(kube::run_while_leading(context_.leadership, [this] { return sweep(); }));
-  co_await kube::async::finally(group_.join(), [this]() -> asio::awaitable<void> {
-    running_ = false;
-    co_await group_.stop();
-    for (auto& [key, desk] : desks_)
-      for (const auto& asked : std::exchange(desk->queue, {})) answer(*asked, unavailable("liqod is shutting down"));
-  });
+  co_await kube::async::finally(group_.join(), close());
+}
+
+asio::awaitable<void> QuotaLedger::close() {
+  running_ = false;
+  co_await group_.stop();
+  for (auto& [key, desk] : desks_)
+    for (const auto& asked : std::exchange(desk->queue, {})) answer(*asked, unavailable("liqod is shutting down"));
 }
 
 core::QuotaUsage QuotaLedger::usage(const kube::ObjectKey& quota) const {

@@ -84,14 +84,16 @@ asio::awaitable<void> Replicator::run() {
   enqueue_everything();
   group.spawn(sessions_.run());
   group.spawn(orphan_controller_.run());
-  co_await kube::async::finally(group.join(), [&]() -> asio::awaitable<void> {
-    co_await group.stop();
-    while (!peers_.empty()) {
-      const PeerKey key = peers_.begin()->first;
-      co_await stop_session(key);
-      peers_.erase(key);
-    }
-  });
+  co_await kube::async::finally(group.join(), stop_sessions(group));
+}
+
+asio::awaitable<void> Replicator::stop_sessions(kube::async::TaskGroup& workers) {
+  co_await workers.stop();
+  while (!peers_.empty()) {
+    const PeerKey key = peers_.begin()->first;
+    co_await stop_session(key);
+    peers_.erase(key);
+  }
 }
 
 bool Replicator::has_synced() const {

@@ -74,10 +74,7 @@ asio::awaitable<void> VirtualNodeController::run() {
   sessions.spawn(vital(sessions_.run(), nodes, lost));
   nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return controller_.run(); }));
   nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return heartbeat(); }));
-  co_await kube::async::finally(nodes.join(), [&]() -> asio::awaitable<void> {
-    co_await nodes.stop();
-    co_await sessions.stop();
-  });
+  co_await kube::async::finally(nodes.join(), kube::async::stop_in_turn(nodes, sessions));
   if (lost) std::rethrow_exception(lost);
 }
 

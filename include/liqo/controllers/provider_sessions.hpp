@@ -64,6 +64,8 @@ class ProviderSessions {
   void refuse(const kube::Object& virtual_node, kube::Failure failure);
   /// Stops a session, and its cluster with the last one, unless that goes on with the `next` connection.
   asio::awaitable<void> stop_session(kube::ObjectKey key, std::shared_ptr<ProviderLink> next = nullptr);
+  /// Every one, and what they share.
+  asio::awaitable<void> stop_sessions();
   /// Stops a session that has lost a worker, and answers when there may be another one.
   asio::awaitable<kube::Duration> end_lost_session(kube::ObjectKey key);
   /// Stops a cluster that cannot go on, with its sessions.

@@ -164,6 +164,8 @@ class QuotaLedger {
   /// Remembers who asked for what was written down just now.
   void watch_for(const Desk& desk, const Asked& asked, bool large);
   void confirm(const kube::ObjectKey& pod, const core::HeldShadow& shadow);
+  /// Ends what runs, and answers whoever still waits.
+  asio::awaitable<void> close();
   static void answer(Asked& asked, Judgement judgement);
   /// Counts a refusal; `desk` is null where there is no Quota.
   void count_refusal(Desk* desk, QuotaRefusal reason);

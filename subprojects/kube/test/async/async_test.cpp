@@ -325,24 +325,24 @@ TEST_CASE("a loop with nothing but alarms that were taken back ends") {
 
 TEST_CASE("what ends in any way is cleaned up behind, which nothing cancels") {
   int cleaned = 0;
-  const auto cleanup = [&cleaned]() -> asio::awaitable<void> {
+  const auto cleanup = [](int& count) -> asio::awaitable<void> {
     co_await real.sleep(1ms);
-    ++cleaned;
+    ++count;
   };
   SUBCASE("with its answer") {
     run([](auto clean) -> asio::awaitable<void> {
-      CHECK((co_await finally(value_after(1ms), clean)).size() == 60);
-    }(cleanup));
+      CHECK((co_await finally(value_after(1ms), std::move(clean))).size() == 60);
+    }(cleanup(cleaned)));
   }
   SUBCASE("by an exception") {
     run([](auto clean) -> asio::awaitable<void> {
-      CHECK_THROWS_WITH(co_await finally(fail_after(1ms), clean), "boom");
-    }(cleanup));
+      CHECK_THROWS_WITH(co_await finally(fail_after(1ms), std::move(clean)), "boom");
+    }(cleanup(cleaned)));
   }
   SUBCASE("cancelled") {
     run([](auto clean) -> asio::awaitable<void> {
-      CHECK_FALSE(co_await with_timeout(real, finally(real.sleep(1h), clean), 5ms));
-    }(cleanup));
+      CHECK_FALSE(co_await with_timeout(real, finally(real.sleep(1h), std::move(clean)), 5ms));
+    }(cleanup(cleaned)));
   }
   CHECK(cleaned == 1);
 }

@@ -7,16 +7,19 @@
 #include <exception>
 #include <optional>
 #include <type_traits>
+#include <utility>
+
+#include "kube/async/task_group.hpp"
 
 namespace kube::async {
 
 namespace asio = boost::asio;
 
-/// Awaits `body`, and then `cleanup()` however that ended: with its answer, by an exception, or cancelled. Nothing
+/// Awaits `body`, and then `cleanup` however that ended: with its answer, by an exception, or cancelled. Nothing
 /// cancels the cleanup, or what the caller does behind it: it is for the last thing that a coroutine does. What the
 /// body throws is thrown, what the cleanup throws ends in its place.
-template <class T, class Cleanup>
-asio::awaitable<T> finally(asio::awaitable<T> body, Cleanup cleanup) {
+template <class T>
+asio::awaitable<T> finally(asio::awaitable<T> body, asio::awaitable<void> cleanup) {
   std::exception_ptr failure;
   std::optional<std::conditional_t<std::is_void_v<T>, bool, T>> answer;
   try {
@@ -30,9 +33,15 @@ asio::awaitable<T> finally(asio::awaitable<T> body, Cleanup cleanup) {
   }
   // A cancelled coroutine would throw again at its next wait.
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  co_await cleanup();
+  co_await std::move(cleanup);
   if (failure) std::rethrow_exception(failure);
   if constexpr (!std::is_void_v<T>) co_return std::move(*answer);
+}
+
+/// Stops one group after the other: what the first of them uses may be in the next.
+template <class... Groups>
+asio::awaitable<void> stop_in_turn(Groups&... groups) {
+  (co_await groups.stop(), ...);
 }
 
 }  // namespace kube::async
