@@ -232,7 +232,8 @@ def test_attach_to_a_terminal_can_be_resized(story: Story) -> None:
     story.create(interactive("one", "exec sh", tty=True))
     story.wait_ready("one")
     with terminal(attaching(story, "-it"), rows=30, columns=100) as shell:
-        shell.type("stty size\n")
+        # kubectl says a wrong size at first, so that what is on the screen is drawn anew.
+        shell.type("until stty size | grep -q ^30; do sleep 0.2; done; stty size\n")
         shell.read_until("30 100")
         shell.resize(45, 150)
         shell.type("until stty size | grep -q ^45; do sleep 0.2; done; stty size\n")

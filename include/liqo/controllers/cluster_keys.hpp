@@ -16,7 +16,7 @@ namespace liqo::controllers {
 /// that were configured; what a person wrote stays where none were. One thread.
 class ClusterKeys final : public Runnable {
  public:
-  ClusterKeys(Context context);
+  explicit ClusterKeys(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override { return secrets_->has_synced() && config_maps_->has_synced(); }

@@ -20,7 +20,7 @@ namespace liqo::controllers {
 /// status and tried again. One thread.
 class NamespaceMapController final : public Runnable {
  public:
-  NamespaceMapController(Context context);
+  explicit NamespaceMapController(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override {

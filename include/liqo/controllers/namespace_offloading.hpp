@@ -22,7 +22,7 @@ namespace liqo::controllers {
 /// namespace is as it was. One thread.
 class NamespaceOffloadingController final : public Runnable {
  public:
-  NamespaceOffloadingController(Context context);
+  explicit NamespaceOffloadingController(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override;

@@ -15,7 +15,7 @@ namespace liqo::controllers {
 /// twice, which is why it has to be switched on (`--enable-node-failure-controller`). One thread.
 class NodeFailureController final : public Runnable {
  public:
-  NodeFailureController(Context context);
+  explicit NodeFailureController(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override { return nodes_->has_synced() && pods_->has_synced(); }

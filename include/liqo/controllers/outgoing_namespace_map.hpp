@@ -19,7 +19,7 @@ namespace liqo::controllers {
 /// other, and one write carries all its changes. One thread.
 class OutgoingNamespaceMapController final : public Runnable {
  public:
-  OutgoingNamespaceMapController(Context context);
+  explicit OutgoingNamespaceMapController(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override;

@@ -14,7 +14,7 @@ namespace liqo::controllers {
 /// also on pods that are bound while it is not Ready. One thread.
 class PodStatusController final : public Runnable {
  public:
-  PodStatusController(Context context);
+  explicit PodStatusController(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override { return nodes_->has_synced(); }

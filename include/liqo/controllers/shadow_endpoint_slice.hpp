@@ -19,7 +19,7 @@ namespace liqo::controllers {
 /// consumer, and the addresses of this cluster. One thread.
 class ShadowEndpointSliceController final : public Runnable {
  public:
-  ShadowEndpointSliceController(Context context);
+  explicit ShadowEndpointSliceController(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override;

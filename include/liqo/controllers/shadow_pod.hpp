@@ -20,7 +20,7 @@ namespace liqo::controllers {
 /// ShadowPod's `status.phase`: a restart at any moment neither runs a pod twice nor forgets one. One thread.
 class ShadowPodController final : public Runnable {
  public:
-  ShadowPodController(Context context);
+  explicit ShadowPodController(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override {

@@ -23,7 +23,7 @@ class TenantNamespaces final : public Runnable {
   /// readable, changed or went.
   using Handler = std::function<void(const kube::ObjectKey&)>;
 
-  TenantNamespaces(Context context);
+  explicit TenantNamespaces(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override { return namespaces_->has_synced() && bindings_->has_synced(); }

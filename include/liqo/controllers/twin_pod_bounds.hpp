@@ -25,7 +25,7 @@ namespace liqo::controllers {
 /// be bound is told by an Event on the tenant namespace, and tried again. One thread.
 class TwinPodBounds final : public Runnable {
  public:
-  TwinPodBounds(Context context);
+  explicit TwinPodBounds(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override;

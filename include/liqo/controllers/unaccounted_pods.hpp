@@ -18,7 +18,7 @@ namespace liqo::controllers {
 /// was deleted in a way that leaves them behind. One thread.
 class UnaccountedPods final : public Runnable {
  public:
-  UnaccountedPods(Context context);
+  explicit UnaccountedPods(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override { return shadows_->has_synced() && pods_->has_synced() && quotas_->has_synced(); }

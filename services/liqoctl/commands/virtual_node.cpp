@@ -124,10 +124,10 @@ void add_node_flags(CommandLine& line, Command app, const std::shared_ptr<NodeFl
   });
   flags->create_node_flag =
       app.flag("--create-node", flags->create_node,
-               "Make a Node; false serves reflection only (default: as the VkOptionsTemplate says, else true)");
+               "Make a Node; false serves reflection only (default: the template's, else true)");
   flags->network_check_flag =
       app.flag("--disable-network-check", flags->disable_network_check,
-               "Be Ready whatever the network module says (default: as the VkOptionsTemplate says, else false)");
+               "Be Ready whatever the network module says (default: the template's, else false)");
   app.option("--vk-options-template", request.options_template, "Options, as namespace/name").type_name("NAME");
   app.option("--runtime-class-name", request.runtime_class, "RuntimeClass of the pods at the provider")
       .type_name("NAME");
