@@ -33,7 +33,7 @@ asio::awaitable<Result<void>> clear_volumes(Cluster& cluster, VolumesIn where, b
   if (!there && there.error().is_forbidden() && delete_volumes) co_return Result<void>();
   if (!there)
     co_return kube::fail(std::move(there.error()),
-                         "looking for volumes whose data would be lost (--delete-volumes goes on without)");
+                         "looking for volumes whose data would be lost (to go on without, " + where.way_out + ")");
   if (there->empty()) co_return Result<void>();
   if (!delete_volumes)
     co_return kube::fail(kube::Errc::invalid_input, model::describe_remote_data(*there, where.way_out));

@@ -110,9 +110,6 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
   if (!claim || !is_of_class(*claim) || key.ns == context_.settings.storage_namespace) co_return Outcome::done();
   const std::string uid(claim->uid());
   const auto volume = volumes_->find({"", storage::volume_name(*claim)});
-  if (volume)
-    if (auto place = storage::unrecorded_place(*volume, *claim))
-      co_return co_await adopt(*claim, *volume, std::move(*place));
   if (claim->is_deleting() || volume) {
     if (!volume) co_return co_await abandon(*claim);
     auto released =
@@ -123,6 +120,9 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
       co_return Outcome::done();
     }
   }
+  if (volume)
+    if (auto place = storage::unrecorded_place(*volume, *claim))
+      co_return co_await adopt(*claim, *volume, std::move(*place));
   const bool is_lost = !volume && storage::had_volume(*claim);
   if (!volume && !is_lost && !storage::is_due(*claim, context_.settings.storage_class)) co_return Outcome::done();
   if (is_lost) {

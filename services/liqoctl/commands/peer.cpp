@@ -193,6 +193,11 @@ Answer unpeer(Session& session, const UnpeerFlags& flags) {
   done = co_await remove_all(session, consumer, kinds::virtual_nodes,
                              std::string(labels::remote_cluster_id) + "=" + pair->provider_id, flags.wait);
   if (!done) co_return kube::fail(std::move(done.error()), "offloading");
+  // What was begun since the first look would go with its twin.
+  if (flags.wait && !flags.delete_volumes)
+    done = co_await clear_volumes(consumer, {.ns = {}, .cluster = pair->provider_id}, false);
+  if (!done) co_return done;
+  // Without waiting pods still end on their nodes: liqod lets the twins go behind them.
   if (flags.wait) done = co_await release_twins(session, consumer, pair->provider_id);
   if (!done) co_return kube::fail(std::move(done.error()), "offloading");
   done = co_await unauthenticate(session, *pair);

@@ -1,13 +1,18 @@
 #include "liqo/core/namespace/held_twins.hpp"
 
+#include <algorithm>
+
 namespace liqo::core {
 
 HeldTwins held_twins(std::span<const storage::RemoteData> data, std::string_view cluster, const WantedTwins& current) {
   HeldTwins held;
   for (const storage::RemoteData& one : data) {
-    const auto twin = current.find(one.claim.ns);
-    if (one.cluster == cluster && twin != current.end() && (one.twin.empty() || one.twin == twin->second))
-      held[one.claim.ns].push_back(one);
+    if (one.cluster != cluster) continue;
+    // Whatever claim the volume is for by now: its data is in the twin that it names.
+    const auto twin = one.twin.empty()
+                          ? current.find(one.claim.ns)
+                          : std::ranges::find(current, one.twin, [](const auto& entry) { return entry.second; });
+    if (twin != current.end()) held[twin->first].push_back(one);
   }
   return held;
 }

@@ -37,7 +37,7 @@ std::optional<RemoteData> data_of_volume(const kube::Object& volume) {
                   .claim = {claim("namespace"), claim("name")},
                   .claim_uid = claim("uid"),
                   .volume = std::string(volume.name()),
-                  .has_claim = string_at(volume.status(), {"phase"}) != "Released",
+                  .has_claim = string_at(volume.status(), {"phase"}) != "Released" && !claim("uid").empty(),
                   .outlasts = is_retained};
   if (auto backing = recorded_backing(volume)) {
     data.cluster = std::move(backing->cluster);
@@ -47,7 +47,9 @@ std::optional<RemoteData> data_of_volume(const kube::Object& volume) {
     if (!data.has_claim && !is_retained) return std::nullopt;
     data.outlasts = true;
   }
-  if (data.cluster.empty() || data.claim.ns.empty()) return std::nullopt;
+  // An administrator may have taken a retained volume from its claim, to give it to another one: where its data is says
+  // the record alone.
+  if (data.cluster.empty() || (data.claim.ns.empty() && data.twin.empty())) return std::nullopt;
   return data;
 }
 
@@ -55,8 +57,10 @@ std::optional<RemoteData> data_of_claim(const kube::Object& claim) {
   const std::string_view cluster = claim.annotation(annotations::backing_cluster);
   const std::string_view key = claim.annotation(annotations::backing_claim);
   const std::size_t slash = key.find('/');
-  // One that is bound to something else is not where it says.
-  const bool is_ours = string_at(claim.spec(), {"volumeName"}).empty() || had_volume(claim);
+  // One that is bound to something else is not where it says, and one that liqod does not hold has not been begun.
+  const bool is_begun =
+      string_at(claim.spec(), {"volumeName"}).empty() && claim.has_finalizer(api::finalizers::storage_provisioning);
+  const bool is_ours = is_begun || had_volume(claim);
   if (cluster.empty() || slash == std::string_view::npos || !is_ours) return std::nullopt;
   return RemoteData{.cluster = std::string(cluster),
                     .twin = std::string(key.substr(0, slash)),
@@ -69,7 +73,8 @@ std::optional<RemoteData> data_of_claim(const kube::Object& claim) {
 
 std::vector<RemoteData> each_once(std::vector<RemoteData> of_volumes, std::vector<RemoteData> of_claims) {
   std::set<std::string, std::less<>> known;
-  for (const RemoteData& one : of_volumes) known.insert(one.claim_uid);
+  for (const RemoteData& one : of_volumes)
+    if (!one.claim_uid.empty()) known.insert(one.claim_uid);
   for (RemoteData& one : of_claims)
     if (!known.contains(one.claim_uid)) of_volumes.push_back(std::move(one));
   return of_volumes;
@@ -79,8 +84,9 @@ std::string in_words(std::span<const RemoteData> data) {
   std::string words = "the PersistentVolumeClaims ";
   for (std::size_t i = 0; i < std::min(data.size(), most_named); ++i) {
     const RemoteData& one = data[i];
-    words += (i ? ", " : "") + one.claim.text() + " in " + one.cluster;
-    if (!one.has_claim) words += " (deleted, its volume " + one.volume + " is retained)";
+    const std::string name = one.claim.name.empty() ? "(none, volume " + one.volume + ")" : one.claim.text();
+    words += (i ? ", " : "") + name + " in " + one.cluster;
+    if (!one.has_claim && !one.claim.name.empty()) words += " (deleted, its volume " + one.volume + " is retained)";
   }
   if (data.size() > most_named) words += " and " + std::to_string(data.size() - most_named) + " more";
   return words;

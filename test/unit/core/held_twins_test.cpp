@@ -29,6 +29,8 @@ TEST_CASE("a twin is held by data that is in it") {
       {"in it", data("shop", "shop-rome"), true},
       {"by one of the Go version, which does not say its name", data("shop", ""), true},
       {"in a twin that had another name", data("shop", "store"), false},
+      {"of a retained volume that was taken from its claim", data("", "shop-rome"), true},
+      {"of one that was given to a claim elsewhere", data("bank", "shop-rome"), true},
       {"in that of another cluster", data("shop", "shop-rome", "turin"), false},
       {"in a twin that is not asked for: it has gone", data("blog", "blog-rome"), false},
   };

@@ -9,6 +9,7 @@ namespace {
 
 using namespace core::testing;
 namespace annotations = api::annotations;
+namespace json = kube::json;
 
 /// A volume of the claim shop/data.
 kube::Object volume(std::string_view phase, std::string_view policy = "Delete") {
@@ -48,6 +49,13 @@ kube::Object claim(std::string_view volume_name = "", std::string_view cluster =
   if (!cluster.empty()) made.set_annotation(annotations::backing_cluster, cluster);
   if (!behind.empty()) made.set_annotation(annotations::backing_claim, behind);
   if (!volume_name.empty()) made.mutable_spec()["volumeName"] = volume_name;
+  made.mutable_metadata()["finalizers"] = json::array{json::value(api::finalizers::storage_provisioning)};
+  return made;
+}
+
+/// By an administrator, who gives it to another one.
+kube::Object taken(kube::Object made) {
+  made.mutable_spec().erase("claimRef");
   return made;
 }
 
@@ -66,6 +74,9 @@ TEST_CASE("a volume tells where its data is, until that is meant to go") {
        "milan/shop-rome"},
       {"ours, retained", noted(volume("Bound", "Retain")), "milan/shop-rome with claim, outlasts it"},
       {"ours, retained, its claim is gone", noted(volume("Released", "Retain")), "milan/shop-rome, outlasts it"},
+      {"ours, retained, taken from its claim", taken(noted(volume("Available", "Retain"))),
+       "milan/shop-rome, outlasts it"},
+      {"of the Go version, taken from its claim", taken(of_go(volume("Available", "Retain"))), "none"},
       {"of the Go version", of_go(volume("Bound")), "milan/ with claim, outlasts it"},
       {"of the Go version, retained", of_go(volume("Released", "Retain")), "milan/, outlasts it"},
       {"of the Go version, to be deleted, which nobody does", of_go(volume("Released")), "none"},
@@ -86,8 +97,9 @@ TEST_CASE("a volume tells where its data is, until that is meant to go") {
              (data->outlasts ? ", outlasts it" : "");
     CHECK(text == c.expected);
     if (!data) continue;
-    CHECK(data->claim == kube::ObjectKey{"shop", "data"});
-    CHECK(data->claim_uid == "c1");
+    const bool is_taken = c.volume.spec().if_contains("claimRef") == nullptr;
+    CHECK(data->claim == (is_taken ? kube::ObjectKey{} : kube::ObjectKey{"shop", "data"}));
+    CHECK(data->claim_uid == (is_taken ? "" : "c1"));
     CHECK(data->volume == "pvc-c1");
   }
 }
@@ -102,6 +114,10 @@ TEST_CASE("a claim tells where it was begun, as long as it is bound to nothing e
                                              .outlasts = false});
   CHECK(data_of_claim(claim("pvc-c1")));
   CHECK_FALSE(data_of_claim(claim("other")));
+  // Whoever may write claims can write these annotations.
+  kube::Object not_begun = claim();
+  not_begun.mutable_metadata().erase("finalizers");
+  CHECK_FALSE(data_of_claim(not_begun));
   CHECK_FALSE(data_of_claim(claim("", "")));
   CHECK_FALSE(data_of_claim(claim("", "milan", "")));
   CHECK_FALSE(data_of_claim(claim("", "milan", "no-namespace")));
