@@ -14,9 +14,9 @@ namespace liqo::core::storage {
 /// The data of one claim.
 struct RemoteData {
   std::string cluster;
-  std::string twin;       ///< the namespace there; "" = nobody has noted it, as of volumes of the Go version
-  kube::ObjectKey claim;  ///< at home; empty where the volume is retained and free
-  std::string claim_uid;  ///< "" = the volume does not say which of that name
+  std::string twin;        ///< the namespace there; "" = nobody has noted it, as of volumes of the Go version
+  kube::ObjectKey claim;   ///< at home; empty where the volume is retained and free
+  std::string claim_uid;   ///< "" = the volume does not say which of that name
   std::string volume;      ///< the PersistentVolume at home; "" = there is none yet
   bool has_claim = false;  ///< the claim is there; else the data outlasted it
   bool outlasts = false;   ///< the PersistentVolume stays where its claim is deleted
