@@ -351,7 +351,8 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option(
          "--enable-storage",
          [&settings](const std::vector<std::string>& values) {
-           const std::string text = values.empty() || values.front().empty() || values.front() == "{}" ? "true" : values.front();
+           const std::string text =
+               values.empty() || values.front().empty() || values.front() == "{}" ? "true" : values.front();
            if (auto set = liqo::core::set_policy(settings.slices, "enable-storage", text); !set)
              throw CLI::ValidationError("--enable-storage", set.error().text());
            return true;

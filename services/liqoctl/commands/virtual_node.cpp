@@ -122,9 +122,8 @@ void add_node_flags(CommandLine& line, Command app, const std::shared_ptr<NodeFl
     if (flags->slice.empty() != flags->secret.empty()) return {};
     return kube::fail(Errc::invalid_input, "give either --resource-slice-name or --kubeconfig-secret-name");
   });
-  flags->create_node_flag =
-      app.flag("--create-node", flags->create_node,
-               "Make a Node; false serves reflection only (default: the template's, else true)");
+  flags->create_node_flag = app.flag("--create-node", flags->create_node,
+                                     "Make a Node; false serves reflection only (default: the template's, else true)");
   flags->network_check_flag =
       app.flag("--disable-network-check", flags->disable_network_check,
                "Be Ready whatever the network module says (default: the template's, else false)");
