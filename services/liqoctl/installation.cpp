@@ -5,6 +5,7 @@
 #include <charconv>
 #include <set>
 
+#include "model/check.hpp"
 #include "model/install.hpp"
 #include "model/kinds.hpp"
 #include "shared.hpp"
@@ -192,13 +193,26 @@ asio::awaitable<Result<Installed>> look_for_installation(Cluster& cluster) {
                                   "app.kubernetes.io/part-of=liqo,app.kubernetes.io/component=controller-manager");
   if (!go) co_return std::unexpected(std::move(go.error()));
   if (!go->empty()) there.go_liqo = go->front().key().ns;
+  auto kubelets = co_await find_virtual_kubelets(cluster);
+  if (!kubelets) co_return std::unexpected(std::move(kubelets.error()));
+  there.virtual_kubelets = std::move(*kubelets);
   co_return there;
+}
+
+asio::awaitable<Result<std::vector<kube::ObjectKey>>> find_virtual_kubelets(Cluster& cluster) {
+  auto found = co_await cluster.list(deployments, "", model::virtual_kubelets);
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  std::vector<kube::ObjectKey> keys;
+  for (const Object& deployment : *found) keys.push_back(deployment.key());
+  co_return keys;
 }
 
 Result<void> check_installers(const Installed& there, const std::string& ns, std::string_view command) {
   if (!there.go_liqo.empty())
     return kube::fail(Errc::invalid_input, "the Go version of Liqo is installed in namespace " + there.go_liqo +
                                                ": uninstall that first, by its own liqoctl");
+  if (const auto finding = model::judge_virtual_kubelets(there.virtual_kubelets); finding && command != "uninstall")
+    return kube::fail(Errc::invalid_input, finding->about + " " + finding->text);
   if (!there.helm_release.empty())
     return kube::fail(Errc::invalid_input, "Helm has installed Liqo here: helm " + std::string(command) + " " +
                                                there.helm_release + " -n " + there.ns);

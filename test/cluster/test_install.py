@@ -27,6 +27,7 @@ NODE_INFO = (
     "machineID", "operatingSystem", "osImage", "systemUUID",
 )  # fmt: skip
 IMAGE = "image.repository=localhost/liqo/liqod"
+VIRTUAL_KUBELET = "offloading.liqo.io/component=virtual-kubelet"
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +188,12 @@ def test_kinds_of_the_go_version_with_objects_are_taken_over(
     lodi.namespace("liqo-tenant-asti")
     spec = {"clusterID": "asti", "authzPolicy": "TolerateNoHandshake"}
     lodi.api.create("tenants", "liqo-tenant-asti", {"kind": "Tenant", "metadata": {"name": "asti"}, "spec": spec})
-    liqoctl("install", "--wait=false", "--cluster-id", "lodi", "--set", IMAGE)
+    install = ("install", "--wait=false", "--cluster-id", "lodi", "--set", IMAGE)
+    lodi.kubectl("create", "deployment", "vk-asti", "-n", "liqo-tenant-asti", "--image=liqo", "--replicas=0")
+    lodi.kubectl("label", "deployment", "vk-asti", "-n", "liqo-tenant-asti", VIRTUAL_KUBELET)
+    refused(liqoctl.attempt(*install), "virtual kubelets of the Go version are there")
+    lodi.kubectl("delete", "deployments", "-A", "-l", VIRTUAL_KUBELET)
+    liqoctl(*install)
     (quotas,) = [
         one["spec"]
         for one in lodi.api.list("customresourcedefinitions")

@@ -62,6 +62,7 @@ class Checkup {
   void tell(Finding finding);
 
   asio::awaitable<void> look_at_installation();
+  asio::awaitable<void> look_at_virtual_kubelets();
   asio::awaitable<void> look_at_versions();
   asio::awaitable<void> look_at_webhooks();
   asio::awaitable<void> look_at_certificates();
@@ -134,6 +135,15 @@ asio::awaitable<void> Checkup::look_at_installation() {
   tell(model::judge_daemon(deployment_ ? &*deployment_ : nullptr, !look        ? look.error().text()
                                                                   : look->done ? std::string()
                                                                                : look->seen));
+}
+
+asio::awaitable<void> Checkup::look_at_virtual_kubelets() {
+  const auto found = co_await find_virtual_kubelets(cluster_);
+  if (!found) {
+    tell({"virtual kubelets", State::bad, "cannot be looked at: " + found.error().text()});
+  } else if (auto finding = model::judge_virtual_kubelets(*found)) {
+    tell(std::move(*finding));
+  }
 }
 
 asio::awaitable<void> Checkup::look_at_versions() {
@@ -238,6 +248,7 @@ asio::awaitable<void> Checkup::look_at_peers() {
 
 asio::awaitable<std::vector<Finding>> Checkup::run() {
   co_await look_at_installation();
+  co_await look_at_virtual_kubelets();
   tell(model::judge_clock(cluster_.api().clock_ahead()));
   co_await look_at_versions();
   co_await look_at_webhooks();

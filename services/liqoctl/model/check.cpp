@@ -302,6 +302,15 @@ Finding judge_quotas(const std::vector<kube::Object>& quotas) {
   return good("quotas", "something is left of " + counted(quotas.size(), "quota", "each of the quotas"));
 }
 
+std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>& deployments) {
+  if (deployments.empty()) return std::nullopt;
+  std::vector<std::string> names;
+  for (const kube::ObjectKey& key : deployments) names.push_back(shown(key.text()));
+  return bad("virtual kubelets",
+             "of the Go version are there, and would write the same Nodes and pods as liqod: " + some_of(names) +
+                 ": kubectl delete deployments -A -l " + std::string(virtual_kubelets));
+}
+
 std::optional<Finding> judge_egress_selector(const std::vector<kube::Object>& nodes) {
   constexpr std::string_view flag = "--egress-selector-mode";
   bool seen = false;

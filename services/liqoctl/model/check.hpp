@@ -82,6 +82,11 @@ Finding judge_quotas(const std::vector<kube::Object>& quotas);
 /// cluster is of another kind.
 std::optional<Finding> judge_egress_selector(const std::vector<kube::Object>& nodes);
 
+/// Selects the Deployments of the Go version's virtual kubelets.
+inline constexpr std::string_view virtual_kubelets = "offloading.liqo.io/component=virtual-kubelet";
+/// Beside liqod they would write the same Nodes and pods. Nothing where there is none.
+std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>& deployments);
+
 /// One finding for each peer.
 std::vector<Finding> judge_peers(const std::vector<kube::Object>& peers);
 

@@ -183,6 +183,15 @@ TEST_CASE("servers of k3s have to ask without tunnels") {
   is(judged(R"(["server","--egress-selector-mode=disabled"])"), "good");
 }
 
+TEST_CASE("virtual kubelets of the Go version are told, where there are any") {
+  CHECK_FALSE(model::judge_virtual_kubelets({}));
+  const auto found =
+      model::judge_virtual_kubelets({{"liqo-tenant-milan", "vk-milan"}, {"liqo-tenant-asti", "vk-asti"}});
+  REQUIRE(found);
+  is(*found, "bad", "liqo-tenant-milan/vk-milan");
+  is(*found, "bad", "kubectl delete deployments -A -l offloading.liqo.io/component=virtual-kubelet");
+}
+
 TEST_CASE("what ails a peer is told with its name") {
   const auto peer = [](const std::string& status, const std::string& message) {
     return object(R"({"metadata":{"name":"m"},"spec":{"clusterID":"milan"},"status":{"role":"Provider","conditions":[
