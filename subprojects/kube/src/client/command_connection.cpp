@@ -34,8 +34,7 @@ CommandConnection::CommandConnection(const asio::any_io_executor& executor, asyn
       writable_(executor),
       sent_(executor),
       peer_left_(executor),
-      last_data_(clock.now()),
-      last_heard_(clock.now()) {}
+      life_(clock.now()) {}
 
 asio::awaitable<void> CommandConnection::run() {
   codec_->start();
@@ -95,10 +94,9 @@ asio::awaitable<void> CommandConnection::read_loop() {
       room_.reset();
       co_await room_.wait();
     }
-    last_heard_ = clock_.now();
-    listening_ = true;
+    life_.listen(clock_.now());
     auto got = co_await stream_->read_some(buffer);
-    listening_ = false;
+    life_.heard();
     if (!got || *got == 0) {
       end(got ? Failure(Errc::closed, "the connection ended in the middle of the session") : std::move(got.error()));
       break;
@@ -123,10 +121,10 @@ void CommandConnection::take_events() {
         ready_.set();
         break;
       case Kind::pong:
-        ++pongs_;
+        life_.ponged();
         break;
       case Kind::data: {
-        last_data_ = clock_.now();
+        life_.received(clock_.now());
         Inbox& box = inbox(event->channel);
         if (box.discarded || over_.is_set()) break;
         box.bytes += event->bytes;
@@ -172,21 +170,18 @@ asio::awaitable<void> CommandConnection::write_loop() {
 asio::awaitable<void> CommandConnection::keep_alive() {
   while (!over_.is_set()) {
     co_await clock_.sleep(limits_.ping_every);
-    if (limits_.idle > Duration::zero() && clock_.now() - last_data_ >= limits_.idle) {
+    if (limits_.idle > Duration::zero() && clock_.now() - life_.last_data() >= limits_.idle) {
       end(Failure(Errc::timeout, "the session was idle for too long"));
       break;
     }
     // No timer on the read itself: a read of TLS that is cancelled and begun again could lose bytes.
-    const bool silent =
-        listening_ && limits_.silence > Duration::zero() && clock_.now() - last_heard_ >= limits_.silence;
-    if (silent && !may_be_stuck()) {
+    if (life_.is_dead(clock_.now(), limits_.silence)) {
       end(Failure(Errc::timeout, "the peer gives no sign of life"));
       break;
     }
-    // Before a peer that may be stuck one ping that waits for its answer is enough.
-    if (may_be_stuck() && pings_ >= pongs_wanted_) continue;
+    if (!life_.wants_ping()) continue;
     codec_->ping();
-    ++pings_;
+    life_.pinged();
     output_.set();
   }
 }
@@ -233,8 +228,7 @@ asio::awaitable<Result<void>> CommandConnection::write(Channel channel, std::str
       co_return failure_ ? Result<void>(std::unexpected(*failure_))
                          : fail(Errc::closed, "the peer takes no more on " + std::string(to_string(channel)));
     }
-    last_data_ = clock_.now();
-    pongs_wanted_ = pings_ + 1;
+    life_.wrote(clock_.now());
     output_.set();
     bytes.remove_prefix(piece.size());
   }

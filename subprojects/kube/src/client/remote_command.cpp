@@ -1,12 +1,8 @@
 #include "kube/client/remote_command.hpp"
 
 #include <boost/asio/this_coro.hpp>
-#include <random>
-#include <span>
 
-#include "kube/base/base64.hpp"
-#include "kube/k8s/status.hpp"
-#include "kube/wire/websocket_codec.hpp"
+#include "upgrade_attempts.hpp"
 
 namespace kube {
 namespace {
@@ -15,23 +11,6 @@ using wire::CommandRole;
 using wire::CommandVersion;
 
 constexpr std::size_t result_limit = 64 * 1024;
-/// Roles that lack a right to GET rarely get it.
-constexpr std::chrono::hours manners_last{1};
-
-std::uint32_t entropy_of_the_system() {
-  static std::random_device device;
-  return device();
-}
-
-Failure refusal(const net::Upgraded& answer) {
-  return Failure::from_status(read_status(answer.head.status, answer.refusal, answer.head.header("retry-after")));
-}
-
-// True for what a server would also answer to another protocol.
-bool is_final(const Failure& failure) {
-  const int code = failure.http_code();
-  return code == 401 || code == 404 || code == 429;
-}
 
 // A way to ask for the session: each answers with the codec to speak on the new stream.
 struct Attempt {
@@ -41,28 +20,16 @@ struct Attempt {
 
 Attempt websocket_attempt(const RemoteCommandRequest& command, const std::vector<CommandVersion>& versions,
                           const std::function<std::uint32_t()>& entropy) {
-  std::string nonce;
-  for (int i = 0; i < 4; ++i) {
-    const std::uint32_t number = entropy();
-    nonce.append(reinterpret_cast<const char*>(&number), sizeof number);
-  }
-  const std::string key = encode_base64(nonce);
   std::string names;
   for (const CommandVersion version : versions) {
     names += (names.empty() ? "" : ", ") + std::string(to_string(version));
   }
   Attempt attempt;
   attempt.request = to_request(command, "GET");
-  auto& headers = attempt.request.headers;
-  headers.emplace_back("upgrade", "websocket");
-  headers.emplace_back("sec-websocket-version", "13");
-  headers.emplace_back("sec-websocket-key", key);
-  headers.emplace_back("sec-websocket-protocol", names);
+  const std::string key = ask_for_websocket(attempt.request, names, entropy);
   attempt.accept = [key, versions, entropy, streams = command.streams](
                        const net::ResponseHead& head) -> Result<std::unique_ptr<wire::CommandCodec>> {
-    if (head.header("sec-websocket-accept") != wire::websocket_accept(key)) {
-      return fail(Errc::protocol, "the server's WebSocket handshake does not answer ours");
-    }
+    if (auto answered = check_websocket_answer(head, key); !answered) return std::unexpected(answered.error());
     const std::string_view chosen = head.header("sec-websocket-protocol");
     for (const CommandVersion version : versions) {
       if (to_string(version) != chosen) continue;
@@ -153,36 +120,19 @@ asio::awaitable<Result<std::unique_ptr<RemoteCommand>>> connect_remote_command(n
     attempts.push_back(websocket_attempt(request, {CommandVersion::v5, CommandVersion::v4}, options.entropy));
     attempts.push_back(spdy_attempt(request));
   }
-  if (clock.now() < upgrader.manners().no_get_until) std::swap(attempts[0], attempts[1]);
-
-  std::optional<Failure> refused;
-  bool is_get_forbidden = false;
-  for (Attempt& attempt : attempts) {
-    const bool is_get = attempt.request.method == "GET";
-    auto answer = co_await upgrader.upgrade(std::move(attempt.request), clock.deadline_in(options.dial_limit));
-    if (!answer) co_return std::unexpected(std::move(answer.error()));
-    if (!answer->stream) {
-      Failure failure = refusal(*answer);
-      if (is_final(failure)) co_return std::unexpected(std::move(failure));
-      is_get_forbidden = is_get_forbidden || (is_get && failure.is_forbidden());
-      // The refusal of SPDY is what to report: every server of exec speaks it.
-      if (!is_get || !refused) refused = std::move(failure);
-      continue;
-    }
-    if (is_get)
-      upgrader.manners().no_get_until = {};
-    else if (is_get_forbidden)
-      upgrader.manners().no_get_until = clock.now() + manners_last;
-    auto codec = attempt.accept(answer->head);
-    if (!codec) {
-      answer->stream->close();
-      co_return std::unexpected(std::move(codec.error()));
-    }
-    auto connection = std::make_unique<CommandConnection>(executor, clock, std::move(answer->stream), std::move(*codec),
-                                                          options.limits);
-    co_return std::make_unique<RemoteCommand>(std::move(connection));
+  std::vector<HttpRequest> requests;
+  requests.reserve(attempts.size());
+  for (Attempt& attempt : attempts) requests.push_back(std::move(attempt.request));
+  auto granted = co_await ask_for_upgrade(upgrader, clock, std::move(requests), options.dial_limit);
+  if (!granted) co_return std::unexpected(std::move(granted.error()));
+  auto codec = attempts[granted->attempt].accept(granted->head);
+  if (!codec) {
+    granted->stream->close();
+    co_return std::unexpected(std::move(codec.error()));
   }
-  co_return std::unexpected(std::move(*refused));
+  auto connection = std::make_unique<CommandConnection>(executor, clock, std::move(granted->stream), std::move(*codec),
+                                                        options.limits);
+  co_return std::make_unique<RemoteCommand>(std::move(connection));
 }
 
 }  // namespace kube

@@ -12,6 +12,7 @@
 
 #include "kube/async/clock.hpp"
 #include "kube/async/event.hpp"
+#include "kube/client/signs_of_life.hpp"
 #include "kube/net/transport.hpp"
 #include "kube/wire/command_codec.hpp"
 
@@ -86,7 +87,6 @@ class CommandConnection {
   asio::awaitable<void> write_loop();
   asio::awaitable<void> keep_alive();
   asio::awaitable<void> farewell();
-  bool may_be_stuck() const { return pongs_ < pongs_wanted_; }
   void take_events();
   bool is_full() const;
   void end(std::optional<Failure> failure);
@@ -106,14 +106,9 @@ class CommandConnection {
   async::Event sent_;       // everything queued has been sent
   async::Event peer_left_;  // the read loop has ended
   std::optional<Failure> failure_;
-  TimePoint last_data_;
-  TimePoint last_heard_;    // or since when we listen
-  bool opened_ = false;     // every channel has been open
-  bool listening_ = false;  // the connection is being read
+  SignsOfLife life_;
+  bool opened_ = false;  // every channel has been open
   bool peer_said_goodbye_ = false;
-  std::uint64_t pings_ = 0;         // sent
-  std::uint64_t pongs_ = 0;         // received
-  std::uint64_t pongs_wanted_ = 0;  // until the peer is known to have read all our data
 };
 
 }  // namespace kube

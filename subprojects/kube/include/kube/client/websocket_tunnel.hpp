@@ -1,0 +1,39 @@
+// Bytes through a WebSocket, as the API server tunnels SPDY (`SPDY/3.1+portforward.k8s.io`).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "kube/net/transport.hpp"
+#include "kube/wire/websocket_codec.hpp"
+
+namespace kube {
+
+namespace asio = boost::asio;
+
+/// A stream over a stream, as the client of the WebSocket: what is written goes out as one binary message, and where
+/// the peer's messages begin and end has no meaning. Its pings are answered with the next write: who uses this writes
+/// now and then.
+class WebSocketTunnel final : public net::ByteStream {
+ public:
+  /// `under`: behind the handshake. `mask` as in wire::WebSocketCodec.
+  WebSocketTunnel(std::unique_ptr<net::ByteStream> under, std::function<std::uint32_t()> mask);
+
+  /// The peer's close frame is the end, with a code other than 1000 a failure (Errc::closed). Also Errc::protocol.
+  asio::awaitable<Result<std::size_t>> read_some(std::span<char> buffer) override;
+  asio::awaitable<Result<void>> write(std::string_view bytes) override;
+  void close() override { under_->close(); }
+
+ private:
+  Result<void> take_events();
+
+  std::unique_ptr<net::ByteStream> under_;
+  wire::WebSocketCodec codec_;
+  std::string raw_;
+  std::string inbox_;     // of messages, not read yet: at most what one read of `under` brought
+  std::size_t read_ = 0;  // of the inbox
+  bool ended_ = false;
+};
+
+}  // namespace kube
