@@ -1,6 +1,5 @@
 #include "liqo/kubelet/exec_server.hpp"
 
-#include <algorithm>
 #include <array>
 #include <boost/asio/this_coro.hpp>
 
@@ -24,37 +23,11 @@ constexpr std::array<std::string_view, 5> spdy_protocols = {"v5.channel.k8s.io",
 constexpr std::array<std::string_view, 5> websocket_protocols = {
     "v5.channel.k8s.io", "v4.channel.k8s.io", "v4.base64.channel.k8s.io", "base64.channel.k8s.io", "channel.k8s.io"};
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
-
-std::vector<std::string> header_lines(const kube::net::ServerRequest& request, std::string_view name) {
-  std::vector<std::string> lines;
-  for (const auto& [key, value] : request.headers) {
-    if (key == name) lines.push_back(value);
-  }
-  return lines;
-}
-
-std::unexpected<UpgradeRefusal> refuse(int status, std::string sentence,
-                                       kube::net::ServerResponse::Headers headers = {}) {
-  return std::unexpected(UpgradeRefusal{{status, std::move(sentence)}, std::move(headers)});
-}
-
-std::unexpected<UpgradeRefusal> refuse_protocols(std::span<const std::string_view> supported) {
-  kube::net::ServerResponse::Headers headers;
-  for (const std::string_view name : supported) headers.emplace_back("x-accepted-stream-protocol-versions", name);
-  return refuse(403, "unable to upgrade: none of the offered protocols is supported", std::move(headers));
-}
-
 std::expected<ExecUpgrade, UpgradeRefusal> websocket_upgrade(const kube::net::ServerRequest& request) {
   const std::string_view key = request.header("sec-websocket-key");
   if (request.method != "GET" || request.header("sec-websocket-version") != "13" ||
       !kube::wire::is_websocket_key(key)) {
-    return refuse(400, "unable to upgrade: this is no WebSocket handshake of version 13");
+    return refuse_upgrade(400, "unable to upgrade: this is no WebSocket handshake of version 13");
   }
   const auto offered = header_lines(request, "sec-websocket-protocol");
   const Negotiation negotiation = kube::wire::negotiate(offered, websocket_protocols);
@@ -72,16 +45,11 @@ std::expected<ExecUpgrade, UpgradeRefusal> websocket_upgrade(const kube::net::Se
 }
 
 std::expected<ExecUpgrade, UpgradeRefusal> spdy_upgrade(const kube::net::ServerRequest& request) {
-  const auto offered = header_lines(request, "x-stream-protocol-version");
-  const Negotiation negotiation = kube::wire::negotiate(offered, spdy_protocols);
-  if (negotiation.outcome == Negotiation::Outcome::nothing_offered) {
-    return refuse(400, "unable to upgrade: the header X-Stream-Protocol-Version names no protocol");
-  }
-  if (negotiation.outcome == Negotiation::Outcome::nothing_common) return refuse_protocols(spdy_protocols);
+  auto spdy = read_spdy_upgrade(request, spdy_protocols);
+  if (!spdy) return std::unexpected(std::move(spdy.error()));
   ExecUpgrade upgrade;
-  upgrade.headers.emplace_back("upgrade", "SPDY/3.1");
-  upgrade.headers.emplace_back("x-stream-protocol-version", negotiation.protocol);
-  upgrade.make_codec = [version = *kube::wire::command_version(negotiation.protocol)](CommandStreams streams) {
+  upgrade.headers = std::move(spdy->headers);
+  upgrade.make_codec = [version = *kube::wire::command_version(spdy->protocol)](CommandStreams streams) {
     return kube::wire::make_spdy_command(CommandRole::server, version, streams);
   };
   return upgrade;
@@ -201,13 +169,11 @@ asio::awaitable<void> run_remote(CommandConnection& local, CommandStreams stream
 }  // namespace
 
 std::expected<ExecUpgrade, UpgradeRefusal> read_exec_upgrade(const kube::net::ServerRequest& request) {
-  const std::string upgrade = lower(request.header("upgrade"));
-  if (!lower(request.header("connection")).contains("upgrade")) {
-    return refuse(400, "unable to upgrade: the request has no header Connection: Upgrade");
-  }
-  if (upgrade.contains("websocket")) return websocket_upgrade(request);
-  if (upgrade.contains("spdy/3.1")) return spdy_upgrade(request);
-  return refuse(400, "unable to upgrade: the request asks for neither SPDY/3.1 nor WebSocket");
+  const auto wanted = wanted_upgrade(request);
+  if (!wanted) return std::unexpected(wanted.error());
+  if (wanted->contains("websocket")) return websocket_upgrade(request);
+  if (wanted->contains("spdy/3.1")) return spdy_upgrade(request);
+  return refuse_upgrade(400, "unable to upgrade: the request asks for neither SPDY/3.1 nor WebSocket");
 }
 
 asio::awaitable<void> serve_exec(std::unique_ptr<kube::net::ByteStream> stream,

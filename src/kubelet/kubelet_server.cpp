@@ -1,7 +1,9 @@
 #include "liqo/kubelet/kubelet_server.hpp"
 
+#include "kube/client/port_forward.hpp"
 #include "kube/k8s/status.hpp"
 #include "liqo/kubelet/exec_server.hpp"
+#include "liqo/kubelet/port_forward_server.hpp"
 #include "liqo/telemetry/families.hpp"
 
 namespace liqo::kubelet {
@@ -62,6 +64,7 @@ KubeletServer::KubeletServer(const asio::any_io_executor& executor, kube::async:
       logs_(metrics, "logs"),
       execs_(metrics, "exec"),
       attaches_(metrics, "attach"),
+      forwards_(metrics, "port-forward"),
       log_("kubelet"),
       server_(executor, clock,
               {.address = settings_.address,
@@ -139,6 +142,8 @@ asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, Server
     co_await answer(response, {404, pod.error().text()});
   } else if (route->endpoint == Endpoint::logs) {
     co_await serve_logs(*route, std::move(*pod), response);
+  } else if (route->endpoint == Endpoint::port_forward) {
+    co_await serve_forward(request, *route, std::move(node), response);
   } else {
     co_await serve_command(request, *route, std::move(node), response);
   }
@@ -217,6 +222,34 @@ asio::awaitable<kube::Result<std::unique_ptr<kube::RemoteCommand>>> KubeletServe
                                                    .command = options.command,
                                                    .streams = options.streams},
                                                   {});
+}
+
+asio::awaitable<void> KubeletServer::serve_forward(const ServerRequest& request, const Route& route,
+                                                   std::string admitted_node, ServerResponse& response) {
+  // The query may name ports: those of the streams count, as with kubelets.
+  auto upgrade = read_port_forward_upgrade(request);
+  if (!upgrade) {
+    co_await answer(response, std::move(upgrade.error().refusal), std::move(upgrade.error().headers));
+    co_return;
+  }
+  auto stream = co_await response.upgrade(std::move(*upgrade));
+  if (!stream) co_return;
+  const OpenStream open(forwards_);
+  ConnectPortForward connect = [this, &route, &admitted_node] { return connect_forward(route, admitted_node); };
+  co_await serve_port_forward(std::move(*stream), route.ns + "/" + route.pod, std::move(connect), clock_);
+}
+
+asio::awaitable<kube::Result<std::unique_ptr<kube::net::ByteStream>>> KubeletServer::connect_forward(
+    const Route& route, const std::string& admitted_node) const {
+  // The first connection may come hours after the request; the route of before may be stale.
+  const auto pod = find_again(route, admitted_node);
+  if (!pod) co_return std::unexpected(pod.error());
+  if (!pod->upgrader)
+    co_return kube::fail(kube::Errc::unsupported, "the connection to the provider cannot carry port-forward");
+  auto stream = co_await kube::connect_port_forward(*pod->upgrader, clock_,
+                                                    {.ns = pod->remote_namespace, .pod = pod->remote_pod});
+  if (!stream) co_return kube::fail(std::move(stream.error()), "asking the provider of node " + pod->node);
+  co_return std::move(*stream);
 }
 
 }  // namespace liqo::kubelet

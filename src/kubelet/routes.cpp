@@ -78,8 +78,7 @@ struct Unserved {
   std::string_view subresource;
   std::string_view sentence;
 };
-constexpr std::array<Unserved, 9> unserved = {{
-    {"portForward", "proxy", "port-forward is not served by virtual nodes yet"},
+constexpr std::array<Unserved, 8> unserved = {{
     {"run", "proxy", "run is not served by virtual nodes yet"},
     {"stats", "stats", "stats are not served by virtual nodes yet"},
     {"metrics", "metrics", "metrics of pods are not served by virtual nodes yet"},
@@ -119,17 +118,21 @@ std::expected<Route, Refusal> read_route(std::string_view method, std::string_vi
   route.verb = verb_of(first, method);
 
   const bool logs = first == "containerLogs";
-  if (logs || first == "exec" || first == "attach") {
+  const bool forward = first == "portForward";
+  if (logs || forward || first == "exec" || first == "attach") {
     // With the pod's UID as one more segment, too, in kubelets; API servers never send it.
-    if (segments.size() != 4) return refuse(404, "there is nothing at this path");
-    std::array<std::string*, 3> names = {&route.ns, &route.pod, &route.container};
-    for (std::size_t i = 0; i < names.size(); ++i) {
+    if (segments.size() != (forward ? 3 : 4)) return refuse(404, "there is nothing at this path");
+    const std::array<std::string*, 3> names = {&route.ns, &route.pod, &route.container};
+    for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
       auto name = decode(segments[i + 1], false);
       if (!name || !is_name(*name)) return refuse(400, "the path names no namespace, pod and container");
       *names[i] = std::move(*name);
     }
     if (method != "GET" && (logs || method != "POST")) return refuse(405, "the method is not allowed here");
-    route.endpoint = logs ? Endpoint::logs : first == "exec" ? Endpoint::exec : Endpoint::attach;
+    route.endpoint = logs              ? Endpoint::logs
+                     : forward         ? Endpoint::port_forward
+                     : first == "exec" ? Endpoint::exec
+                                       : Endpoint::attach;
     // Kubelets' sub-resource "log" is for the logs of the node itself.
     route.subresource = "proxy";
     return route;

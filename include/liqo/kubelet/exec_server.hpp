@@ -8,6 +8,7 @@
 #include "kube/client/remote_command.hpp"
 #include "kube/net/http_server.hpp"
 #include "liqo/kubelet/routes.hpp"
+#include "liqo/kubelet/upgrade.hpp"
 
 namespace liqo::kubelet {
 
@@ -19,11 +20,7 @@ struct ExecUpgrade {
   std::function<std::unique_ptr<kube::wire::CommandCodec>(kube::wire::CommandStreams)> make_codec;
 };
 /// Reads the headers of an upgrade: SPDY/3.1 with v5 to v1, WebSocket with v5, v4 and the legacy protocols. Refusals:
-/// 400 for requests that are no upgrade, 403 where no protocol is common; `headers` of the answer say which we have.
-struct UpgradeRefusal {
-  Refusal refusal;
-  kube::net::ServerResponse::Headers headers;
-};
+/// 400 for requests that are no upgrade, 403 where no protocol is common.
 std::expected<ExecUpgrade, UpgradeRefusal> read_exec_upgrade(const kube::net::ServerRequest& request);
 
 /// Opens the session at the provider. Called once the caller has opened its streams.

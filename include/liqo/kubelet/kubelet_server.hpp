@@ -1,5 +1,5 @@
-// The HTTPS port of all virtual nodes of this process: logs, exec and attach of offloaded pods, as API servers expect
-// them of a kubelet, served from the provider's API server.
+// The HTTPS port of all virtual nodes of this process: logs, exec, attach and port-forward of offloaded pods,
+// as API servers expect them of a kubelet, served from the provider's API server.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -21,7 +21,7 @@ namespace liqo::kubelet {
 /// open already end by themselves.
 struct PodRoute {
   std::shared_ptr<kube::net::Transport> transport;  ///< to the provider's API server
-  std::shared_ptr<kube::net::Upgrader> upgrader;    ///< for exec; null where there is none
+  std::shared_ptr<kube::net::Upgrader> upgrader;    ///< for exec, attach and port-forward; null where there is none
   std::string remote_namespace;
   std::string remote_pod;
   std::string node;  ///< the virtual node, for authorisation; "" = unknown, so the right on every node is needed
@@ -72,6 +72,10 @@ class KubeletServer {
                                       std::string admitted_node, kube::net::ServerResponse& response);
   asio::awaitable<kube::Result<std::unique_ptr<kube::RemoteCommand>>> connect_command(
       const Route& route, const std::string& admitted_node, const CommandOptions& options) const;
+  asio::awaitable<void> serve_forward(const kube::net::ServerRequest& request, const Route& route,
+                                      std::string admitted_node, kube::net::ServerResponse& response);
+  asio::awaitable<kube::Result<std::unique_ptr<kube::net::ByteStream>>> connect_forward(
+      const Route& route, const std::string& admitted_node) const;
 
   kube::async::Clock& clock_;
   Authorizer& authorizer_;
@@ -97,7 +101,7 @@ class KubeletServer {
    private:
     Streams& streams_;
   };
-  Streams logs_, execs_, attaches_;
+  Streams logs_, execs_, attaches_, forwards_;
   kube::Log log_;
   kube::TimePoint refusals_since_{};  // start of the minute in which refusals are counted
   int refusals_ = 0;

@@ -26,13 +26,14 @@ enum class Endpoint : std::uint8_t {
   logs,           ///< GET /containerLogs/{namespace}/{pod}/{container}
   exec,           ///< GET or POST /exec/{namespace}/{pod}/{container}
   attach,         ///< GET or POST /attach/{namespace}/{pod}/{container}
+  port_forward,   ///< GET or POST /portForward/{namespace}/{pod}
   not_served_yet  ///< known to kubelets, and not offered here: `sentence` says so
 };
 
 /// A path, understood. Names are decoded and have the form of Kubernetes names.
 struct Route {
   Endpoint endpoint = Endpoint::not_served_yet;
-  std::string ns, pod, container;  ///< of logs, exec and attach
+  std::string ns, pod, container;  ///< of what names a pod; port_forward has no container
   std::string query;               ///< as sent, without '?'
   std::string_view subresource;    ///< of `nodes`, for authorisation: as kubelets name it
   std::string_view verb;           ///< for authorisation

@@ -157,9 +157,10 @@ inline constexpr MetricFamily admission_proven{gauge, "liqod_admission_proven_ca
 inline constexpr MetricFamily kubelet_tokens_refused{
     counter, "liqod_kubelet_tokens_refused_total",
     "Unknown tokens that the API server was not asked about, as too many came."};
-inline constexpr MetricFamily streams{gauge, "liqod_kubelet_streams", "Logs and commands under way.", {"kind"}};
+inline constexpr MetricFamily streams{
+    gauge, "liqod_kubelet_streams", "Logs, commands and port-forwards under way.", {"kind"}};
 inline constexpr MetricFamily streams_opened{
-    counter, "liqod_kubelet_streams_total", "Logs and commands that were begun.", {"kind"}};
+    counter, "liqod_kubelet_streams_total", "Logs, commands and port-forwards that were begun.", {"kind"}};
 
 // The port of the metrics.
 inline constexpr MetricFamily metrics_tokens_refused{counter, "liqod_metrics_tokens_refused_total",

@@ -99,7 +99,7 @@ TEST_CASE("who may ask, and what everybody else hears") {
       {"a path of nobody", "admin", "GET", "/nowhere", 404},
       {"a path of nobody, without rights", "eve", "GET", "/nowhere", 403},
       {"a wrong method", "admin", "DELETE", "/exec/rome/web/main", 405},
-      {"not served yet", "admin", "POST", "/portForward/rome/web", 501},
+      {"not served yet", "admin", "POST", "/run/rome/web/main", 501},
       {"statistics", "admin", "GET", "/stats/summary", 501},
       {"a bad option", "local", "GET", "/containerLogs/rome/web/main?tailLines=-1", 400},
       {"a broken query", "local", "GET", "/containerLogs/rome/web/main?x=%", 400},
@@ -108,6 +108,9 @@ TEST_CASE("who may ask, and what everybody else hears") {
       {"without the right, attach", "eve", "POST", "/attach/rome/web/main?output=1", 403},
       {"attach without an upgrade", "local", "POST", "/attach/rome/web/main?output=1", 400},
       {"attach without streams", "local", "POST", "/attach/rome/web/main", 400},
+      {"without the right, port-forward", "eve", "POST", "/portForward/rome/web", 403},
+      {"port-forward without an upgrade", "local", "POST", "/portForward/rome/web", 400},
+      {"port-forward to nobody", "admin", "POST", "/portForward/rome/nobody", 404},
   };
   for (const Case& c : cases) {
     CAPTURE(c.title);

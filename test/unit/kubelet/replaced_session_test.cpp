@@ -4,6 +4,7 @@
 #include "fakes.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/net/x509.hpp"
+#include "kube/wire/spdy_session.hpp"
 #include "liqo/kubelet/kubelet_server.hpp"
 #include "liqo/kubelet/serving_certificate.hpp"
 
@@ -115,6 +116,41 @@ struct World {
     }(*this, made, caller, status));
     return status;
   }
+
+  /// Opens a connection to a port and answers with what the caller reads on the error stream.
+  std::string forward_port() {
+    auto made = request("POST", "/portForward/rome/web?port=80");
+    made.headers = {
+        {"connection", "Upgrade"}, {"upgrade", "SPDY/3.1"}, {"x-stream-protocol-version", "portforward.k8s.io"}};
+    auto pipes = kube::test::make_pipes(home.simulator.executor());
+    response.stream = std::move(pipes.far);
+    std::string told;
+    home.simulator.run([](World& world, const kube::net::ServerRequest& asked_for, kube::net::ByteStream& connection,
+                          std::string& text) -> asio::awaitable<void> {
+      kube::async::TaskGroup group(world.home.simulator.executor());
+      group.spawn(world.server.handle(asked_for, world.response));
+      wire::SpdySession caller(wire::SpdyRole::client);
+      for (const char* type : {"error", "data"}) {
+        static_cast<void>(caller.open({{"streamtype", type}, {"port", "80"}, {"requestid", "0"}}));
+      }
+      while (auto frame = caller.next_output()) CHECK(co_await connection.write(*frame));
+      std::string buffer(1000, '\0');
+      for (bool is_over = false; !is_over;) {
+        const auto got = co_await connection.read_some(buffer);
+        if (!got || *got == 0) break;
+        CHECK(caller.feed(std::string_view(buffer).substr(0, *got)));
+        while (auto event = caller.next()) {
+          text += event->bytes;
+          is_over = is_over || event->kind == wire::SpdyEvent::Kind::finished;
+        }
+      }
+      CHECK(world.home.metrics.text().contains("liqod_kubelet_streams{kind=\"port-forward\"} 1"));
+      connection.close();
+      co_await group.join();
+      CHECK(world.home.metrics.text().contains("liqod_kubelet_streams{kind=\"port-forward\"} 0"));
+    }(*this, made, *pipes.near, told));
+    return told;
+  }
 };
 
 }  // namespace
@@ -130,6 +166,20 @@ TEST_CASE("a session that goes away between two attempts at exec leaves the conn
   const std::string status = world.run_command();
   CHECK(world.asked == 2);  // WebSocket and SPDY, both over the same connection
   CHECK(status.contains("not this way"));
+  CHECK(link.expired());
+}
+
+TEST_CASE("a session that goes away between two attempts at port-forward, too, and the caller hears why") {
+  World world;
+  std::weak_ptr<Link> link;
+  world.link = std::make_shared<Link>(world.asked, [&] {
+    world.link.reset();
+    CHECK_FALSE(link.expired());
+  });
+  link = world.link;
+  CHECK(world.forward_port() ==
+        "error forwarding port 80 to pod rome/web: asking the provider of node milan: not this way");
+  CHECK(world.asked == 2);
   CHECK(link.expired());
 }
 

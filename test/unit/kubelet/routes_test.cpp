@@ -38,6 +38,13 @@ TEST_CASE("paths are read into what they name") {
   CHECK(attach->endpoint == Endpoint::attach);
   CHECK(attach->container == "main");
   CHECK(attach->subresource == "proxy");
+  const auto forward = read_route("POST", "/portForward/rome/web-0?port=80");
+  REQUIRE(forward);
+  CHECK(forward->endpoint == Endpoint::port_forward);
+  CHECK(forward->ns == "rome");
+  CHECK(forward->pod == "web-0");
+  CHECK(forward->container == "");
+  CHECK(forward->subresource == "proxy");
   // A WebSocket begins with a GET, and runs the command all the same.
   for (const char* path :
        {"/exec/rome/web/main", "/attach/rome/web/main", "/portForward/rome/web", "/run/rome/web/main"})
@@ -53,7 +60,6 @@ TEST_CASE("what is known and not served is told apart from what is nowhere") {
     const char* subresource;
   };
   const Case cases[] = {
-      {"POST", "/portForward/ns/pod", 501, "proxy"},
       {"POST", "/run/ns/pod/main", 501, "proxy"},
       {"GET", "/stats/summary", 501, "stats"},
       {"GET", "/metrics", 501, "metrics"},
@@ -71,6 +77,10 @@ TEST_CASE("what is known and not served is told apart from what is nowhere") {
       {"DELETE", "/exec/ns/pod/main", 405, ""},
       {"DELETE", "/attach/ns/pod/main", 405, ""},
       {"GET", "/attach/ns/pod", 404, ""},
+      {"GET", "/portForward/ns", 404, ""},
+      {"POST", "/portForward/ns/pod/uid", 404, ""},
+      {"DELETE", "/portForward/ns/pod", 405, ""},
+      {"POST", "/portForward/ns/..", 400, ""},
       {"GET", "/exec//pod/main", 400, ""},
       {"GET", "/exec/ns/../main", 400, ""},
       {"GET", "/exec/ns/a%2fb/main", 400, ""},
