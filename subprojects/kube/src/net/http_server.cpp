@@ -62,7 +62,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
         handler(std::move(use)),
         acceptor(on),
         connections(on, async::TaskGroup::OnFailure::keep_others),
-        occupancy(options.max_connections, options.max_held),
+        occupancy(options.max_connections, options.max_known, options.max_held),
         stopped(on),
         ended(on) {}
 
@@ -257,9 +257,14 @@ asio::awaitable<void> HttpServer::Impl::session(tcp::socket socket) {
       if (!session.evicted) ++counters.handshake_failures;
       co_return;
     }
-    if (auto& subject = **secured)
+    if (auto& subject = **secured) {
+      if (!occupancy.recognise(session)) {
+        if (!session.evicted) ++counters.refused;
+        co_return;
+      }
       peer = PeerIdentity{.common_name = std::move(subject->common_name),
                           .organizations = std::move(subject->organizations)};
+    }
   } else {
     session.stream = make_tcp_stream(std::move(socket));
   }

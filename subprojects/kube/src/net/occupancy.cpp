@@ -2,32 +2,45 @@
 
 namespace kube::net {
 
-bool Occupancy::make_room() {
-  while (guests_.size() - leaving_ >= max_guests_)
-    if (!close_one()) return false;
+bool Occupancy::make_room(Room& room) {
+  while (room.taken >= room.most)
+    if (!close_one(room)) return false;
   return true;
 }
 
-bool Occupancy::close_one() {
+bool Occupancy::close_one(const Room& room) {
   Guest *oldest_new = nullptr, *oldest_served = nullptr;
   std::size_t count_new = 0;
   for (Guest* guest : guests_) {
-    if (guest->evicted || !guest->waiting) continue;
+    if (guest->evicted || !guest->waiting || &room_of(*guest) != &room) continue;
     if (!guest->served) ++count_new;
     Guest*& oldest = guest->served ? oldest_served : oldest_new;
     if (oldest == nullptr || guest->since < oldest->since) oldest = guest;
   }
-  const bool many_new = count_new * 2 >= max_guests_;
+  const bool many_new = count_new * 2 >= room.most;
   Guest* const victim = oldest_new != nullptr && (many_new || oldest_served == nullptr) ? oldest_new : oldest_served;
   if (victim == nullptr) return false;
   evict(*victim);
   return true;
 }
 
+std::list<Guest*>::iterator Occupancy::enter(Guest& guest) {
+  ++room_of(guest).taken;
+  return guests_.insert(guests_.end(), &guest);
+}
+
+bool Occupancy::recognise(Guest& guest) {
+  if (guest.evicted || !make_room(known_)) return false;
+  --room_of(guest).taken;
+  guest.known = true;
+  ++room_of(guest).taken;
+  return true;
+}
+
 void Occupancy::leave(std::list<Guest*>::iterator place) {
   Guest& guest = **place;
   release(guest);
-  if (guest.evicted) --leaving_;
+  if (!guest.evicted) --room_of(guest).taken;
   guests_.erase(place);
 }
 
@@ -60,7 +73,7 @@ void Occupancy::release(Guest& guest) {
 
 void Occupancy::evict(Guest& guest) {
   guest.evicted = true;
-  ++leaving_;
+  --room_of(guest).taken;
   ++evictions_;
   release(guest);
   if (guest.stream) guest.stream->close();

@@ -18,25 +18,32 @@ struct Guest {
   /// closed.
   bool waiting = true;
   bool served = false;   ///< has had an answer
+  bool known = false;    ///< has shown a certificate that is verified, see Occupancy::recognise()
   bool evicted = false;  ///< was closed for others; its coroutine is about to end
   TimePoint since{};     ///< when it was accepted, was answered last, or began the request under way
   std::size_t held = 0;  ///< bytes for the request under way
 };
 
-/// Keeps to both limits by closing those who have kept the server waiting for longest. A plain limit per address would
-/// do harm: API servers are one or few addresses, and all streams come from them. One thread.
+/// Keeps to its limits by closing those who have kept the server waiting for longest. A plain limit per address would
+/// do harm: API servers are one or few addresses, and all streams come from them. Those who are known by a certificate
+/// have a room of their own instead, so that no crowd of strangers takes it from them, nor they from strangers. One
+/// thread.
 class Occupancy {
  public:
-  /// So many connections, which hold so many bytes.
-  Occupancy(std::size_t max_guests, std::size_t max_held) : max_guests_(max_guests), max_held_(max_held) {}
+  /// So many strangers, so many who are known, and so many bytes that all of them hold.
+  Occupancy(std::size_t max_strangers, std::size_t max_known, std::size_t max_held)
+      : strangers_{.most = max_strangers}, known_{.most = max_known}, max_held_(max_held) {}
 
-  /// Makes room for one more connection; false if all are busy.
-  bool make_room();
-  /// Closes the one that has kept the server waiting for longest; false if all are busy. Neither those without an
-  /// answer yet nor those that had one can push the others out of their half.
-  bool close_one();
-  /// The guest stays in here until the place it got is given to leave().
-  std::list<Guest*>::iterator enter(Guest& guest) { return guests_.insert(guests_.end(), &guest); }
+  /// Makes room for one more connection, of which nothing is known yet; false if all such are busy.
+  bool make_room() { return make_room(strangers_); }
+  /// Closes the one that has kept the server waiting for longest, of strangers while there is one; false if all are
+  /// busy.
+  bool close_one() { return close_one(strangers_) || close_one(known_); }
+  /// The guest stays in here until the place it got is given to leave(). At first it is a stranger.
+  std::list<Guest*>::iterator enter(Guest& guest);
+  /// The guest has shown who it is, and goes over to those who are known; false if it may not stay, because all of
+  /// them are busy or it was closed meanwhile.
+  bool recognise(Guest& guest);
   void leave(std::list<Guest*>::iterator place);
 
   /// So many bytes more for the guest's request; false if they are not to be had, for the guest would have to go
@@ -50,12 +57,20 @@ class Occupancy {
   std::uint64_t evictions() const { return evictions_; }
 
  private:
+  struct Room {
+    std::size_t most;
+    std::size_t taken = 0;  ///< by guests that are not about to leave
+  };
+  Room& room_of(const Guest& guest) { return guest.known ? known_ : strangers_; }
+  bool make_room(Room& room);
+  /// Neither those without an answer yet nor those that had one can push the others out of their half.
+  bool close_one(const Room& room);
   void evict(Guest& guest);
 
-  std::size_t max_guests_, max_held_;
+  Room strangers_, known_;
+  std::size_t max_held_;
   std::list<Guest*> guests_;
   std::size_t held_ = 0;
-  std::size_t leaving_ = 0;  ///< of guests_, those that were evicted
   std::uint64_t evictions_ = 0;
 };
 

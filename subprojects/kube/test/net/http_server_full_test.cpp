@@ -126,6 +126,73 @@ TEST_CASE("connections that never finish a handshake keep nobody out, nor those 
   }());
 }
 
+TEST_CASE("who is known by a certificate has room beside strangers, and neither takes that of the other") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto own = self_signed();
+    const auto known = self_signed("apiserver");
+    async::Event leave(executor);
+    std::size_t entered = 0;
+    HttpServerOptions options;
+    options.max_connections = 4;
+    options.max_known = 3;
+    auto tls = TlsContext::server(
+        {.certificate_pem = own.certificate_pem, .key_pem = own.key_pem, .client_ca_pem = known.certificate_pem});
+    REQUIRE(tls.has_value());
+    options.tls = std::move(*tls);
+    // Whoever is known stays until the end, as a stream does.
+    Served served(executor, std::move(options),
+                  [&](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
+                    ++entered;
+                    if (request.peer) co_await leave.wait();
+                    (void)co_await response.send(200, {}, "done");
+                  });
+    std::list<RawSocket> silent;
+    const auto crowd = [&]() -> asio::awaitable<void> {
+      for (int i = 0; i < 20; ++i) {
+        silent.emplace_back(executor);
+        co_await silent.back().connect(served.port);
+      }
+    };
+    wire::ClusterConfig config;
+    config.server = {.tls = true, .host = "127.0.0.1", .port = served.port, .path = ""};
+    config.ca_pem = own.certificate_pem;
+    wire::ClusterConfig with_certificate = config;
+    with_certificate.client_certificate_pem = known.certificate_pem;
+    with_certificate.client_key_pem = known.key_pem;
+    const auto ask = [&](const wire::ClusterConfig& as, bool& answered) -> asio::awaitable<void> {
+      HttpClient client(executor, real, Credentials::make(as, real).value());
+      HttpRequest request;
+      request.target = "/";
+      const auto answer = co_await client.send(std::move(request), real.deadline_in(5s));
+      answered = answer && answer->head.status == 200;
+      co_await client.stop();
+    };
+    bool streams[3] = {}, fourth = true, stranger = false;
+    async::TaskGroup asking(executor);
+    for (std::size_t i = 0; i < 3; ++i) {
+      asking.spawn(ask(with_certificate, streams[i]));
+      co_await wait_until([&] { return entered == i + 1; });
+      co_await crowd();
+    }
+    co_await wait_until([&] { return served.server.counters().accepted == 3 + 60; });
+    // Three that are known, and of the silent ones as many as fit beside them.
+    co_await wait_until([&] { return served.server.counters().connections == 3 + 4; });
+    CHECK(served.server.counters().evicted == 60 - 4);
+    // The streams leave a stranger its place, and one more that is known finds none.
+    co_await ask(config, stranger);
+    CHECK(stranger);
+    CHECK(served.server.counters().refused == 0);
+    co_await ask(with_certificate, fourth);
+    CHECK_FALSE(fourth);
+    CHECK(served.server.counters().refused >= 1);
+    leave.set();
+    co_await asking.join();
+    for (const bool answered : streams) CHECK(answered);
+    co_await served.stop();
+  }());
+}
+
 TEST_CASE("the server holds no more than it may: the oldest unfinished requests are given up") {
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;

@@ -73,6 +73,9 @@ struct HttpServerOptions {
   /// Open at the same time. A new one takes the place of the one that has kept the server waiting for longest: idle, in
   /// the middle of a handshake or request, or slow to take an answer. While all are busy, new ones are closed at once.
   std::size_t max_connections = 1024;
+  /// Likewise of those whose client certificate was verified, who do not count above from then on: all streams of a
+  /// cluster come from the few addresses of its API servers, and nobody without a certificate takes their room.
+  std::size_t max_known = 1024;
   std::size_t max_body = 3U << 20;  ///< bytes of a request's body (413 beyond)
   /// Bytes of all requests that are being read or handled, headers included, and what handlers hold besides. Beyond it
   /// the oldest unfinished requests are given up; one that finds no room then is answered 503.
