@@ -18,6 +18,7 @@ kube::Result<liqo::kubelet::PodRoute> find_pod(liqo::controllers::Process& proce
   if (auto* upgrader = link->upgrader()) route.upgrader = {link, upgrader};
   route.remote_namespace = *remote;
   route.remote_pod = pod;
+  route.provider = session->provider();
   if (local) route.node = std::string(kube::string_at(local->spec(), {"nodeName"}));
   return route;
 }

@@ -5,6 +5,7 @@ namespace liqo::controllers {
 ProviderSession::ProviderSession(core::ForgingContext forging, std::shared_ptr<ProviderLink> link,
                                  std::shared_ptr<ProviderCluster> cluster, Context context)
     : context_(context),
+      provider_(forging.clusters.remote),
       cluster_(std::move(cluster)),
       link_(std::move(link)),
       api_(

@@ -1,5 +1,6 @@
 #include "liqo/kubelet/kubelet_server.hpp"
 
+#include "ask_provider.hpp"
 #include "kube/client/port_forward.hpp"
 #include "kube/k8s/status.hpp"
 #include "liqo/kubelet/exec_server.hpp"
@@ -157,7 +158,8 @@ asio::awaitable<void> KubeletServer::serve_logs(const Route& route, PodRoute pod
     co_return;
   }
   kube::HttpRequest request = log_request(pod.remote_namespace, pod.remote_pod, route.container, *options);
-  auto remote = co_await pod.transport->send(std::move(request), clock_.deadline_in(settings_.provider_timeout));
+  auto sending = pod.transport->send(std::move(request), clock_.deadline_in(settings_.provider_timeout));
+  auto remote = co_await ask_provider({pod.provider, pod.upgrader}, clock_, {}, std::move(sending));
   if (!remote) {
     co_await answer(response, provider_refusal(remote.error()));
     co_return;
@@ -215,13 +217,14 @@ asio::awaitable<kube::Result<std::unique_ptr<kube::RemoteCommand>>> KubeletServe
   if (!pod->upgrader)
     co_return kube::fail(kube::Errc::unsupported, "the connection to the provider cannot carry exec and attach");
   // The share in the upgrader is held for as many attempts as it takes, each at the provider's pace.
-  co_return co_await kube::connect_remote_command(*pod->upgrader, clock_,
-                                                  {.ns = pod->remote_namespace,
-                                                   .pod = pod->remote_pod,
-                                                   .container = route.container,
-                                                   .command = options.command,
-                                                   .streams = options.streams},
-                                                  {});
+  auto connecting = kube::connect_remote_command(*pod->upgrader, clock_,
+                                                 {.ns = pod->remote_namespace,
+                                                  .pod = pod->remote_pod,
+                                                  .container = route.container,
+                                                  .command = options.command,
+                                                  .streams = options.streams},
+                                                 {});
+  co_return co_await ask_provider({pod->provider, pod->upgrader}, clock_, {}, std::move(connecting));
 }
 
 asio::awaitable<void> KubeletServer::serve_forward(const ServerRequest& request, const Route& route,

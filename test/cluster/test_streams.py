@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import json
 import os
@@ -11,6 +12,7 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from harness import audit
 from harness.api import Api
 from harness.cluster import UNTIL_TOLD, busybox
 from harness.pki import Authority, Pair
+from harness.run import Run
 from harness.story import Story
 from harness.terminal import terminal
 from harness.wait import patient, wait_for
@@ -400,6 +403,169 @@ def test_port_forward_says_what_is_wrong(story: Story) -> None:
         _, errors = process.communicate(timeout=patient(60))
         assert process.returncode != 0 and b"error forwarding port 7000 to pod" in errors
     wait_for(lambda: open_forwards(story) == 0, 60, "nothing to be left")
+# -- as on a node -----------------------------------------------------------------------------------------------------
+
+STREAMS = "liqod_kubelet_streams{"
+# The stories' image has no tar by that name, as many images have none at all.
+WITH_TAR = "ln -s busybox /bin/tar; sleep 1000000"
+
+
+def kubectl(story: Story, *arguments: object, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+    """kubectl in rome, in the story's namespace, whatever comes of it."""
+    command = story.consumer.kubectl_command("-n", story.namespace, *arguments)
+    return run(story.consumer.space.entering(command), stdin)
+
+
+def inside(story: Story, script: str) -> str:
+    """What a script says in the container, asked of the provider itself."""
+    return story.provider.kubectl("-n", story.twin, "exec", "one", "--", "sh", "-c", script)
+
+
+def wait_no_streams(story: Story) -> None:
+    """Waits until liqod in rome counts nobody's stream any more."""
+
+    def none_open() -> bool:
+        found = {name: value for name, value in story.home.metrics().items() if name.startswith(STREAMS)}
+        assert found and not any(found.values()), found
+        return True
+
+    wait_for(none_open, 30, "all streams to be over")
+
+
+def digest(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def test_cp_brings_200_mb_there_and_back(story: Story, tmp_path: Path) -> None:
+    story.create(busybox("one", WITH_TAR))
+    story.wait_ready("one")
+    there, back = tmp_path / "there", tmp_path / "back"
+    there.write_bytes(os.urandom(1 << 20) * 200)
+    began = time.monotonic()
+    up = kubectl(story, "cp", there, "one:/tmp/big")
+    assert up.returncode == 0, up.stderr
+    turned = time.monotonic()
+    down = kubectl(story, "cp", "one:/tmp/big", back)
+    assert down.returncode == 0, down.stderr
+    print(f"200 MB: up in {turned - began:.1f} s, down in {time.monotonic() - turned:.1f} s")
+    assert inside(story, "busybox sha256sum /tmp/big").split()[0] == digest(there) == digest(back)
+    wait_no_streams(story)
+
+
+def test_cp_of_a_tree_keeps_its_links(story: Story, tmp_path: Path) -> None:
+    story.create(busybox("one", WITH_TAR))
+    story.wait_ready("one")
+    tree = tmp_path / "tree"
+    (tree / "deep/er").mkdir(parents=True)
+    (tree / "deep/er/file").write_text("content\n")
+    (tree / "to-file").symlink_to("deep/er/file")
+    (tree / "to-nothing").symlink_to("not/there")
+    up = kubectl(story, "cp", tree, "one:/tmp/tree")
+    assert up.returncode == 0, up.stderr
+    assert inside(story, "cat /tmp/tree/to-file; readlink /tmp/tree/to-nothing") == "content\nnot/there\n"
+    # On the way back kubectl leaves links out, and says so, wherever the pod runs.
+    down = kubectl(story, "cp", "one:/tmp/tree", tmp_path / "back")
+    assert down.returncode == 0 and b"skipping symlink" in down.stderr, down.stderr
+    assert (tmp_path / "back/deep/er/file").read_text() == "content\n"
+    assert not (tmp_path / "back/to-file").exists()
+
+
+def test_cp_that_is_interrupted_leaves_nothing_running(story: Story, tmp_path: Path) -> None:
+    story.create(busybox("one", WITH_TAR))
+    story.wait_ready("one")
+    with (tmp_path / "long").open("wb") as hollow:
+        hollow.truncate(100 << 30)  # it takes no room here, and hours there
+    copying = story.consumer.kubectl_started("-n", story.namespace, "cp", tmp_path / "long", "one:/dev/null")
+    tars = "ps | grep -c '[t]ar -x' || true"
+    try:
+        wait_for(lambda: int(inside(story, tars)) == 1, 60, "the copy to be under way")
+        assert story.home.metrics()[f'{STREAMS}kind="exec"}}'] == 1
+    finally:
+        copying.kill()
+        copying.communicate()
+    wait_for(lambda: int(inside(story, tars)) == 0, 30, "tar to be gone")
+    wait_no_streams(story)
+
+
+def as_on_a_node(story: Story, *arguments: object) -> subprocess.CompletedProcess[bytes]:
+    """What kubectl says at home: it ends as it does where the provider itself is asked, with one sentence."""
+    there = run(story.provider.space.entering(story.provider.kubectl_command("-n", story.twin, *arguments)))
+    here = kubectl(story, *arguments)
+    assert here.returncode == there.returncode != 0, (here, there)
+    sentences = [line for line in here.stderr.decode().splitlines() if not line.startswith("Defaulted container")]
+    assert len(sentences) == 1, (here.stderr, there.stderr)
+    return here
+
+
+def test_what_cannot_be_executed_says_why_in_a_sentence(story: Story, tmp_path: Path) -> None:
+    story.create(busybox("one"))
+    waiting = busybox("waits")
+    waiting["spec"]["initContainers"] = [{**waiting["spec"]["containers"][0], "name": "first"}]
+    story.create(waiting)
+    story.wait_ready("one")
+    (tmp_path / "file").write_text("content")
+    assert b'"tar"' in as_on_a_node(story, "cp", tmp_path / "file", "one:/tmp/file").stderr
+    assert b"nobody is not valid" in as_on_a_node(story, "exec", "one", "-c", "nobody", "--", "true").stderr
+    assert b"/no/such/program" in as_on_a_node(story, "exec", "one", "--", "/no/such/program").stderr
+    story.wait_local("waits", lambda pod: pod["status"].get("initContainerStatuses"), "to begin")
+    assert b"main" in as_on_a_node(story, "exec", "waits", "-c", "main", "--", "true").stderr
+
+
+def test_exec_ends_with_its_container(story: Story) -> None:
+    story.create(busybox("one", UNTIL_TOLD, restartPolicy="Never"))
+    story.wait_ready("one")
+    script = "echo here; sleep 1000000"
+    within = subprocess.Popen(
+        executing(story, "sh", "-c", script), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert within.stdout and within.stdout.readline() == b"here\n"
+    inside(story, "touch /tmp/end")
+    _, errors = within.communicate(timeout=patient(60))
+    assert within.returncode == 137 and errors.splitlines() == [b"command terminated with exit code 137"], errors
+
+
+def test_logs_of_all_containers_are_followed(story: Story) -> None:
+    pod = busybox("one", f"echo from main; {UNTIL_TOLD}", restartPolicy="Never")
+    beside = f"echo from beside; {UNTIL_TOLD}; echo bye"
+    pod["spec"]["containers"].append({**busybox("", beside)["spec"]["containers"][0], "name": "beside"})
+    story.create(pod)
+    story.wait_ready("one")
+    followed = story.consumer.kubectl_started("-n", story.namespace, "logs", "one", "--all-containers", "--prefix", "-f")
+    assert followed.stdout
+    first = {followed.stdout.readline() for _ in range(2)}
+    assert first == {b"[pod/one/main] from main\n", b"[pod/one/beside] from beside\n"}
+    for container in ("main", "beside"):
+        story.provider.kubectl("-n", story.twin, "exec", "one", "-c", container, "--", "touch", "/tmp/end")
+    rest, errors = followed.communicate(timeout=patient(60))
+    assert (followed.returncode, rest) == (0, b"[pod/one/beside] bye\n"), errors
+    wait_no_streams(story)
+
+
+def test_delete_by_force_removes_both_pods(story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    done = kubectl(story, "delete", "pod", "one", "--force", "--grace-period=0")
+    assert done.returncode == 0, done.stderr
+    assert story.consumer.pod(story.namespace, "one") is None
+    story.wait_nothing_left()
+
+
+def test_a_provider_that_is_out_of_reach_is_named_within_five_seconds(story: Story, run: Run) -> None:
+    story.create(busybox("one", "echo here; sleep 1000000"))
+    story.wait_ready("one")
+    run.network.cut("milan")
+    try:
+        for command in (("exec", "one", "--", "true"), ("logs", "one"), ("attach", "one")):
+            began = time.monotonic()
+            done = kubectl(story, *command)
+            took = time.monotonic() - began
+            assert done.returncode != 0 and b"milan" in done.stderr, done.stderr
+            assert took < patient(6), f"{command} took {took:.1f} s"
+    finally:
+        run.network.heal("milan")
+    wait_for(lambda: logs(story) == "here\n", 60, "the log, once the provider is back")
+    wait_no_streams(story)
 
 
 # -- the kubelet port -------------------------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ class ProviderSession {
   void start();
   asio::awaitable<void> stop();
 
+  /// The provider, by its cluster ID.
+  const std::string& provider() const { return provider_; }
   /// What probes of the provider's API server say.
   const core::ProviderHealth& health() const { return health_; }
   /// Whether the provider knows these credentials and can be reached over this connection, as far as is known.
@@ -43,6 +45,7 @@ class ProviderSession {
   asio::awaitable<void> probe();
 
   Context context_;
+  std::string provider_;
   std::shared_ptr<ProviderCluster> cluster_;
   std::shared_ptr<ProviderLink> link_;
   kube::Api api_;

@@ -24,7 +24,8 @@ struct PodRoute {
   std::shared_ptr<kube::net::Upgrader> upgrader;    ///< for exec, attach and port-forward; null where there is none
   std::string remote_namespace;
   std::string remote_pod;
-  std::string node;  ///< the virtual node, for authorisation; "" = unknown, so the right on every node is needed
+  std::string provider;  ///< what the provider is called where people read of it
+  std::string node;      ///< the virtual node, for authorisation; "" = unknown, so the right on every node is needed
 };
 
 /// Finds the way to a local pod. Failures: one sentence, answered with 404.

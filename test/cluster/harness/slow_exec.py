@@ -1,7 +1,8 @@
 """A provider whose exec is at its own pace: it is held for as long as a story wants, and then refused.
 
 It stands between a consumer and the API server of a provider. Connections that speak HTTP/2 pass through as they are;
-those that offer HTTP/1.1 only are upgrades, which it answers itself, with the certificate of that API server.
+those that offer HTTP/1.1 only are upgrades, which it answers itself, with the certificate of that API server. Whoever
+only looks whether it is there hears at once that it is.
 """
 
 from __future__ import annotations
@@ -87,6 +88,9 @@ class SlowExec:
                 if not data:
                     return
                 head += data
+            if b"/exec?" not in head:  # whether it is there at all
+                stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+                return
             self.asked += 1
             self._may_answer.wait(60)
             body = json.dumps({**_REFUSAL, "message": f"refused on attempt {self.asked}"}).encode()

@@ -46,8 +46,11 @@ struct World {
                [this](const std::string& ns, const std::string& pod) -> kube::Result<PodRoute> {
                  if (ns != "rome" || pod != "web")
                    return kube::fail(kube::Errc::missing, "pod " + ns + "/" + pod + " does not run on a virtual node");
-                 return PodRoute{
-                     .transport = provider, .remote_namespace = "rome-milan", .remote_pod = "web", .node = "milan"};
+                 return PodRoute{.transport = provider,
+                                 .remote_namespace = "rome-milan",
+                                 .remote_pod = "web",
+                                 .provider = "turin",
+                                 .node = "milan"};
                },
                make_tls(), {.address = "127.0.0.1", .port = 0}) {}
 
@@ -143,8 +146,9 @@ TEST_CASE("what the provider refuses is told in its words") {
       {"our rights are missing", status_of(403, "you may not"), 502,
        "the provider cannot serve the request: you may not\n"},
       {"unreachable", kube::fail(kube::Errc::connect, "no way there"), 502,
-       "the provider cannot serve the request: no way there\n"},
-      {"slow", kube::fail(kube::Errc::timeout, "too late"), 502, "the provider cannot serve the request: too late\n"},
+       "the provider cannot serve the request: cluster turin cannot be reached: no way there\n"},
+      {"slow", kube::fail(kube::Errc::timeout, "too late"), 502,
+       "the provider cannot serve the request: cluster turin cannot be reached: too late\n"},
   };
   for (const Case& c : cases) {
     CAPTURE(c.title);

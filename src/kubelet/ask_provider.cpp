@@ -1,0 +1,18 @@
+#include "ask_provider.hpp"
+
+namespace liqo::kubelet::detail {
+
+asio::awaitable<void> doubt(AskedProvider provider, kube::async::Clock& clock, Doubts doubts,
+                            std::optional<kube::Failure>& unreachable, kube::async::TaskGroup& group) {
+  co_await clock.sleep(doubts.after);
+  kube::HttpRequest request;
+  request.target = "/livez";
+  request.verb = "get";
+  // Whatever it answers, it is there.
+  const auto looked = co_await provider.upgrader->upgrade(std::move(request), clock.deadline_in(doubts.limit));
+  if (looked) co_return;
+  unreachable = looked.error();
+  group.cancel();
+}
+
+}  // namespace liqo::kubelet::detail

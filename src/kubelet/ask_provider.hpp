@@ -1,0 +1,75 @@
+// A question to a provider that may have fallen silent: kubectl hears of that within seconds, and of whom it is.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kube/async/clock.hpp"
+#include "kube/async/task_group.hpp"
+#include "kube/net/transport.hpp"
+
+namespace liqo::kubelet {
+
+namespace asio = boost::asio;
+
+/// Whom a question is asked.
+struct AskedProvider {
+  std::string name;
+  std::shared_ptr<kube::net::Upgrader> upgrader;  ///< null: whether it can be reached is not found out
+};
+
+/// How long an answer may take before somebody looks whether the provider is there at all, and how long that may take:
+/// together less than the five seconds after which people think that nothing happens.
+struct Doubts {
+  kube::Duration after = std::chrono::milliseconds(1500);
+  kube::Duration limit = std::chrono::milliseconds(2500);
+};
+
+/// The failure of a question, with the provider's name where it was never answered.
+inline kube::Failure name_provider(const std::string& provider, kube::Failure failure) {
+  switch (failure.code()) {
+    case kube::Errc::connect:
+    case kube::Errc::closed:
+    case kube::Errc::timeout:
+    case kube::Errc::tls:
+      return std::move(failure).in("cluster " + provider + " cannot be reached");
+    default:
+      return failure;
+  }
+}
+
+namespace detail {
+
+template <class T>
+asio::awaitable<void> take_answer(asio::awaitable<kube::Result<T>> question, std::optional<kube::Result<T>>& answer,
+                                  kube::async::TaskGroup& group) {
+  answer.emplace(co_await std::move(question));
+  group.cancel();
+}
+
+/// Ends the group where the provider cannot be reached. It looks by a connection of its own: the one on which the
+/// question waits may be dead without anybody knowing.
+asio::awaitable<void> doubt(AskedProvider provider, kube::async::Clock& clock, Doubts doubts,
+                            std::optional<kube::Failure>& unreachable, kube::async::TaskGroup& group);
+
+}  // namespace detail
+
+/// Awaits the answer to `question`, and gives it up where the provider turns out to be out of reach. An answer that
+/// takes long while the provider is there is waited for: a log may have nothing to say.
+template <class T>
+asio::awaitable<kube::Result<T>> ask_provider(AskedProvider provider, kube::async::Clock& clock, Doubts doubts,
+                                              asio::awaitable<kube::Result<T>> question) {
+  std::optional<kube::Result<T>> answer;
+  std::optional<kube::Failure> unreachable;
+  kube::async::TaskGroup group(co_await asio::this_coro::executor);
+  group.spawn(detail::take_answer(std::move(question), answer, group));
+  if (provider.upgrader) group.spawn(detail::doubt(provider, clock, doubts, unreachable, group));
+  co_await group.join();
+  if (answer && *answer) co_return std::move(*answer);
+  co_return std::unexpected(name_provider(provider.name, std::move(answer ? answer->error() : *unreachable)));
+}
+
+}  // namespace liqo::kubelet

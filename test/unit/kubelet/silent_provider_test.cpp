@@ -1,0 +1,152 @@
+// A provider that does not answer: kubectl hears within five seconds which one it is, and where it only takes its time,
+// it is waited for.
+#include <doctest/doctest.h>
+
+#include "fakes.hpp"
+#include "kube/client/command_connection.hpp"
+#include "liqo/kubelet/kubelet_server.hpp"
+#include "liqo/kubelet/serving_certificate.hpp"
+
+namespace {
+
+using namespace liqo::kubelet;
+using namespace std::chrono_literals;
+using liqo::test::FakeAnswer;
+using liqo::test::FakeHome;
+using liqo::test::FakeResponse;
+namespace asio = boost::asio;
+namespace wire = kube::wire;
+
+/// A provider of which logs come after a while, and new connections never or at once.
+class Link final : public kube::net::Transport, public kube::net::Upgrader {
+ public:
+  Link(kube::async::Clock& clock, kube::Duration log_after, bool can_be_reached)
+      : clock_(clock), log_after_(log_after), can_be_reached_(can_be_reached) {}
+
+  asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest, kube::Deadline deadline) override {
+    if (clock_.now() + log_after_ > deadline.at) {
+      co_await clock_.sleep_until(deadline.at);
+      co_return kube::fail(kube::Errc::timeout, "no answer in time");
+    }
+    co_await clock_.sleep(log_after_);
+    kube::net::Response response;
+    response.head.status = 200;
+    response.body =
+        std::make_unique<liqo::test::FakeBody>(std::vector<std::string>{"here\n"}, std::optional<kube::Failure>());
+    co_return response;
+  }
+
+  asio::awaitable<kube::Result<kube::net::Upgraded>> upgrade(kube::HttpRequest request,
+                                                             kube::Deadline deadline) override {
+    asked.push_back(request.target);
+    if (!can_be_reached_) {
+      co_await clock_.sleep_until(deadline.at);
+      co_return kube::fail(kube::Errc::timeout, "connecting to 10.0.0.1:6443: no answer in time");
+    }
+    kube::net::Upgraded answer;
+    answer.head.status = 401;
+    co_return answer;
+  }
+
+  std::vector<std::string> asked;
+
+ private:
+  kube::async::Clock& clock_;
+  kube::Duration log_after_;
+  bool can_be_reached_;
+};
+
+struct World {
+  FakeHome home{
+      [](const kube::HttpRequest&) { return FakeAnswer{.status = 201, .pieces = {R"({"status":{"allowed":true}})"}}; }};
+  Authorizer authorizer{home.api, kube::Counter()};
+  std::shared_ptr<Link> link;
+  KubeletServer server{home.simulator.executor(),
+                       home.clock,
+                       home.metrics,
+                       authorizer,
+                       [this](const std::string&, const std::string&) -> kube::Result<PodRoute> {
+                         return PodRoute{.transport = link,
+                                         .upgrader = link,
+                                         .remote_namespace = "t",
+                                         .remote_pod = "web",
+                                         .provider = "milan",
+                                         .node = "node"};
+                       },
+                       tls(),
+                       {.address = "127.0.0.1", .port = 0}};
+  FakeResponse response;
+
+  World(kube::Duration log_after, bool can_be_reached)
+      : link(std::make_shared<Link>(home.clock, log_after, can_be_reached)) {}
+
+  static kube::net::TlsContext tls() {
+    static const auto pair =
+        make_temporary_certificate("127.0.0.1", kube::WallTime(std::chrono::seconds(1767225600))).value();
+    return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
+  }
+
+  static kube::net::ServerRequest request(std::string method, std::string target) {
+    kube::net::ServerRequest made;
+    made.method = std::move(method);
+    made.target = std::move(target);
+    made.peer = kube::net::PeerIdentity{"admin", {}};
+    return made;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a log of a provider that is out of reach is refused within five seconds, by its name") {
+  World world(1h, false);
+  const auto start = world.home.clock.now();
+  const auto request = World::request("GET", "/containerLogs/rome/web/main");
+  world.home.simulator.run(world.server.handle(request, world.response));
+  CHECK(world.home.clock.now() - start < 5s);
+  CHECK(world.response.status == 502);
+  CHECK(world.response.body.contains("cluster milan cannot be reached: connecting to 10.0.0.1:6443"));
+  CHECK(world.link->asked == std::vector<std::string>{"/livez"});
+}
+
+TEST_CASE("a log that has nothing to say for long is waited for while the provider is there") {
+  World world(25s, true);
+  const auto request = World::request("GET", "/containerLogs/rome/web/main?follow=true");
+  world.home.simulator.run(world.server.handle(request, world.response));
+  CHECK(world.response.status == 200);
+  CHECK(world.response.body == "here\n");
+  CHECK(world.link->asked == std::vector<std::string>{"/livez"});
+}
+
+TEST_CASE("a log that comes at once has nobody look whether the provider is there") {
+  World world(1s, true);
+  const auto request = World::request("GET", "/containerLogs/rome/web/main");
+  world.home.simulator.run(world.server.handle(request, world.response));
+  CHECK(world.response.status == 200);
+  CHECK(world.link->asked.empty());
+}
+
+TEST_CASE("an exec at a provider that is out of reach is refused within five seconds, by its name") {
+  World world(1h, false);
+  auto request = World::request("POST", "/exec/rome/web/main?command=true&output=1");
+  request.headers = {
+      {"connection", "Upgrade"}, {"upgrade", "SPDY/3.1"}, {"x-stream-protocol-version", "v4.channel.k8s.io"}};
+  auto pipes = kube::test::make_pipes(world.home.simulator.executor());
+  world.response.stream = std::move(pipes.far);
+  kube::CommandConnection caller(
+      world.home.simulator.executor(), world.home.clock, std::move(pipes.near),
+      wire::make_spdy_command(wire::CommandRole::client, wire::CommandVersion::v4, {.out = true}));
+  const auto start = world.home.clock.now();
+  std::string told;
+  world.home.simulator.run([](World& w, const kube::net::ServerRequest& asked_for, kube::CommandConnection& connection,
+                              std::string& status) -> asio::awaitable<void> {
+    kube::async::TaskGroup group(w.home.simulator.executor());
+    group.spawn(w.server.handle(asked_for, w.response));
+    group.spawn(connection.run());
+    auto piece = co_await connection.read(wire::CommandChannel::error);
+    if (piece) status = *piece;
+    connection.close();
+    co_await group.join();
+  }(world, request, caller, told));
+  CHECK(world.home.clock.now() - start < 8s);  // some of it is the goodbye
+  CHECK(told.contains("cluster milan cannot be reached: connecting to 10.0.0.1:6443"));
+}
