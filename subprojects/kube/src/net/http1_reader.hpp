@@ -114,7 +114,8 @@ class Http1Reader {
   /// Bytes that came behind what was parsed.
   std::string take_rest() {
     std::string rest = buffer_.substr(from_);
-    buffer_.clear();
+    // What it has held goes, too: who takes the rest may keep this reader for as long as an upgrade lasts.
+    buffer_ = std::string();
     from_ = 0;
     return rest;
   }

@@ -62,12 +62,17 @@ class SpdyCommand final : public CommandCodec {
   // Each stream waits for the reply to the one before it, as Go's clients do.
   void open_next() {
     if (expected_.empty()) {
-      events_.push_back({.kind = CommandEvent::Kind::ready});
+      all_open();
       return;
     }
     const CommandChannel channel = expected_.front();
     const SpdyHeaders headers = {{"streamtype", std::string(to_string(channel))}};
     if (const auto stream = session_.open(headers)) ids_[static_cast<std::size_t>(channel)] = *stream;
+  }
+
+  void all_open() {
+    events_.push_back({.kind = CommandEvent::Kind::ready});
+    session_.forget_headers();
   }
 
   void opened(std::uint32_t stream, const SpdyHeaders& headers) {
@@ -80,7 +85,7 @@ class SpdyCommand final : public CommandCodec {
     expected_.erase(expected);
     session_.reply(stream);
     if (expected_.empty()) {
-      events_.push_back({.kind = CommandEvent::Kind::ready});
+      all_open();
       // A client of v1 waits for the end of its stdin stream before it sends anything else.
       if (version_ == CommandVersion::v1) session_.finish(id(CommandChannel::in));
     }

@@ -59,7 +59,8 @@ std::string data_frame(std::uint32_t stream, std::uint8_t flags, std::string_vie
 SpdySession::SpdySession(SpdyRole role, SpdyLimits limits)
     : role_(role),
       limits_(limits),
-      decoder_(limits.header_block),
+      encoder_(std::in_place),
+      decoder_(std::in_place, limits.header_block),
       next_id_(role == SpdyRole::client ? 1 : 2),
       next_ping_(role == SpdyRole::client ? 1 : 2) {}
 
@@ -150,10 +151,11 @@ Result<void> SpdySession::syn_stream() {
   if (payload_.size() < 10) return fail(Errc::protocol, "SPDY SYN_STREAM is cut short");
   const std::uint32_t id = get_u32(payload_, 0) & 0x7fffffff;
   // Also the block of a stream that is refused goes through the decompressor: later blocks refer to it.
-  auto headers = decoder_.decode(std::string_view(payload_).substr(10));
+  auto headers = decode(std::string_view(payload_).substr(10));
   if (!headers) return std::unexpected(std::move(headers.error()));
   if (id == 0) return fail(Errc::protocol, "SPDY SYN_STREAM for stream 0");
   if (closed_) return {};
+  if (!decoder_) return refuse(id, SpdyReset::refused_stream);
   if (is_ours(id) || id <= last_received_) return refuse(id, SpdyReset::protocol_error);
   last_received_ = id;
   if (peer_streams_ >= limits_.streams) return refuse(id, SpdyReset::refused_stream);
@@ -168,6 +170,15 @@ Result<void> SpdySession::syn_stream() {
   return {};
 }
 
+Result<SpdyHeaders> SpdySession::decode(std::string_view block) {
+  return decoder_ ? decoder_->decode(block) : SpdyHeaders();
+}
+
+void SpdySession::forget_headers() {
+  encoder_.reset();
+  decoder_.reset();
+}
+
 Result<void> SpdySession::refuse(std::uint32_t id, SpdyReset reason) {
   if (++faults_ > fault_limit) return fail(Errc::too_large, "too many bad SPDY streams");
   send_reset(id, reason);
@@ -177,7 +188,7 @@ Result<void> SpdySession::refuse(std::uint32_t id, SpdyReset reason) {
 Result<void> SpdySession::syn_reply() {
   if (payload_.size() < 4) return fail(Errc::protocol, "SPDY SYN_REPLY is cut short");
   const std::uint32_t id = get_u32(payload_, 0) & 0x7fffffff;
-  auto headers = decoder_.decode(std::string_view(payload_).substr(4));
+  auto headers = decode(std::string_view(payload_).substr(4));
   if (!headers) return std::unexpected(std::move(headers.error()));
   if (id == 0) return fail(Errc::protocol, "SPDY SYN_REPLY for stream 0");
   const auto stream = streams_.find(id);
@@ -192,7 +203,7 @@ Result<void> SpdySession::syn_reply() {
 Result<void> SpdySession::headers_frame() {
   if (payload_.size() < 4) return fail(Errc::protocol, "SPDY HEADERS is cut short");
   const std::uint32_t id = get_u32(payload_, 0) & 0x7fffffff;
-  auto headers = decoder_.decode(std::string_view(payload_).substr(4));
+  auto headers = decode(std::string_view(payload_).substr(4));
   if (!headers) return std::unexpected(std::move(headers.error()));
   if (id == 0) return fail(Errc::protocol, "SPDY HEADERS for stream 0");
   if ((flags() & flag_fin) != 0) remote_finished(id);
@@ -291,7 +302,8 @@ void SpdySession::push_urgent(std::string frame) {
 
 Result<std::uint32_t> SpdySession::open(const SpdyHeaders& headers) {
   if (closed_) return fail(Errc::closed, "the SPDY connection is closing");
-  auto block = encoder_.encode(headers);
+  if (!encoder_) return fail(Errc::closed, "the SPDY connection has all its streams");
+  auto block = encoder_->encode(headers);
   if (!block) return std::unexpected(std::move(block.error()));
   const std::uint32_t id = next_id_;
   next_id_ += 2;
@@ -307,11 +319,11 @@ Result<std::uint32_t> SpdySession::open(const SpdyHeaders& headers) {
 
 void SpdySession::reply(std::uint32_t id) {
   const auto stream = streams_.find(id);
-  if (closed_ || stream == streams_.end() || is_ours(id) || stream->second.replied) return;
+  if (closed_ || !encoder_ || stream == streams_.end() || is_ours(id) || stream->second.replied) return;
   stream->second.replied = true;
   std::string payload;
   put_u32(payload, id);
-  payload += encoder_.encode({}).value();
+  payload += encoder_->encode({}).value();
   push(control(type_syn_reply, 0, payload));
   forget_if_done(stream);
 }

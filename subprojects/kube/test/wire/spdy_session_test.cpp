@@ -288,6 +288,26 @@ TEST_CASE("streams over the limit are refused until others have ended") {
   CHECK(show(server) == "reset 1 code 5\nopened 7 n=3\n");
 }
 
+TEST_CASE("a session that has all its streams refuses more, and goes on") {
+  SpdySession client(SpdyRole::client), server(SpdyRole::server);
+  const std::uint32_t first = client.open({{"streamtype", "stdin"}}).value();
+  REQUIRE(server.feed(output(client)));
+  server.reply(first);
+  server.forget_headers();
+  REQUIRE(client.feed(output(server)));
+  show(client), show(server);
+  CHECK_FALSE(server.open({}).has_value());
+  const std::uint32_t second = client.open({{"streamtype", "stdout"}}).value();
+  CHECK(client.write(first, "hello"));
+  REQUIRE(server.feed(output(client)));
+  CHECK(show(server) == "data 1 hello\n");
+  REQUIRE(client.feed(output(server)));
+  CHECK(show(client) == "reset " + std::to_string(second) + " code 3\n");
+  CHECK(server.write(first, "and back"));
+  REQUIRE(client.feed(output(server)));
+  CHECK(show(client) == "data 1 and back\n");
+}
+
 TEST_CASE("data behind the end of a stream resets it") {
   SpdySession server(SpdyRole::server);
   REQUIRE(server.feed(from_hex(go_error_stream)));

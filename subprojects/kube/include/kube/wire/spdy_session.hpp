@@ -83,6 +83,9 @@ class SpdySession {
   bool write(std::uint32_t stream, std::string_view bytes);
   /// Half-closes: nothing more is sent on this stream. A second call does nothing.
   void finish(std::uint32_t stream);
+  /// No headers are of interest any more: streams of the peer are refused from now on, and none is opened or accepted
+  /// here. What header blocks of this connection refer to is forgotten, which is most of what a session costs.
+  void forget_headers();
   /// Ends a stream in both directions.
   void reset(std::uint32_t stream, SpdyReset reason);
   /// Asks for a sign of life; the answer is `pong` with the number returned here.
@@ -115,6 +118,7 @@ class SpdySession {
   void data_ended();
   void remote_finished(std::uint32_t stream);
   void forget_if_done(Streams::iterator stream);
+  Result<SpdyHeaders> decode(std::string_view block);
   bool is_ours(std::uint32_t id) const { return (id % 2 == 1) == (role_ == SpdyRole::client); }
   std::uint8_t flags() const;
   void push(std::string frame);
@@ -123,8 +127,8 @@ class SpdySession {
 
   SpdyRole role_;
   SpdyLimits limits_;
-  SpdyHeaderEncoder encoder_;
-  SpdyHeaderDecoder decoder_;
+  std::optional<SpdyHeaderEncoder> encoder_;  // none once headers are of no interest
+  std::optional<SpdyHeaderDecoder> decoder_;
   Streams streams_;
   std::uint32_t next_id_;
   std::uint32_t next_ping_;
