@@ -21,6 +21,7 @@ import pytest
 from harness import audit
 from harness.api import Api
 from harness.cluster import UNTIL_TOLD, busybox
+from harness.exec_crowd import Crowd
 from harness.pki import Authority, Pair
 from harness.run import Run
 from harness.story import Story
@@ -40,6 +41,20 @@ def executing(story: Story, *command: object, options: tuple[str, ...] = ()) -> 
 
 def run(command: list[str], stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(command, input=stdin, capture_output=True, timeout=patient(120))
+
+
+STREAMS = "liqod_kubelet_streams{"
+
+
+def wait_no_streams(story: Story) -> None:
+    """Waits until liqod in rome counts nobody's stream any more."""
+
+    def none_open() -> bool:
+        found = {name: value for name, value in story.home.metrics().items() if name.startswith(STREAMS)}
+        assert found and not any(found.values()), found
+        return True
+
+    wait_for(none_open, 30, "all streams to be over")
 
 
 def test_logs_of_a_remote_pod(story: Story) -> None:
@@ -195,6 +210,18 @@ def test_exec_ends_when_its_caller_goes_away(story: Story) -> None:
     caller.kill()
     caller.wait()
     wait_for(lambda: running() == 0, 30, "the program to end", interval=0.5)
+
+
+def test_five_hundred_execs_at_once(story: Story) -> None:
+    """All of them come from one address, that of rome's API server, and cost 128 MiB at most."""
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    assert story.home.process
+    rest = story.home.process.private_bytes()
+    with Crowd(story.consumer, story.namespace, "one", 500):
+        assert story.home.metrics()[f'{STREAMS}kind="exec"}}'] == 500
+        assert story.home.process.private_bytes() - rest <= 128 << 20
+    wait_no_streams(story)
 
 
 def test_twenty_execs_at_once(story: Story) -> None:
@@ -405,7 +432,6 @@ def test_port_forward_says_what_is_wrong(story: Story) -> None:
     wait_for(lambda: open_forwards(story) == 0, 60, "nothing to be left")
 # -- as on a node -----------------------------------------------------------------------------------------------------
 
-STREAMS = "liqod_kubelet_streams{"
 # The stories' image has no tar by that name, as many images have none at all.
 WITH_TAR = "ln -s busybox /bin/tar; sleep 1000000"
 
@@ -419,17 +445,6 @@ def kubectl(story: Story, *arguments: object, stdin: bytes | None = None) -> sub
 def inside(story: Story, script: str) -> str:
     """What a script says in the container, asked of the provider itself."""
     return story.provider.kubectl("-n", story.twin, "exec", "one", "--", "sh", "-c", script)
-
-
-def wait_no_streams(story: Story) -> None:
-    """Waits until liqod in rome counts nobody's stream any more."""
-
-    def none_open() -> bool:
-        found = {name: value for name, value in story.home.metrics().items() if name.startswith(STREAMS)}
-        assert found and not any(found.values()), found
-        return True
-
-    wait_for(none_open, 30, "all streams to be over")
 
 
 def digest(file: Path) -> str:
