@@ -249,8 +249,9 @@ asio::awaitable<kube::Result<std::unique_ptr<kube::net::ByteStream>>> KubeletSer
   if (!pod) co_return std::unexpected(pod.error());
   if (!pod->upgrader)
     co_return kube::fail(kube::Errc::unsupported, "the connection to the provider cannot carry port-forward");
-  auto stream = co_await kube::connect_port_forward(*pod->upgrader, clock_,
-                                                    {.ns = pod->remote_namespace, .pod = pod->remote_pod});
+  auto connecting =
+      kube::connect_port_forward(*pod->upgrader, clock_, {.ns = pod->remote_namespace, .pod = pod->remote_pod});
+  auto stream = co_await ask_provider({pod->provider, pod->upgrader}, clock_, {}, std::move(connecting));
   if (!stream) co_return kube::fail(std::move(stream.error()), "asking the provider of node " + pod->node);
   co_return std::move(*stream);
 }

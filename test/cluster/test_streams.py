@@ -9,10 +9,10 @@ import os
 import socket
 import ssl
 import subprocess
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-import time
 from pathlib import Path
 from typing import Any
 
