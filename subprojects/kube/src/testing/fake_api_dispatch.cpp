@@ -119,8 +119,9 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
   };
   // The conditions of a signing request are written through a subresource of their own.
   if (kind.plural == "certificatesigningrequests" && request.subresource == "approval") request.subresource = "status";
-  const bool has_status = kind.status_subresource && request.subresource == "status";
-  if (request.method != "POST" && !request.subresource.empty() && !has_status) return refuse::no_such_path();
+  const bool is_served = (kind.status_subresource && request.subresource == "status") ||
+                         (kind.plural == "pods" && kind.group.empty() && request.subresource == "ephemeralcontainers");
+  if (request.method != "POST" && !request.subresource.empty() && !is_served) return refuse::no_such_path();
 
   if (request.method == "GET") {
     if (collection) return request.is_set("watch") ? watch_answer(request) : list_answer(request);

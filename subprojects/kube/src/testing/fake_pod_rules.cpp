@@ -1,6 +1,7 @@
 #include "fake_pod_rules.hpp"
 
 #include <array>
+#include <set>
 
 namespace kube::testing {
 
@@ -46,6 +47,25 @@ bool has_element(const json::array& list, const json::value& element) {
   for (const json::value& have : list)
     if (have == element) return true;
   return false;
+}
+
+/// Containers that have ended for good stay so.
+Answer<> check_ended(const FakeKind& kind, const json::object& before, const json::object& after, std::string_view list,
+                     std::string_view policy) {
+  if (policy == "Always") return {};
+  for (const json::value& old : array_at(before, {"status", list})) {
+    const json::object& ended = object_at(old, {"state", "terminated"});
+    if (ended.empty()) continue;
+    if (policy == "OnFailure" && int_at(old, {"state", "terminated", "exitCode"}) != 0) continue;
+    for (const json::value& now : array_at(after, {"status", list})) {
+      if (string_at(now, {"name"}) != string_at(old, {"name"})) continue;
+      if (object_at(now, {"state", "terminated"}).empty())
+        return refuse::invalid(kind.group, kind.kind, string_at(before, {"metadata", "name"}),
+                               "status." + std::string(list) + ".state",
+                               "Forbidden: may not be transitioned to non-terminated state");
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -110,25 +130,42 @@ Answer<> check_pod_spec_update(const FakeKind& kind, const json::object& before,
   return {};
 }
 
+Answer<> add_ephemeral_containers(const FakeKind& kind, const json::object& before, json::object& after) {
+  const std::string_view name = string_at(before, {"metadata", "name"});
+  const std::string_view path = "spec.ephemeralContainers";
+  json::array wanted = array_at(after, {"spec", "ephemeralContainers"});
+  std::set<std::string> taken;
+  for (std::string_view list : {"containers", "initContainers"})
+    for (const json::value& container : array_at(before, {"spec", list})) taken.emplace(string_at(container, {"name"}));
+  for (json::value& entry : wanted) {
+    json::object* container = entry.if_object();
+    if (!container || !taken.emplace(string_at(entry, {"name"})).second)
+      return refuse::invalid(kind.group, kind.kind, name, path, "Duplicate value");
+    for (std::string_view field : {"ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"})
+      if (container->contains(field))
+        return refuse::invalid(kind.group, kind.kind, name, path,
+                               "Forbidden: cannot be set for an Ephemeral Container");
+    if (!object_at(*container, {"resources"}).empty())
+      return refuse::invalid(kind.group, kind.kind, name, path, "Forbidden: cannot be set for an Ephemeral Container");
+    default_container(*container);
+  }
+  for (const json::value& have : array_at(before, {"spec", "ephemeralContainers"}))
+    if (!has_element(wanted, have))
+      return refuse::invalid(kind.group, kind.kind, name, path,
+                             "Forbidden: existing ephemeral containers may not be changed or removed");
+  after = before;
+  ensure_object(after, "spec")["ephemeralContainers"] = std::move(wanted);
+  return {};
+}
+
 Answer<> check_pod_status_update(const FakeKind& kind, const json::object& before, const json::object& after) {
   const std::string_view name = string_at(before, {"metadata", "name"});
   const std::string_view qos = string_at(before, {"status", "qosClass"});
   if (!qos.empty() && string_at(after, {"status", "qosClass"}) != qos)
     return refuse::invalid(kind.group, kind.kind, name, "status.qosClass", "Invalid value: field is immutable");
-  const std::string_view policy = string_at(before, {"spec", "restartPolicy"});
-  if (policy == "Always") return {};
-  for (const json::value& old : array_at(before, {"status", "containerStatuses"})) {
-    const json::object& ended = object_at(old, {"state", "terminated"});
-    if (ended.empty()) continue;
-    if (policy == "OnFailure" && int_at(old, {"state", "terminated", "exitCode"}) != 0) continue;
-    for (const json::value& now : array_at(after, {"status", "containerStatuses"})) {
-      if (string_at(now, {"name"}) != string_at(old, {"name"})) continue;
-      if (object_at(now, {"state", "terminated"}).empty())
-        return refuse::invalid(kind.group, kind.kind, name, "status.containerStatuses.state",
-                               "Forbidden: may not be transitioned to non-terminated state");
-    }
-  }
-  return {};
+  // An ephemeral container never starts again, whatever the policy of the pod.
+  if (auto fine = check_ended(kind, before, after, "ephemeralContainerStatuses", "Never"); !fine) return fine;
+  return check_ended(kind, before, after, "containerStatuses", string_at(before, {"spec", "restartPolicy"}));
 }
 
 }  // namespace kube::testing

@@ -12,6 +12,8 @@ void default_pod(json::object& pod);
 std::string_view qos_class(const json::object& pod);
 /// Only images, activeDeadlineSeconds, additional tolerations and removed scheduling gates may change.
 Answer<> check_pod_spec_update(const FakeKind& kind, const json::object& before, const json::object& after);
+/// Makes `after` the pod of before with the ephemeral containers that it names: more, and those of before as they were.
+Answer<> add_ephemeral_containers(const FakeKind& kind, const json::object& before, json::object& after);
 /// qosClass is fixed, and containers do not come back from a final state against the restart policy.
 Answer<> check_pod_status_update(const FakeKind& kind, const json::object& before, const json::object& after);
 

@@ -145,6 +145,9 @@ Answer<> prepare_create(const FakeKind& kind, std::string_view ns, json::object&
   if (kind.plural == "pods" && kind.group.empty()) {
     if (array_at(object, {"spec", "containers"}).empty())
       return refuse::invalid(kind.group, kind.kind, name, "spec.containers", "Required value");
+    if (!array_at(object, {"spec", "ephemeralContainers"}).empty())
+      return refuse::invalid(kind.group, kind.kind, name, "spec.ephemeralContainers",
+                             "Forbidden: cannot be set on create");
     default_pod(object);
     object["status"] = json::object{{"phase", "Pending"}, {"qosClass", qos_class(object)}};
   } else if (kind.plural == "namespaces") {
@@ -218,6 +221,8 @@ Answer<> prepare_update(const FakeKind& kind, std::string_view subresource, cons
         if (auto fine = check_pod_status_update(kind, before, after); !fine) return fine;
       }
     }
+  } else if (is_pod && subresource == "ephemeralcontainers") {
+    if (auto fine = add_ephemeral_containers(kind, before, after); !fine) return fine;
   } else if (kind.status_subresource) {
     copy_member(before, after, "status");
   }

@@ -315,3 +315,37 @@ TEST_CASE("deletecollection removes what its selector names") {
   CHECK(f.ask(request::remove_collection(widgets, "d", selection)).code == 200);
   CHECK(f.server.list(widgets).size() == 1);
 }
+
+TEST_CASE("ephemeral containers are added to a pod by a subresource, and never changed") {
+  Fixture f;
+  json::object early = Fixture::pod("early");
+  early["spec"].as_object()["ephemeralContainers"] = json::parse(R"([{"name":"e"}])");
+  CHECK(f.create(resources::pods, early).code == 422);
+  f.create(resources::pods, Fixture::pod("a"));
+  const auto add = [&](std::string_view list, std::string_view subresource = "ephemeralcontainers") {
+    return f.patch(resources::pods, "a", PatchType::strategic_merge,
+                   R"({"spec":{"hostname":"h","ephemeralContainers":)" + std::string(list) + "}}",
+                   {.subresource = subresource});
+  };
+  CHECK(add(R"([{"name":"e","image":"i"}])", "").code == 422);
+  const Said added = add(R"([{"name":"e","image":"i"}])");
+  CHECK(added.code == 200);
+  // Nothing else goes this way, and defaults are filled in.
+  CHECK(added.text({"spec", "hostname"}) == "");
+  CHECK(string_at(array_at(added.body, {"spec", "ephemeralContainers"}).at(0), {"imagePullPolicy"}) == "Always");
+  CHECK(add(R"([{"name":"e","image":"j"}])").code == 422);
+  CHECK(add(R"([{"name":"c","image":"i"}])").code == 422);
+  CHECK(add(R"([{"name":"p","ports":[]}])").code == 422);
+  CHECK(add(R"([{"name":"r","resources":{"limits":{"cpu":"1"}}}])").code == 422);
+  CHECK(array_at(add(R"([{"name":"f","image":"i"}])").body, {"spec", "ephemeralContainers"}).size() == 2);
+  // What has ended stays so.
+  const auto report = [&](std::string_view state) {
+    return f.patch(
+        resources::pods, "a", PatchType::merge,
+        R"({"status":{"ephemeralContainerStatuses":[{"name":"e","state":{")" + std::string(state) + R"(":{"x":1}}}]}})",
+        {.subresource = "status"});
+  };
+  CHECK(report("running").code == 200);
+  CHECK(report("terminated").code == 200);
+  CHECK(report("running").code == 422);
+}
