@@ -1,5 +1,7 @@
 #include "kubelet_api.hpp"
 
+#include "liqo/core/forge/ephemeral_containers.hpp"
+
 namespace liqod {
 namespace {
 
@@ -10,9 +12,11 @@ kube::Result<liqo::kubelet::PodRoute> find_pod(liqo::controllers::Process& proce
   if (!session) return kube::fail(kube::Errc::missing, "pod " + key.text() + " does not run on a virtual node");
   const auto& pods = session->pods();
   const std::string* remote = pods.mapping().to_remote(ns);
-  if (!remote) return kube::fail(kube::Errc::missing, "namespace " + ns + " has no twin at the provider of pod " + pod);
   const auto local = pods.local_pods().find(key);
   liqo::kubelet::PodRoute route;
+  if (local) route.refused = liqo::core::refused_containers(*local);
+  if (!remote && !route.refused.empty()) return kube::fail(kube::Errc::missing, route.refused.begin()->second);
+  if (!remote) return kube::fail(kube::Errc::missing, "namespace " + ns + " has no twin at the provider of pod " + pod);
   const std::shared_ptr<liqo::controllers::ProviderLink> link = session->link();
   route.transport = {link, &link->transport()};
   if (auto* upgrader = link->upgrader()) route.upgrader = {link, upgrader};

@@ -3,6 +3,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/forge/node_debugger.hpp"
 #include "liqo/core/forge/shadow_pod.hpp"
 #include "liqo/core/left_out.hpp"
 #include "liqo/core/mapping/names.hpp"
@@ -154,6 +155,8 @@ asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, 
       kube::string_at(local.status(), {"message"}) != message)
     plan = core::UnmappedPodAction::back_off;
   if (plan == core::UnmappedPodAction::nothing) co_return Outcome::done();
+  if (plan == core::UnmappedPodAction::back_off && core::is_node_debugger(local))
+    co_return co_await refuse_node_debugger(std::move(local));
   if (plan == core::UnmappedPodAction::remove_local) {
     auto removed = co_await remove_local(key, std::string(local.uid()));
     if (!removed) co_return Outcome::retry(std::move(removed.error()));
@@ -166,6 +169,15 @@ asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, 
   auto written = co_await write_status(local, std::move(wanted));
   if (!written) co_return Outcome::retry(std::move(written.error()));
   context_.events.warning(local, kube::resources::pods, reasons::reflection_disabled, message);
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> PodController::refuse_node_debugger(kube::Object local) {
+  auto wanted = core::forge_node_debugger_refusal(local, forging_.clusters.remote, context_.clock.wall());
+  const std::string message(kube::string_at(wanted.status, {"message"}));
+  auto written = co_await write_status(local, std::move(wanted));
+  if (!written) co_return Outcome::retry(std::move(written.error()));
+  context_.events.warning(local, kube::resources::pods, reasons::offloading_refused, message);
   co_return Outcome::done();
 }
 
@@ -209,7 +221,10 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     ask_again();
 
   if (!std::holds_alternative<action::CreateShadow>(plan.action)) note_refusal(key, false);
+  if (std::holds_alternative<action::CreateShadow>(plan.action) && core::is_node_debugger(*local))
+    co_return co_await refuse_node_debugger(std::move(*local));
   Outcome outcome = Outcome::done();
+  std::string ephemeral_refusal;
   std::optional<kube::Duration> ending_left;
   if (const auto most = remote && local && !local->is_deleting() ? core::ending_may_take(*remote) : std::nullopt)
     ending_left = *most - memory_of(key, local->uid()).plan.remote_ending_for;
@@ -262,6 +277,14 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     if (done && twin && !twin->shadows->store().contains(remote_key)) outcome = Outcome::again_after(unseen_time);
   } else if (std::holds_alternative<action::KeepShadow>(plan.action)) {
     done = co_await update_shadow(*local, *shadow);
+    if (done && remote) {
+      auto added = co_await add_ephemeral(*local, remote_key, *remote);
+      // The pod is shown as it is all the same.
+      if (!added)
+        outcome = Outcome::retry(std::move(added.error()));
+      else
+        ephemeral_refusal = std::move(*added);
+    }
     if (done && mounts_tokens) {
       auto tokens = co_await ensure_tokens(key, &*local, remote_namespace, true);
       // A pod that runs goes on with the tokens that it has, and is shown as it is.
@@ -312,6 +335,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
         .addresses = addresses_ ? &*addresses_ : nullptr,
         .reflect_ips = context_.settings.reflect_ips,
         .warning = memory_of(key, local->uid()).questions.words(),
+        .ephemeral_refusal = std::move(ephemeral_refusal),
         .api_server_trouble = core::api_server_trouble(*local, forging_, mounts_tokens)};
     auto wanted = core::forge_local_status(*local, remote ? &*remote : nullptr, shadow ? &*shadow : nullptr,
                                            status_context, context_.clock.wall());

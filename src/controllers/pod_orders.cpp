@@ -4,6 +4,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/controllers/pod.hpp"
+#include "liqo/core/forge/ephemeral_containers.hpp"
 #include "liqo/core/forge/room.hpp"
 #include "liqo/core/forge/shadow_pod.hpp"
 #include "liqo/core/forge/shadow_pod_update.hpp"
@@ -131,6 +132,29 @@ asio::awaitable<kube::Result<void>> PodController::update_shadow(const kube::Obj
   if (auto* cache = cache_of(std::string(local.ns()), shadow.ns(), &Twin::shadows))
     (*cache)->observe(std::move(*patched));
   co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<std::string>> PodController::add_ephemeral(kube::Object local, kube::ObjectKey remote_key,
+                                                                        kube::Object remote) {
+  if (remote.is_deleting() || !core::takes_ephemeral(remote)) co_return std::string();
+  const std::string ns(local.ns());
+  auto* cache = cache_of(ns, remote_key.ns, &Twin::shadows);
+  const auto shadow = cache ? (*cache)->find(remote_key) : std::nullopt;
+  // Another one will be made for this pod, which brings it back here.
+  if (!shadow || shadow->annotation(api::annotations::local_pod_uid) != local.uid()) co_return std::string();
+  auto patch = core::plan_shadow_ephemeral(local, *shadow, forging_);
+  if (!patch) co_return std::string();
+  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, remote_key, kube::PatchType::merge,
+                                              kube::json::serialize(*patch));
+  if (!patched && patched.error().is_permanent() && !patched.error().is_not_found()) {
+    std::string words = core::refusal_words(patched.error());
+    context_.events.warning(local, kube::resources::pods, reasons::failed_reflection,
+                            "Cluster " + forging_.clusters.remote + " refuses the ephemeral container: " + words);
+    co_return words;
+  }
+  if (!patched) co_return kube::fail(std::move(patched.error()), "adding an ephemeral container to the ShadowPod");
+  if (auto* now = cache_of(ns, remote_key.ns, &Twin::shadows)) (*now)->observe(std::move(*patched));
+  co_return std::string();
 }
 
 void PodController::note_order(const kube::Object& local, const kube::Failure* refusal) {

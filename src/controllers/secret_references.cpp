@@ -44,20 +44,24 @@ void SecretReferences::set_nodes(const std::set<std::string>& nodes) {
     Node& node = nodes_[name];
     node.pods =
         home_.acquire({.resource = kube::resources::pods, .selection = {.field_selector = "spec.nodeName=" + name}});
-    node.pods.subscribe([this, name](const kube::ObjectKey& key) { read(name, key); });
-    for (const kube::ObjectKey& key : node.pods->store().keys()) read(name, key);
+    node.pods.subscribe([this, name](const kube::Change& pod) { read(name, pod.key, pod.now); });
+    for (const kube::ObjectKey& key : node.pods->store().keys()) {
+      const auto pod = node.pods->find(key);
+      read(name, key, pod ? &*pod : nullptr);
+    }
   }
 }
 
-void SecretReferences::read(const std::string& node, const kube::ObjectKey& key) {
+void SecretReferences::read(const std::string& node, const kube::ObjectKey& key, const kube::Object* pod) {
   Node& at = nodes_.at(node);
-  const std::string_view uid = at.pods->store().uid(key);
+  const std::string_view uid = pod ? pod->uid() : std::string_view();
+  const std::size_t ephemeral = pod ? kube::array_at(pod->spec(), {"ephemeralContainers"}).size() : 0;
   const auto known = at.read.find(key);
-  if (known == at.read.end() ? uid.empty() : known->second.uid == uid) return;
+  if (known == at.read.end() ? uid.empty() : known->second.uid == uid && known->second.ephemeral == ephemeral) return;
   Pod before = known == at.read.end() ? Pod{} : std::move(known->second);
   if (known != at.read.end()) at.read.erase(known);
-  Pod now{.uid = std::string(uid)};
-  if (const auto pod = at.pods->find(key)) {
+  Pod now{.uid = std::string(uid), .ephemeral = ephemeral};
+  if (pod) {
     now.account = core::service_account_of(*pod);
     now.secrets = reflection::secrets_of_pod(*pod);
   }

@@ -207,6 +207,24 @@ asio::awaitable<Outcome> ShadowPodController::take_refusal(kube::Object shadow, 
   co_return Outcome::retry(std::move(failure));
 }
 
+asio::awaitable<kube::Result<void>> ShadowPodController::add_ephemeral(kube::Object shadow, kube::Object pod,
+                                                                       core::EphemeralAddition addition) {
+  kube::Api& home = context_.home.api();
+  auto patched = co_await home.patch(kube::resources::pods, pod.key(), kube::PatchType::strategic_merge,
+                                     kube::json::serialize(addition.patch), {.subresource = "ephemeralcontainers"});
+  if (!patched && patched.error().is_permanent() && !patched.error().is_not_found()) {
+    const std::string words = core::refusal_words(patched.error());
+    context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod,
+                            "The ephemeral container " + addition.name + " is refused: " + words);
+    patched = co_await home.patch(kube::resources::pods, pod.key(), kube::PatchType::strategic_merge,
+                                  kube::json::serialize(core::ephemeral_refusal_patch(pod, addition.name, words)));
+  }
+  if (!patched && !patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "adding an ephemeral container to the pod");
+  if (patched) pods_->observe(std::move(*patched));
+  co_return kube::Result<void>();
+}
+
 asio::awaitable<Outcome> ShadowPodController::await_bounds(kube::Object shadow) {
   const kube::ObjectKey key = shadow.key();
   short_[key.ns].insert(key);
@@ -360,6 +378,10 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
       co_return Outcome::retry(std::move(failure));
     }
     if (patched) pods_->observe(std::move(*patched));
+  }
+  if (plan.add_ephemeral) {
+    auto added = co_await add_ephemeral(*shadow, *pod, std::move(*plan.add_ephemeral));
+    if (!added) co_return Outcome::retry(std::move(added.error()));
   }
   if (plan.status) {
     auto patched = co_await kube::merge_patch(home, *shadows_, key, kube::json::serialize(*plan.status),

@@ -5,6 +5,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/ending.hpp"
+#include "liqo/core/forge/ephemeral_containers.hpp"
 #include "liqo/core/forge/pod_status.hpp"
 #include "liqo/core/forge/provider_pod.hpp"
 #include "liqo/core/order.hpp"
@@ -97,8 +98,11 @@ ShadowPlan plan_with_pod(const kube::Object& shadow, const kube::Object& pod, co
   if (const std::string_view phase = phase_to_record(api::ShadowPod(shadow), pod); !phase.empty())
     plan.status = phase_patch(shadow, phase);
   if (is_tracked(pod)) plan_release(shadow, pod, memory, plan);
-  if (!pod.is_deleting() && !api::is_final_phase(api::phase_of(pod)))
+  if (!pod.is_deleting() && !api::is_final_phase(api::phase_of(pod))) {
     plan.patch = plan_provider_pod_update(shadow, pod, policy);
+    // The answer to the patch brings it back here.
+    if (!plan.patch) plan.add_ephemeral = plan_ephemeral_addition(shadow, pod, policy);
+  }
   plan.told = refusal_patch(shadow, "");
   return plan;
 }
@@ -172,6 +176,7 @@ ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, 
     return plan;
   }
   plan.create = forge_provider_pod(shadow, api_server_ips, policy);
+  if (started) leave_out_ephemeral(*plan.create, shadow);
   plan.confirm_first = memory.create_tried || memory.pod_seen || memory.pod_started || view.phase() != "Unknown";
   return plan;
 }

@@ -157,6 +157,11 @@ asio::awaitable<void> KubeletServer::serve_logs(const Route& route, PodRoute pod
     co_await answer(response, options.error());
     co_return;
   }
+  // kubectl asks for the log of a debug container that has ended: it did not run, and has none.
+  if (const auto refused = pod.refused.find(route.container); refused != pod.refused.end()) {
+    co_await answer(response, {400, refused->second});
+    co_return;
+  }
   kube::HttpRequest request = log_request(pod.remote_namespace, pod.remote_pod, route.container, *options);
   auto sending = pod.transport->send(std::move(request), clock_.deadline_in(settings_.provider_timeout));
   auto remote = co_await ask_provider({pod.provider, pod.upgrader}, clock_, {}, std::move(sending));

@@ -44,7 +44,7 @@ void add_container(const json::value& container, Names& names) {
 
 std::vector<std::string> secrets_of_pod(const kube::Object& pod) {
   Names names;
-  for (std::string_view list : {"initContainers", "containers"})
+  for (std::string_view list : {"initContainers", "containers", "ephemeralContainers"})
     for (const json::value& container : kube::array_at(pod.spec(), {list})) add_container(container, names);
   for (const json::value& volume : kube::array_at(pod.spec(), {"volumes"})) add_volume(volume, names);
   names.add_each(kube::array_at(pod.spec(), {"imagePullSecrets"}), {"name"});

@@ -5,6 +5,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/vk_options_template.hpp"
 #include "liqo/core/admission/claims.hpp"
+#include "liqo/core/admission/ephemeral_containers.hpp"
 #include "liqo/core/admission/exposure.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_index.hpp"
@@ -110,8 +111,11 @@ asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request) {
   if (!twin.remote_cluster.empty()) {
     Consumer consumer{.id = twin.remote_cluster};
     read_policy(consumer);
-    if (!consumer.mistake.empty() && request.operation == Operation::create)
-      co_return Answer::deny("no pod is let in: " + consumer.mistake);
+    const bool is_more = request.operation == Operation::create ||
+                         core::admission::adds_ephemeral(kube::object_at(request.old_object.spec(), {"pod"}),
+                                                         kube::object_at(request.object.spec(), {"pod"}));
+    if (!consumer.mistake.empty() && is_more)
+      co_return Answer::deny("no pod or container is let in: " + consumer.mistake);
     twin.policy = std::move(consumer.policy);
     if (request.operation == Operation::create &&
         core::admission::has_claim_templates(kube::object_at(request.object.spec(), {"pod"}))) {

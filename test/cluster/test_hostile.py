@@ -324,6 +324,13 @@ rows(
      "cannot be changed"),
     ("grow a pod that runs", "PATCH", WEB, {"spec": {"pod": {"containers": [
         {"name": "main", "image": "busybox", "resources": {"requests": {"cpu": "2"}}}]}}}, 403, "cannot be changed"),
+    ("debug a pod with rights over its node", "PATCH", WEB, {"spec": {"pod": {"ephemeralContainers": [
+        {"name": "more", "image": "busybox", "securityContext": {"privileged": True}}]}}}, 403,
+     "spec.pod.ephemeralContainers[0].securityContext.privileged"),
+    ("debug a pod by what looks like its container", "PATCH", WEB, {"spec": {"pod": {"ephemeralContainers": [
+        {"name": "main", "image": "busybox"}]}}}, 403, "the name of another container"),
+    ("fill a pod with debug containers", "PATCH", WEB, {"spec": {"pod": {"ephemeralContainers": [
+        {"name": f"more-{number}", "image": "busybox"} for number in range(33)]}}}, 403, "maxEphemeralContainers"),
 )  # fmt: skip
 rows(
     UNANSWERED,
@@ -386,6 +393,8 @@ ALLOWED = [
         201),
     Row(SLICE, "look at its pods", "GET", path("pods", TWIN), code=200),
     Row(SLICE, "change what it may of a pod", "PATCH", WEB + DRY, marks(labels={"a": "b"}), 200),
+    Row(SLICE, "debug a pod of its own", "PATCH", WEB + DRY,
+        {"spec": {"pod": {"ephemeralContainers": [{"name": "more", "image": "busybox"}]}}}, 200),
     Row(SLICE, "delete its pod", "DELETE", WEB + DRY, code=200),
     Row(SLICE, "bring a ConfigMap", "POST", path("configmaps", TWIN) + DRY, {"metadata": {"name": "more"}}, 201),
     Row(SLICE, "bring a Secret", "POST", path("secrets", TWIN) + DRY, secret("more"), 201),

@@ -22,6 +22,7 @@ from harness import audit
 from harness.api import Api
 from harness.cluster import UNTIL_TOLD, busybox
 from harness.exec_crowd import Crowd
+from harness.images import BUSYBOX_IMAGE
 from harness.pki import Authority, Pair
 from harness.run import Run
 from harness.story import Story
@@ -581,6 +582,68 @@ def test_a_provider_that_is_out_of_reach_is_named_within_five_seconds(story: Sto
         run.network.heal("milan")
     wait_for(lambda: logs(story) == "here\n", 60, "the log, once the provider is back")
     wait_no_streams(story)
+# -- debug ------------------------------------------------------------------------------------------------------------
+
+
+def debugging(story: Story, *arguments: str) -> list[str]:
+    command = story.consumer.kubectl_command("-n", story.namespace, "debug", *arguments, f"--image={BUSYBOX_IMAGE}")
+    return story.consumer.space.entering(command)
+
+
+def ended(story: Story, container: str) -> dict[str, Any]:
+    """How the ephemeral container of pod `one` has ended, as its status at home says."""
+    statuses = story.local("one")["status"].get("ephemeralContainerStatuses", [])
+    return next(one["state"].get("terminated", {}) for one in statuses if one["name"] == container)
+
+
+def test_debug_opens_a_shell_beside_the_processes_of_a_container(story: Story) -> None:
+    story.create(busybox("one", "sleep 1234567"))
+    story.wait_ready("one")
+    began = story.local("one")["status"]["containerStatuses"]
+    with terminal([*debugging(story, "-it", "one", "--target=main", "--container=look"), "--", "sh"]) as shell:
+        shell.read_until("pressing enter", timeout=60)
+        shell.type("ps\n")
+        shell.read_until("sleep 1234567")
+        shell.type("exit 3\n")
+        shell.wait()
+    wait_for(lambda: ended(story, "look")["exitCode"] == 3, 30, "the end of the debug container to be told")
+    assert "sleep 1234567" in story.consumer.kubectl("-n", story.namespace, "logs", "one", "-c", "look")
+    # The next one, without a terminal; and what is added changes nothing of what runs.
+    script = ["sh", "-c", "read line; echo said $line"]
+    done = run([*debugging(story, "-i", "one", "--container=more"), "--", *script], b"hello\n")
+    assert done.returncode == 0, done.stderr
+    log = lambda: story.consumer.kubectl("-n", story.namespace, "logs", "one", "-c", "more")  # noqa: E731
+    wait_for(lambda: log() == "said hello\n", 30, "what it was told")
+    assert story.local("one")["status"]["containerStatuses"] == began
+    assert {one["name"] for one in story.remote("one")["spec"]["ephemeralContainers"]} == {"look", "more"}
+
+
+@pytest.mark.refusals("the provider refuses the debug container")
+def test_debug_with_more_than_the_provider_allows_says_so(story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    done = run([*debugging(story, "-i", "one", "--profile=general", "--container=trace"), "--", "true"])
+    assert done.returncode != 0
+    sentence = b"does not run the ephemeral container: pod one may not run in this cluster: spec.pod.ephemeralContainers"
+    assert sentence in done.stderr and b"capabilities in the policy" in done.stderr, done.stderr
+    assert ended(story, "trace")["reason"] == "OffloadingRefused"
+    assert not story.remote("one")["spec"].get("ephemeralContainers")
+
+
+def test_debug_makes_a_copy_of_a_pod(story: Story) -> None:
+    story.create(busybox("one"))
+    story.wait_ready("one")
+    done = run([*debugging(story, "one", "--copy-to=copy", "--container=look"), "--", "sleep", "1000000"])
+    assert done.returncode == 0, done.stderr
+    copy = story.wait_ready("copy")
+    assert copy["spec"]["nodeName"] == story.peering.node
+    assert [one["name"] for one in story.remote("copy")["spec"]["containers"]] == ["main", "look"]
+
+
+def test_debug_of_a_virtual_node_is_refused_in_one_sentence(story: Story) -> None:
+    done = run([*debugging(story, "-i", f"node/{story.peering.node}"), "--", "true"])
+    assert done.returncode != 0
+    assert b"is virtual and has no files, processes or network to look at" in done.stderr, done.stderr
 
 
 # -- the kubelet port -------------------------------------------------------------------------------------------------

@@ -158,6 +158,8 @@ inline constexpr std::string_view applied_spec = "offloading.liqo.io/applied-spe
 /// On a provider's pod or EndpointSlice: what the provider has left out of what its shadow asks for
 /// (core/left_out.hpp).
 inline constexpr std::string_view left_out = "offloading.liqo.io/left-out";
+/// On a provider's pod: which ephemeral containers of its ShadowPod it does not get, and why; a JSON object by name.
+inline constexpr std::string_view ephemeral_left_out = "offloading.liqo.io/ephemeral-containers-left-out";
 /// On a consumer's pod: UID of the provider's pod whose status it shows, and what is added to its restart counts.
 inline constexpr std::string_view remote_pod_uid = "offloading.liqo.io/remote-pod-uid";
 inline constexpr std::string_view restart_offset = "offloading.liqo.io/restart-offset";

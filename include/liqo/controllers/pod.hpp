@@ -103,12 +103,18 @@ class PodController {
   };
 
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
+  /// Ends a pod that was made to look at its node, which is none.
+  asio::awaitable<kube::Outcome> refuse_node_debugger(kube::Object local);
   asio::awaitable<kube::Outcome> reconcile_unmapped(kube::ObjectKey key, kube::Object local);
   asio::awaitable<kube::Outcome> reconcile_mapped(kube::ObjectKey key, std::string remote_namespace);
   /// An Event of what the provider has left out of its pod, when that is first seen.
   void tell_left_out(const kube::Object& local, const kube::Object& remote);
   asio::awaitable<kube::Result<void>> create_shadow(const kube::Object& local, kube::ObjectKey remote_key);
   asio::awaitable<kube::Result<void>> update_shadow(const kube::Object& local, const kube::Object& shadow);
+  /// Brings the ephemeral containers of the pod to its ShadowPod; answers what the provider says against them, "" =
+  /// nothing.
+  asio::awaitable<kube::Result<std::string>> add_ephemeral(kube::Object local, kube::ObjectKey remote_key,
+                                                           kube::Object remote);
   asio::awaitable<kube::Result<void>> delete_shadow(kube::ObjectKey key, kube::ObjectKey remote_key,
                                                     core::pod_action::DeleteShadow action);
   /// Whether the provider has of the pod what the caches say, by a live look; they are told where it has not.

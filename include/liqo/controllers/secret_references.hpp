@@ -12,7 +12,7 @@
 namespace liqo::controllers {
 
 /// Counts references by namespace: those of pods, those by which the ServiceAccounts of these pods pull images, and
-/// those that it is told of. A pod refers to what it refers to from its creation on, and is read once. Of
+/// those that it is told of. A pod is read when it is new, and when it gets ephemeral containers. Of
 /// ServiceAccounts there is one watch at home, for all namespaces and providers. One thread.
 class SecretReferences {
  public:
@@ -36,6 +36,7 @@ class SecretReferences {
  private:
   struct Pod {
     std::string uid, account;
+    std::size_t ephemeral = 0;  ///< how many ephemeral containers it has: they are only ever added
     std::vector<std::string> secrets;
   };
   struct Node {
@@ -47,7 +48,8 @@ class SecretReferences {
     int pods = 0;
     std::vector<std::string> secrets;
   };
-  void read(const std::string& node, const kube::ObjectKey& key);
+  /// `pod`: what is there now; null = it is gone.
+  void read(const std::string& node, const kube::ObjectKey& key, const kube::Object* pod);
   /// Counts what a pod refers to, with its ServiceAccount, once more or once less.
   void count(const kube::ObjectKey& key, const Pod& pod, int by);
   void read_account(const kube::ObjectKey& key);

@@ -57,6 +57,9 @@ class ShadowPodController final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   /// What is to be done where the API server has refused the Pod.
   asio::awaitable<kube::Outcome> take_refusal(kube::Object shadow, kube::Failure failure);
+  /// Adds an ephemeral container to the Pod, or notes there that the API server refuses it.
+  asio::awaitable<kube::Result<void>> add_ephemeral(kube::Object shadow, kube::Object pod,
+                                                    core::EphemeralAddition addition);
   /// A Pod in a twin whose pods are bounded waits until they are counted.
   asio::awaitable<kube::Outcome> await_bounds(kube::Object shadow);
   void see_bounds(const kube::Change& quota);

@@ -9,6 +9,7 @@
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/forge/ephemeral_containers.hpp"
 #include "liqo/core/mapping/ip.hpp"
 
 namespace liqo::core {
@@ -37,9 +38,10 @@ struct ShadowPlan {
   /// ShadowPod live, and create only if it has the same UID and is not being deleted. With `release`: the Pod seems to
   /// be of a ShadowPod that is gone; release it unless the live one is its controller.
   bool confirm_first = false;
-  std::optional<kube::json::object> patch;   ///< strategic merge patch for the Pod, with its UID
-  std::optional<kube::json::object> status;  ///< merge patch for shadowpods/<name>/status, with its UID
-  std::optional<kube::json::object> told;    ///< merge patch for the ShadowPod (`refusal_patch`)
+  std::optional<kube::json::object> patch;         ///< strategic merge patch for the Pod, with its UID
+  std::optional<EphemeralAddition> add_ephemeral;  ///< PATCH it to the Pod; where that is refused, note it there
+  std::optional<kube::json::object> status;        ///< merge patch for shadowpods/<name>/status, with its UID
+  std::optional<kube::json::object> told;          ///< merge patch for the ShadowPod (`refusal_patch`)
   bool remove_pod = false;  ///< DELETE the Pod by its UID: somebody holds the ShadowPod, which is to go, or hurries
   std::optional<std::int64_t> remove_grace;  ///< with `remove_pod`: within so many seconds; nothing = the Pod's own
   std::string refusal;                       ///< why nothing can be done, for a Warning Event; "" = none

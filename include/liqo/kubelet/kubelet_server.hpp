@@ -5,6 +5,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -25,7 +26,9 @@ struct PodRoute {
   std::string remote_namespace;
   std::string remote_pod;
   std::string provider;  ///< what the provider is called where people read of it
-  std::string node;      ///< the virtual node, for authorisation; "" = unknown, so the right on every node is needed
+  /// By container that the provider does not run: the sentence that says so.
+  std::map<std::string, std::string> refused = {};
+  std::string node;  ///< the virtual node, for authorisation; "" = unknown, so the right on every node is needed
 };
 
 /// Finds the way to a local pod. Failures: one sentence, answered with 404.

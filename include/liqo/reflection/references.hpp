@@ -12,8 +12,7 @@ namespace liqo::reflection {
 inline constexpr std::size_t max_references = 1000;
 
 /// The names of the Secrets that a pod's containers, volumes and images need, also those that it calls optional;
-/// sorted, each once. Not those of its persistent volumes, which the cluster of the volume uses itself, nor those of
-/// its ephemeral containers, which do not run at a provider.
+/// sorted, each once. Not those of its persistent volumes, which the cluster of the volume uses itself.
 std::vector<std::string> secrets_of_pod(const kube::Object& pod);
 /// The Secrets with the certificates of an Ingress.
 std::vector<std::string> secrets_of_ingress(const kube::Object& ingress);

@@ -34,6 +34,11 @@ std::string_view text_of(const json::value& value) {
 bool pass(const json::value&, const PodPolicy&) { return true; }
 bool refused(const json::value& value, const PodPolicy&) { return is_unset(value); }
 
+/// The API server writes `{}` where nothing was said.
+bool empty_object(const json::value& value, const PodPolicy&) {
+  return is_unset(value) || (value.is_object() && value.get_object().empty());
+}
+
 template <bool PodPolicy::* Switch>
 bool unless(const json::value& value, const PodPolicy& policy) {
   return policy.*Switch || is_unset(value);
@@ -124,6 +129,7 @@ struct Row {
 constexpr std::string_view holds_up =
     "is longer than pods of the tenant may take to end, which is maxTerminationGracePeriodSeconds in the policy "
     "(86400 by default)";
+constexpr std::string_view not_ephemeral = "is not for ephemeral containers, as Kubernetes has it";
 constexpr std::string_view mounted_by_node =
     "is mounted by the node in its own name, past what binds the pod; use a volume claim, or nodeVolumes in the policy";
 
@@ -147,8 +153,7 @@ constexpr Row table[] = {
     {"PodSpec", "serviceAccount serviceAccountName", "", own_service_account,
      "is not among the ServiceAccounts that the tenant may use, which are \"default\" and those "
      "of serviceAccounts in the policy"},
-    {"PodSpec", "ephemeralContainers", "", refused,
-     "can only be added to a pod that runs"},
+    {"PodSpec", "ephemeralContainers", "EphemeralContainer", pass, ""},
     {"PodSpec", "schedulingGates", "", refused,
      "would never be opened: nothing in this cluster knows the gates of a consumer"},
     {"PodSpec", "workloadRef", "", refused,
@@ -205,6 +210,16 @@ constexpr Row table[] = {
     {"Container", "securityContext", "SecurityContext", pass, ""},
     {"Container", "volumeDevices", "VolumeDevice", pass, ""},
     {"Container", "volumeMounts", "VolumeMount", pass, ""},
+    {"EphemeralContainer", "args command image imagePullPolicy name stdin stdinOnce targetContainerName "
+     "terminationMessagePath terminationMessagePolicy tty workingDir", "", pass, ""},
+    {"EphemeralContainer", "env", "EnvVar", pass, ""},
+    {"EphemeralContainer", "envFrom", "EnvFromSource", pass, ""},
+    {"EphemeralContainer", "lifecycle livenessProbe ports readinessProbe resizePolicy restartPolicy restartPolicyRules "
+     "startupProbe", "", refused, not_ephemeral},
+    {"EphemeralContainer", "resources", "ResourceRequirements", empty_object, not_ephemeral},
+    {"EphemeralContainer", "securityContext", "SecurityContext", pass, ""},
+    {"EphemeralContainer", "volumeDevices", "VolumeDevice", pass, ""},
+    {"EphemeralContainer", "volumeMounts", "VolumeMount", pass, ""},
     {"EnvVar", "name value", "", pass, ""},
     {"EnvVar", "valueFrom", "EnvVarSource", pass, ""},
     {"EnvVarSource", "configMapKeyRef secretKeyRef", "KeySelector", pass, ""},

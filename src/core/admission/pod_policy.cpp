@@ -81,6 +81,7 @@ constexpr Bound bounds[] = {
     {"maxObjects", &PodPolicy::max_objects},
     {"maxTerminationGracePeriodSeconds", &PodPolicy::max_termination_grace_seconds},
     {"maxDrainGracePeriodSeconds", &PodPolicy::max_drain_grace_seconds},
+    {"maxEphemeralContainers", &PodPolicy::max_ephemeral_containers},
     {"maxShadowPods", &PodPolicy::max_shadow_pods},
     {"maxShadowPodBytes", &PodPolicy::max_shadow_pod_bytes},
     {"maxTwinBytes", &PodPolicy::max_twin_bytes},

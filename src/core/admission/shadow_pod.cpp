@@ -5,6 +5,7 @@
 
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/claims.hpp"
+#include "liqo/core/admission/ephemeral_containers.hpp"
 #include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/pod_metadata.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
@@ -24,7 +25,7 @@ bool is_empty(const json::value& value) {
 
 /// Fields of the pod, and of each container in the lists named, that may change while a pod lives.
 bool may_change(std::string_view path, std::string_view field) {
-  if (path.empty()) return field == "activeDeadlineSeconds" || field == "tolerations";
+  if (path.empty()) return field == "activeDeadlineSeconds" || field == "tolerations" || field == "ephemeralContainers";
   return field == "image" && (path.starts_with("containers[") || path.starts_with("initContainers[")) &&
          !path.contains('.');
 }
@@ -120,6 +121,8 @@ Answer validate_create(const Request& request, const TwinNamespace& twin) {
   if (const std::size_t bytes = spec_bytes(shadow); bytes > most_spec_bytes) return refuse_size(bytes);
   if (kube::array_at(pod_of(shadow), {"containers"}).empty())
     return Answer::invalid("spec.pod.containers is empty: a ShadowPod has to describe a pod");
+  if (std::string problem = refuse_ephemeral({}, pod_of(shadow), twin.policy); !problem.empty())
+    return Answer::deny("pod " + std::string(shadow.name()) + " may not run in this cluster: " + problem);
   std::vector<Finding> findings = check_pod(pod_of(shadow), twin.policy);
   for (Finding& finding : check_claim_templates(pod_of(shadow), twin.policy, twin.offered_classes))
     findings.push_back(std::move(finding));
@@ -148,14 +151,18 @@ Answer validate_update(const Request& request, const TwinNamespace& twin) {
   if (const std::size_t bytes = spec_bytes(after); bytes > most_spec_bytes && bytes > spec_bytes(before))
     return refuse_size(bytes);
   if (auto path = frozen_difference(pod_of(before), pod_of(after)))
-    return Answer::deny("spec.pod." + *path +
-                        " cannot be changed: of a ShadowPod only images, activeDeadlineSeconds and tolerations can");
-  // Of what the firewall looks at only the form of tolerations, labels and annotations can be new here, and what was
-  // stored before there was a rule against it can still be updated.
+    return Answer::deny(
+        "spec.pod." + *path +
+        " cannot be changed: of a ShadowPod only images, activeDeadlineSeconds and tolerations can, and "
+        "ephemeral containers can be added");
+  if (std::string problem = refuse_ephemeral(pod_of(before), pod_of(after), twin.policy); !problem.empty())
+    return Answer::deny("pod " + std::string(after.name()) + " may not become so in this cluster: " + problem);
+  // Of what the firewall looks at only ephemeral containers, the form of tolerations, labels and annotations can be new
+  // here, and what was stored before there was a rule against it can still be updated.
   const auto found_in = [&twin](const kube::Object& shadow) {
     json::object changeable;
-    if (const json::value* tolerations = pod_of(shadow).if_contains("tolerations"))
-      changeable["tolerations"] = *tolerations;
+    for (std::string_view field : {"tolerations", "ephemeralContainers"})
+      if (const json::value* value = pod_of(shadow).if_contains(field)) changeable[field] = *value;
     std::vector<Finding> found = check_pod(changeable, twin.policy, all_findings);
     for (Finding& finding : check_pod_metadata(shadow, twin.policy, all_findings)) found.push_back(std::move(finding));
     return found;

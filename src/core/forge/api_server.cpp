@@ -105,7 +105,7 @@ void adapt_volumes(json::object& pod_spec, const kube::Object& local_pod, ApiSer
 void adapt_environment(json::object& pod_spec, const kube::Object& local_pod, const ForgingContext& ctx) {
   const json::array added = service_environment(ctx);
   const std::string service_account = service_account_of(local_pod);
-  for (std::string_view list : {"containers", "initContainers"}) {
+  for (std::string_view list : {"containers", "initContainers", "ephemeralContainers"}) {
     json::array* containers = array_in(pod_spec, list);
     if (!containers) continue;
     for (json::value& container : *containers)

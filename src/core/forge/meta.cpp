@@ -16,11 +16,19 @@ namespace annotations = api::annotations;
 constexpr std::string_view home_labels[] = {labels::local_pod, labels::remote_unavailable, labels::creator_user};
 
 /// Annotations that describe the object at home and not its copy. kubectl's is the largest of most pods.
-constexpr std::string_view home_annotations[] = {
-    annotations::remote_pod_uid,   annotations::restart_offset,    annotations::reflected_keys,
-    annotations::reflected_digest, annotations::applied_spec,      annotations::local_pod_uid,
-    annotations::ordered_at,       annotations::ending_grace,      annotations::left_out,
-    annotations::refused,          annotations::remote_conditions, "kubectl.kubernetes.io/last-applied-configuration"};
+constexpr std::string_view home_annotations[] = {annotations::remote_pod_uid,
+                                                 annotations::restart_offset,
+                                                 annotations::reflected_keys,
+                                                 annotations::reflected_digest,
+                                                 annotations::applied_spec,
+                                                 annotations::local_pod_uid,
+                                                 annotations::ordered_at,
+                                                 annotations::ending_grace,
+                                                 annotations::left_out,
+                                                 annotations::refused,
+                                                 annotations::remote_conditions,
+                                                 annotations::ephemeral_left_out,
+                                                 "kubectl.kubernetes.io/last-applied-configuration"};
 
 bool contains(std::span<const std::string_view> keys, std::string_view key) {
   return std::ranges::find(keys, key) != keys.end();

@@ -9,6 +9,7 @@
 #include "conditions.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/forge/ephemeral_containers.hpp"
 #include "liqo/core/pod_plan.hpp"
 #include "liqo/core/remote_warning.hpp"
 
@@ -103,24 +104,6 @@ json::array container_statuses(const json::array& remote, std::int64_t offset) {
     copy["restartCount"] = std::min<std::int64_t>(count + offset, INT32_MAX);
   }
   return copied;
-}
-
-/// Debug containers exist only at home: nothing runs them, and whoever waits for one is told at once.
-json::array debug_statuses(const kube::Object& local) {
-  json::array statuses;
-  for (const json::value& container : kube::array_at(local.spec(), {"ephemeralContainers"})) {
-    if (statuses.size() >= max_containers) break;
-    json::object ended{{"exitCode", 1},
-                       {"reason", "OffloadingUnsupported"},
-                       {"message", "Debug containers cannot be added to a pod that runs in another cluster."}};
-    statuses.push_back(json::object{{"name", kube::string_at(container, {"name"})},
-                                    {"image", kube::string_at(container, {"image"})},
-                                    {"imageID", ""},
-                                    {"ready", false},
-                                    {"restartCount", 0},
-                                    {"state", json::object{{"terminated", std::move(ended)}}}});
-  }
-  return statuses;
 }
 
 void set_addresses(const kube::Object& local, const kube::Object& remote, const StatusContext& ctx,
@@ -298,9 +281,7 @@ WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, 
     status["containerStatuses"] = std::move(all);
   if (json::array all = container_statuses(kube::array_at(from, {"initContainerStatuses"}), 0); !all.empty())
     status["initContainerStatuses"] = std::move(all);
-  // Those that are told already keep their words, in the server's form.
-  if (json::array all = debug_statuses(local);
-      all.size() > kube::array_at(local.status(), {"ephemeralContainerStatuses"}).size())
+  if (json::array all = ephemeral_statuses(local, remote, shadow, ctx.provider, ctx.ephemeral_refusal); !all.empty())
     status["ephemeralContainerStatuses"] = std::move(all);
   set_addresses(local, remote, ctx, wanted);
   json::array conditions = wanted_conditions(local, remote, shadow, now);

@@ -45,8 +45,9 @@ json::object pod_labels(const kube::Object& shadow) {
 json::object pod_annotations(const kube::Object& shadow, const admission::PodPolicy& policy,
                              std::vector<std::string>& left_out) {
   json::object annotations = admission::kept_annotations(shadow, policy, left_out);
-  for (std::string_view key : {std::string_view("kubectl.kubernetes.io/last-applied-configuration"),
-                               api::annotations::ordered_at, api::annotations::left_out, api::annotations::refused})
+  for (std::string_view key :
+       {std::string_view("kubectl.kubernetes.io/last-applied-configuration"), api::annotations::ordered_at,
+        api::annotations::left_out, api::annotations::ephemeral_left_out, api::annotations::refused})
     annotations.erase(key);
   annotations[api::annotations::applied_spec] = mutable_digest(api::ShadowPod(shadow));
   return annotations;
@@ -105,6 +106,8 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
                            .block_owner_deletion = true});
   json::object& spec = pod.mutable_spec();
   spec = api::ShadowPod(shadow).pod_spec();
+  // A pod is made without any; they are added to it.
+  spec.erase("ephemeralContainers");
   if (api_server_ips) remap_api_server(spec, *api_server_ips);
   if (spec.contains("tolerations")) spec["tolerations"] = admission::kept_tolerations(spec, policy, left_out);
   if (policy.always_pull_images) pull_always(spec);

@@ -21,6 +21,7 @@ RIGHTS = {
         ("", "nodes"): FULL,
         ("", "nodes/status"): WRITE,
         ("", "pods"): READ | {"create", "patch", "delete"},
+        ("", "pods/ephemeralcontainers"): {"patch"},
         ("", "pods/status"): WRITE,
         ("", "pods/eviction"): {"create"},
         ("", "events"): {"create", "patch"},

@@ -265,14 +265,17 @@ TEST_CASE("without a remote pod the ShadowPod's record decides") {
 TEST_CASE("a debug container is told that it cannot run, once") {
   const kube::Object local =
       local_pod(R"({"phase": "Running"})", R"({"ephemeralContainers": [{"name": "debug", "image": "sh"}]})");
-  const auto wanted = status_of(local, remote(running));
+  const StatusContext refused{.provider = "milan", .ephemeral_refusal = "no privileges"};
+  kube::Object pod = remote(running);
+  pod.set_annotation("offloading.liqo.io/applied-spec", "d");
+  const auto wanted = status_of(local, pod, refused);
   const json::array& statuses = kube::array_at(wanted.status, {"ephemeralContainerStatuses"});
   REQUIRE(statuses.size() == 1);
   CHECK(kube::string_at(statuses[0], {"name"}) == "debug");
-  CHECK(kube::string_at(statuses[0], {"state", "terminated", "reason"}) == "OffloadingUnsupported");
+  CHECK(kube::string_at(statuses[0], {"state", "terminated", "reason"}) == "OffloadingRefused");
   kube::Object told = written(local, wanted);
   told.mutable_status()["ephemeralContainerStatuses"].as_array()[0].as_object()["lastState"] = json::object();
-  CHECK_FALSE(status_patch(told, status_of(told, remote(running))).has_value());
+  CHECK_FALSE(status_patch(told, status_of(told, pod)).has_value());
 }
 
 TEST_CASE("a resize at home is told to have no effect, as long as it is asked for") {

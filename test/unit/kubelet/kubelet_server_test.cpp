@@ -50,6 +50,7 @@ struct World {
                                  .remote_namespace = "rome-milan",
                                  .remote_pod = "web",
                                  .provider = "turin",
+                                 .refused = {{"debugger", "Cluster milan does not run it."}},
                                  .node = "milan"};
                },
                make_tls(), {.address = "127.0.0.1", .port = 0}) {}
@@ -74,6 +75,14 @@ TEST_CASE("a log of an offloaded pod comes from the provider, piece by piece") {
   CHECK(world.provider->requests[0].method == "GET");
   CHECK(world.provider->requests[0].target ==
         "/api/v1/namespaces/rome-milan/pods/web/log?container=main&follow=true&tailLines=5");
+}
+
+TEST_CASE("the log of a container that the provider does not run says why") {
+  World world;
+  world.handle("local", "GET", "/containerLogs/rome/web/debugger");
+  CHECK(world.response.status == 400);
+  CHECK(world.response.body == "Cluster milan does not run it.\n");
+  CHECK(world.provider->requests.empty());
 }
 
 TEST_CASE("a caller that goes away ends the log") {

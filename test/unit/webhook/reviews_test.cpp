@@ -60,10 +60,14 @@ struct World {
   void make(const kube::Resource& kind, std::string_view object) {
     REQUIRE(server.create(kind, json::parse(object).as_object(), "admin"));
   }
-  /// What is answered to the creation of an object: "" or the message.
+  /// What is answered to the creation of an object, or to its change from what it was: "" or the message.
   std::string ask(std::string path, std::string_view ns, std::string_view object, std::string_view user = "pool-1f",
-                  std::string_view organization = "rome") {
+                  std::string_view organization = "rome", std::string_view before = "") {
     json::object request{{"uid", "1"}, {"operation", "CREATE"}, {"namespace", ns}, {"object", json::parse(object)}};
+    if (!before.empty()) {
+      request["operation"] = "UPDATE";
+      request["oldObject"] = json::parse(before);
+    }
     request["userInfo"] = json::object{{"username", user}, {"groups", json::array{json::string(organization)}}};
     request["name"] = kube::string_at(request["object"], {"metadata", "name"});
     json::object review{{"apiVersion", "admission.k8s.io/v1"}, {"kind", "AdmissionReview"}};
@@ -145,6 +149,42 @@ TEST_CASE("a ShadowPod is held against its namespace, the policy of its tenant, 
   CHECK(ask() == "no room for pool-1f");
   world.gate.admitted = "pool-1f";
   CHECK(ask() == "");
+}
+
+TEST_CASE(
+    "ephemeral containers are held against the policy of the tenant, and one that is not understood lets none in") {
+  World world;
+  world.start();
+  world.gate.admitted = "pool-1f";
+  world.make(kube::resources::namespaces, twin);
+  const auto with = [](std::string_view list) {
+    json::object made = json::parse(shadow).as_object();
+    made["spec"] = json::object{{"pod", json::object{{"containers", json::parse(R"([{"name":"a"}])")},
+                                                     {"ephemeralContainers", json::parse(list)}}}};
+    return json::serialize(made);
+  };
+  const auto ask = [&](std::string_view list) {
+    return world.ask("/validate/shadowpods", "shop-rome", with(list), "pool-1f", "rome", with("[]"));
+  };
+  const std::string_view plain = R"([{"name":"look"}])";
+  CHECK(ask(plain) == "");
+  CHECK(ask(R"([{"name":"look","securityContext":{"privileged":true}}])").contains("privileged in the policy"));
+  const auto with_policy = [](std::string_view text) {
+    json::object made = json::parse(policy).as_object();
+    made["metadata"].as_object()["annotations"].as_object()["liqo.io/pod-policy"] = text;
+    return json::serialize(made);
+  };
+  SUBCASE("none are allowed") {
+    world.make(kube::resources::namespaces, with_policy(R"({"maxEphemeralContainers":0})"));
+    world.simulator.run_for(1s);
+    CHECK(ask(plain).contains("may have no ephemeral containers"));
+  }
+  SUBCASE("a policy that is not understood") {
+    world.make(kube::resources::namespaces, with_policy(R"({"maxEphemeralContainer":1})"));
+    world.simulator.run_for(1s);
+    CHECK(ask(plain).contains("cannot be understood"));
+    CHECK(ask("[]") == "");
+  }
 }
 
 TEST_CASE("names that are taken are looked up in the whole cluster") {

@@ -53,11 +53,12 @@ struct PodPolicy {
   std::int64_t max_termination_grace_seconds = 86'400;
   std::int64_t max_drain_grace_seconds = 600;          ///< that pods still have when the tenant is drained
   std::optional<std::vector<std::string>> twin_names;  ///< patterns of new twins; unset = as the whole cluster has it
-  Resources max_slice;                    ///< the most that one slice is granted, by resource; none by default
-  Resources max_resources;                ///< and all slices of the consumer together
-  Resources twin_quota;                   ///< of each twin, by the names of ResourceQuotas, where it is not the usual
-  Resources tenant_quota;                 ///< of all twins together
-  std::int64_t max_shadow_pods = 20'000;  ///< that are stored, finished ones among them
+  Resources max_slice;      ///< the most that one slice is granted, by resource; none by default
+  Resources max_resources;  ///< and all slices of the consumer together
+  Resources twin_quota;     ///< of each twin, by the names of ResourceQuotas, where it is not the usual
+  Resources tenant_quota;   ///< of all twins together
+  std::int64_t max_ephemeral_containers = 32;     ///< of one pod, for its debugging; no quota counts them
+  std::int64_t max_shadow_pods = 20'000;          ///< that are stored, finished ones among them
   std::int64_t max_shadow_pod_bytes = 256 << 20;  ///< of all of them together
   std::int64_t max_twin_bytes = 512 << 20;        ///< what twins would hold, were all objects as large as a new one
   bool operator==(const PodPolicy&) const = default;

@@ -29,12 +29,12 @@ struct TwinNamespace {
 
 /// Refuses what must not be stored; an allowed answer is not the last word: the quota is still to be asked. On CREATE
 /// in this order: origin, namespace, creator, namespace, name and UID of the object, size, firewall. On UPDATE: labels
-/// that cannot change, the identity of the writer, fields of the pod that cannot change, and what the firewall finds
-/// that was not there before.
+/// that cannot change, the identity of the writer, fields of the pod that cannot change, ephemeral containers, and what
+/// the firewall finds that was not there before.
 Answer validate_shadow_pod(const Request& request, const TwinNamespace& twin);
 
-/// Where two pods differ, apart from what may change while a pod lives (images, activeDeadlineSeconds, tolerations):
-/// the path of the first such field. What is absent, null or empty is the same.
+/// Where two pods differ, apart from what may change while a pod lives (images, activeDeadlineSeconds, tolerations,
+/// ephemeral containers): the path of the first such field. What is absent, null or empty is the same.
 std::optional<std::string> frozen_difference(const json::object& before, const json::object& after);
 
 /// Why a consumer stores no more ShadowPods, "" if it may. `objects`, `bytes`: what is stored of it, finished ones

@@ -17,6 +17,7 @@ struct StatusContext {
   bool reflect_ips = true;                   ///< false: the pod shows no addresses
   /// What the provider warns of while its pod is not ready, "" = of nothing; null = not known yet: what is told stays.
   const std::string* warning = nullptr;
+  std::string ephemeral_refusal;   ///< what it says against ephemeral containers that the ShadowPod lacks, "" = nothing
   std::string api_server_trouble;  ///< why the pod does not reach the API server of its home, "" = it does
 };
 

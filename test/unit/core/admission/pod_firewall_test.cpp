@@ -58,7 +58,16 @@ TEST_CASE("each row that does not pass refuses by default and says where") {
       {R"({"containers":[{"livenessProbe":{"terminationGracePeriodSeconds":86401}}]})",
        "spec.pod.containers[0].livenessProbe.terminationGracePeriodSeconds",
        R"({"maxTerminationGracePeriodSeconds":86401})"},
-      {R"({"ephemeralContainers":[{"name":"x"}]})", "spec.pod.ephemeralContainers", ""},
+      {R"({"ephemeralContainers":[{"name":"x"},{"securityContext":{"privileged":true}}]})",
+       "spec.pod.ephemeralContainers[1].securityContext.privileged", R"({"privileged":true})"},
+      {R"({"ephemeralContainers":[{"securityContext":{"capabilities":{"add":["SYS_PTRACE"]}}}]})",
+       "spec.pod.ephemeralContainers[0].securityContext.capabilities.add", R"({"capabilities":["SYS_PTRACE"]})"},
+      {R"({"ephemeralContainers":[{"resources":{"requests":{"cpu":"1"}}}]})",
+       "spec.pod.ephemeralContainers[0].resources", ""},
+      {R"({"ephemeralContainers":[{"ports":[{"containerPort":80}]}]})", "spec.pod.ephemeralContainers[0].ports", ""},
+      {R"({"ephemeralContainers":[{"livenessProbe":{"exec":{"command":["sh"]}}}]})",
+       "spec.pod.ephemeralContainers[0].livenessProbe", ""},
+      {R"({"ephemeralContainers":[{"tomorrow":1}]})", "spec.pod.ephemeralContainers[0].tomorrow", ""},
       {R"({"schedulingGates":[{"name":"x"}]})", "spec.pod.schedulingGates", ""},
       {R"({"workloadRef":{"name":"x"}})", "spec.pod.workloadRef", ""},
       {R"({"aFieldOfTomorrow":1})", "spec.pod.aFieldOfTomorrow", ""},
@@ -128,6 +137,11 @@ TEST_CASE("each row that does not pass refuses by default and says where") {
 
 TEST_CASE("ordinary pods pass") {
   constexpr std::string_view specs[] = {
+      R"({"ephemeralContainers":[{"name":"debugger","image":"busybox","imagePullPolicy":"Always","stdin":true,"tty":true,
+          "resources":{},"targetContainerName":"main","terminationMessagePath":"/dev/termination-log",
+          "terminationMessagePolicy":"File","securityContext":{"capabilities":{"drop":["ALL"]}},
+          "env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}],"envFrom":[{"configMapRef":{"name":"c"}}],
+          "volumeMounts":[{"name":"v","mountPath":"/v"}]}]})",
       R"({"containers":[{"name":"a","image":"i","command":["sh"],"env":[{"name":"A","valueFrom":{"secretKeyRef":
           {"name":"s","key":"k"}}}],"ports":[{"containerPort":80,"protocol":"TCP","hostPort":0}],
           "resources":{"requests":{"cpu":"1"},"limits":{"memory":1024}},"livenessProbe":{"httpGet":{"path":"/","port":80,
