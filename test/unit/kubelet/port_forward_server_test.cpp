@@ -274,6 +274,25 @@ TEST_CASE("a provider that vanishes is told on every forward, and ends the calle
   });
 }
 
+TEST_CASE("a side that says goodbye, and keeps its connection open, ends the other at once") {
+  for (const bool is_caller : {true, false}) {
+    CAPTURE(is_caller);
+    World world;
+    world.run([is_caller](World& w) -> asio::awaitable<void> {
+      const auto pair = co_await w.forward("80");
+      Peer& leaving = is_caller ? w.caller : w.provider;
+      Peer& other = is_caller ? w.provider : w.caller;
+      const auto start = w.clock.now();
+      leaving.session.close();
+      leaving.flush();
+      co_await other.until([&other] { return other.said_goodbye; });
+      CHECK(other.said_goodbye);
+      CHECK(w.caller.heard[pair.data].reset == !is_caller);
+      CHECK(w.clock.now() - start < 1s);
+    });
+  }
+}
+
 TEST_CASE("a provider that sends what is no SPDY ends this connection only, with a word") {
   World world;
   world.run([](World& w) -> asio::awaitable<void> {
@@ -385,11 +404,11 @@ TEST_CASE("a connection that is cancelled closes both sides, also while it dials
   }
 }
 
-TEST_CASE("five hundred forwards that come and go leave nothing") {
+TEST_CASE("ten thousand forwards that come and go leave nothing") {
   World world;
   world.provider.echoes = true;
   world.run([](World& w) -> asio::awaitable<void> {
-    for (int i = 0; i < 500; ++i) {
+    for (int i = 0; i < 10000; ++i) {
       const auto pair = co_await w.forward("80");
       w.caller.session.write(pair.data, "x");
       if (i % 3 == 0) {
