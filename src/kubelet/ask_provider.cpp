@@ -6,11 +6,11 @@ asio::awaitable<void> doubt(AskedProvider provider, kube::async::Clock& clock, D
                             std::optional<kube::Failure>& unreachable, kube::async::TaskGroup& group) {
   co_await clock.sleep(doubts.after);
   kube::HttpRequest request;
-  request.target = "/livez";
+  request.target = "/version";
   request.verb = "get";
   // Whatever it answers, it is there.
   const auto looked = co_await provider.upgrader->upgrade(std::move(request), clock.deadline_in(doubts.limit));
-  if (looked) co_return;
+  if (looked || !is_out_of_reach(looked.error())) co_return;
   unreachable = looked.error();
   group.cancel();
 }

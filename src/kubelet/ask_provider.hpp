@@ -28,17 +28,16 @@ struct Doubts {
   kube::Duration limit = std::chrono::milliseconds(2500);
 };
 
+/// Not where something answered, or where it was this side that gave up.
+inline bool is_out_of_reach(const kube::Failure& failure) {
+  const kube::Errc code = failure.code();
+  return code == kube::Errc::connect || code == kube::Errc::closed || code == kube::Errc::timeout ||
+         code == kube::Errc::tls;
+}
+
 /// The failure of a question, with the provider's name where it was never answered.
 inline kube::Failure name_provider(const std::string& provider, kube::Failure failure) {
-  switch (failure.code()) {
-    case kube::Errc::connect:
-    case kube::Errc::closed:
-    case kube::Errc::timeout:
-    case kube::Errc::tls:
-      return std::move(failure).in("cluster " + provider + " cannot be reached");
-    default:
-      return failure;
-  }
+  return is_out_of_reach(failure) ? std::move(failure).in("cluster " + provider + " cannot be reached") : failure;
 }
 
 namespace detail {
@@ -69,7 +68,9 @@ asio::awaitable<kube::Result<T>> ask_provider(AskedProvider provider, kube::asyn
   if (provider.upgrader) group.spawn(detail::doubt(provider, clock, doubts, unreachable, group));
   co_await group.join();
   if (answer && *answer) co_return std::move(*answer);
-  co_return std::unexpected(name_provider(provider.name, std::move(answer ? answer->error() : *unreachable)));
+  if (answer) co_return std::unexpected(name_provider(provider.name, std::move(answer->error())));
+  if (unreachable) co_return std::unexpected(name_provider(provider.name, std::move(*unreachable)));
+  co_return kube::fail(kube::Errc::stopped, "the question to cluster " + provider.name + " was given up");
 }
 
 }  // namespace liqo::kubelet

@@ -46,8 +46,8 @@ class PortForward {
 
   asio::awaitable<void> run() {
     start(Side::caller, limits_.ping_caller);
-    group_.spawn(reach_provider());
-    group_.spawn(keep_time());
+    group_.spawn(guarded(reach_provider()));
+    group_.spawn(guarded(keep_time()));
     std::exception_ptr interrupted;
     try {
       co_await over_.wait();
@@ -79,9 +79,19 @@ class PortForward {
   Peer& peer(Side side) { return side == Side::caller ? caller_ : provider_; }
 
   void start(Side side, kube::Duration ping_every) {
-    group_.spawn(read_loop(side));
-    group_.spawn(write_loop(side));
-    if (ping_every > kube::Duration::zero()) group_.spawn(keep_alive(side, ping_every));
+    group_.spawn(guarded(read_loop(side)));
+    group_.spawn(guarded(write_loop(side)));
+    if (ping_every > kube::Duration::zero()) group_.spawn(guarded(keep_alive(side, ping_every)));
+  }
+
+  /// One that throws stops the others: the session has to end with them.
+  asio::awaitable<void> guarded(asio::awaitable<void> work) {
+    try {
+      co_await std::move(work);
+    } catch (...) {
+      end("an internal error");
+      throw;
+    }
   }
 
   /// The relay has changed: wakes whoever has something to do by that.
@@ -182,7 +192,7 @@ class PortForward {
       if (side == Side::caller && limits_.idle > kube::Duration::zero() &&
           clock_.now() - one.life.last_data() >= limits_.idle) {
         end("the connection was idle for too long");
-      } else if (one.life.is_dead(clock_.now(), silence)) {
+      } else if (one.life.is_dead(clock_.now(), silence) || one.stream->is_cut_off()) {
         one.broken = true;
         end(named(side) + " gives no sign of life");
       } else if (one.life.wants_ping()) {

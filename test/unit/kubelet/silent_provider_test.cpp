@@ -41,7 +41,7 @@ class Link final : public kube::net::Transport, public kube::net::Upgrader {
     asked.push_back(request.target);
     if (!can_be_reached_) {
       co_await clock_.sleep_until(deadline.at);
-      co_return kube::fail(kube::Errc::timeout, "connecting to 10.0.0.1:6443: no answer in time");
+      co_return kube::fail(why, "connecting to 10.0.0.1:6443: no answer in time");
     }
     kube::net::Upgraded answer;
     answer.head.status = 401;
@@ -49,6 +49,7 @@ class Link final : public kube::net::Transport, public kube::net::Upgrader {
   }
 
   std::vector<std::string> asked;
+  kube::Errc why = kube::Errc::timeout;  // it cannot be reached
 
  private:
   kube::async::Clock& clock_;
@@ -105,7 +106,7 @@ TEST_CASE("a log of a provider that is out of reach is refused within five secon
   CHECK(world.home.clock.now() - start < 5s);
   CHECK(world.response.status == 502);
   CHECK(world.response.body.contains("cluster milan cannot be reached: connecting to 10.0.0.1:6443"));
-  CHECK(world.link->asked == std::vector<std::string>{"/livez"});
+  CHECK(world.link->asked == std::vector<std::string>{"/version"});
 }
 
 TEST_CASE("a log that has nothing to say for long is waited for while the provider is there") {
@@ -114,7 +115,15 @@ TEST_CASE("a log that has nothing to say for long is waited for while the provid
   world.home.simulator.run(world.server.handle(request, world.response));
   CHECK(world.response.status == 200);
   CHECK(world.response.body == "here\n");
-  CHECK(world.link->asked == std::vector<std::string>{"/livez"});
+  CHECK(world.link->asked == std::vector<std::string>{"/version"});
+}
+
+TEST_CASE("a log is waited for where whoever looks is stopped himself") {
+  World world(25s, false);
+  world.link->why = kube::Errc::stopped;
+  const auto request = World::request("GET", "/containerLogs/rome/web/main?follow=true");
+  world.home.simulator.run(world.server.handle(request, world.response));
+  CHECK(world.response.status == 200);
 }
 
 TEST_CASE("a log that comes at once has nobody look whether the provider is there") {

@@ -175,7 +175,7 @@ asio::awaitable<void> CommandConnection::keep_alive() {
       break;
     }
     // No timer on the read itself: a read of TLS that is cancelled and begun again could lose bytes.
-    if (life_.is_dead(clock_.now(), limits_.silence)) {
+    if (life_.is_dead(clock_.now(), limits_.silence) || stream_->is_cut_off()) {
       end(Failure(Errc::timeout, "the peer gives no sign of life"));
       break;
     }

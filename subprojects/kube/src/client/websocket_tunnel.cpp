@@ -15,14 +15,17 @@ WebSocketTunnel::WebSocketTunnel(std::unique_ptr<net::ByteStream> under, std::fu
 
 asio::awaitable<Result<std::size_t>> WebSocketTunnel::read_some(std::span<char> buffer) {
   while (read_ == inbox_.size()) {
+    if (failure_) co_return std::unexpected(*failure_);
     if (ended_) co_return 0;
     inbox_.clear();
     read_ = 0;
     auto got = co_await under_->read_some(raw_);
     if (!got) co_return std::unexpected(std::move(got.error()));
     if (*got == 0) co_return 0;
-    if (auto fed = codec_.feed(std::string_view(raw_).substr(0, *got)); !fed) co_return std::unexpected(fed.error());
-    if (auto taken = take_events(); !taken) co_return std::unexpected(taken.error());
+    const auto fed = codec_.feed(std::string_view(raw_).substr(0, *got));
+    take_events();
+    // What came before is handed out first.
+    if (!fed && !failure_) failure_ = fed.error();
   }
   const std::size_t size = std::min(buffer.size(), inbox_.size() - read_);
   std::copy_n(inbox_.begin() + static_cast<std::ptrdiff_t>(read_), size, buffer.begin());
@@ -30,20 +33,22 @@ asio::awaitable<Result<std::size_t>> WebSocketTunnel::read_some(std::span<char> 
   co_return size;
 }
 
-Result<void> WebSocketTunnel::take_events() {
+void WebSocketTunnel::take_events() {
   using Kind = wire::WebSocketEvent::Kind;
   while (auto event = codec_.next()) {
     if (event->kind == Kind::message) {
-      if (event->text) return fail(Errc::protocol, "a text message in a tunnel of bytes");
+      if (event->text) {
+        failure_.emplace(Errc::protocol, "a text message in a tunnel of bytes");
+        return;
+      }
       inbox_ += event->bytes;
     } else if (event->kind == Kind::close) {
       ended_ = true;
       if (event->code == normal_close) continue;
-      return fail(Errc::closed, "the peer closed the tunnel with code " + std::to_string(event->code) +
-                                    (event->bytes.empty() ? "" : ": " + event->bytes));
+      failure_.emplace(Errc::closed, "the peer closed the tunnel with code " + std::to_string(event->code) +
+                                         (event->bytes.empty() ? "" : ": " + event->bytes));
     }
   }
-  return {};
 }
 
 asio::awaitable<Result<void>> WebSocketTunnel::write(std::string_view bytes) {

@@ -446,6 +446,7 @@ asio::awaitable<Result<Upgraded>> HttpClient::upgrade(HttpRequest request, Deadl
     Upgraded upgraded{.head = std::move(**head), .stream = nullptr, .refusal = {}};
     if (upgraded.head.status == 101) {
       upgraded.stream = connection.into_stream();
+      upgraded.stream->be_patient();
       co_return upgraded;
     }
     if (co_await impl->has_new_credentials(upgraded.head.status, issue, asked_again)) continue;

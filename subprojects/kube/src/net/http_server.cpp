@@ -125,6 +125,8 @@ class HttpServer::Impl::Answer final : public ServerResponse {
     text += "\r\n";
     auto written = co_await put(std::move(text));
     if (written) group_.spawn(watch_client());
+    // Whoever reads a log stops now and then.
+    session_.stream->be_patient();
     co_return written;
   }
 
@@ -146,6 +148,7 @@ class HttpServer::Impl::Answer final : public ServerResponse {
     keep_alive_ = false;
     auto written = co_await put(head_text(101, headers) + "connection: Upgrade\r\n\r\n");
     if (!written) co_return std::unexpected(std::move(written.error()));
+    session_.stream->be_patient();
     co_return std::make_unique<PrefixedStream>(session_.reader.take_rest(), std::move(session_.stream));
   }
 

@@ -22,6 +22,8 @@ class PrefixedStream final : public ByteStream {
     prefix_.clear();
     stream_->close();
   }
+  void be_patient() override { stream_->be_patient(); }
+  bool is_cut_off() const override { return stream_->is_cut_off(); }
 
  private:
   asio::awaitable<Result<std::size_t>> take(std::span<char> buffer) {

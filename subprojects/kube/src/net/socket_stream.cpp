@@ -68,6 +68,13 @@ void close_socket(tcp::socket& socket) {
   socket.close(ignored);
 }
 
+/// How long what was sent may stay without an acknowledgement, or a peer without room for more; zero: as the system has
+/// it.
+void set_user_timeout(int handle, Duration limit) {
+  const int milliseconds = static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(limit).count());
+  ::setsockopt(handle, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof(milliseconds));
+}
+
 template <class Socket, class Base = ByteStream>
 class SocketStream : public Base {
  public:
@@ -108,7 +115,24 @@ class SocketStream : public Base {
     }
   }
 
+  void be_patient() override { set_user_timeout(handle(), Duration::zero()); }
+
+  bool is_cut_off() const override {
+    tcp_info info{};
+    socklen_t size = sizeof(info);
+    // Probes of a peer that reads nothing are not counted here; six of these take 12.6 s at least.
+    return ::getsockopt(handle(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_retransmits >= 6;
+  }
+
  protected:
+  int handle() const {
+    if constexpr (std::is_same_v<Socket, TlsSocket>) {
+      return socket_->next_layer().native_handle();
+    } else {
+      return socket_->native_handle();
+    }
+  }
+
   std::unique_ptr<Socket> socket_;
   std::shared_ptr<Traffic> traffic_;
   bool is_whole_ = true;  ///< every write has got to its end
@@ -178,7 +202,7 @@ void tune(tcp::socket& socket) {
   set(TCP_KEEPIDLE, 15);
   set(TCP_KEEPINTVL, 5);
   set(TCP_KEEPCNT, 3);
-  set(TCP_USER_TIMEOUT, 30'000);
+  set_user_timeout(socket.native_handle(), std::chrono::seconds(30));
 }
 
 std::unique_ptr<ByteStream> make_tcp_stream(tcp::socket socket, std::shared_ptr<Traffic> traffic) {

@@ -13,6 +13,14 @@ constexpr std::size_t request_limit = 64;
 // breach.
 constexpr std::size_t streams_in_a_chunk = 1000;
 
+/// What another cluster wrote moves no cursor.
+std::string printable(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return text;
+}
+
 /// The port that a stream is for, as plain decimal; "" where there is none.
 std::string read_port(std::string_view text) {
   std::uint32_t port = 0;
@@ -185,9 +193,9 @@ void PortForwardRelay::take_provider(const SpdyEvent& event, TimePoint now) {
   const bool is_data = event.stream == forward->far_data;
   switch (event.kind) {
     case Kind::replied:
-      return replied(*forward, event.stream);
+      return replied(*forward, event.stream, now);
     case Kind::data:
-      if (!is_data) return tell(*forward, event.bytes);
+      if (!is_data) return tell(*forward, printable(event.bytes));
       if (caller_.write(forward->data, event.bytes)) to_caller_ += event.bytes.size();
       return;
     case Kind::finished:
@@ -205,7 +213,7 @@ void PortForwardRelay::take_provider(const SpdyEvent& event, TimePoint now) {
   }
 }
 
-void PortForwardRelay::replied(Forward& forward, std::uint32_t stream) {
+void PortForwardRelay::replied(Forward& forward, std::uint32_t stream, TimePoint now) {
   if (stream == forward.far_error) {
     // We have nothing to say on it.
     provider_->finish(forward.far_error);
@@ -217,6 +225,7 @@ void PortForwardRelay::replied(Forward& forward, std::uint32_t stream) {
   caller_.reply(forward.data);
   if (forward.caller_finished) provider_->finish(forward.far_data);
   if (forward.provider_finished) caller_.finish(forward.data);
+  settle(forward, now);
 }
 
 void PortForwardRelay::provider_reset(Forward& forward, std::uint32_t stream, TimePoint now) {
@@ -289,9 +298,10 @@ void PortForwardRelay::expire(TimePoint now) {
 
 // Ends a forward with a word to the caller.
 void PortForwardRelay::give_up(Forward& forward, std::string_view why) {
-  if (!why.empty()) {
+  // Where the provider has said why, there is nothing to add.
+  if (!why.empty() && forward.told == 0) {
     const std::string port = forward.port.empty() ? "" : "port " + forward.port + " ";
-    tell(forward, "error forwarding " + port + "to pod " + pod_ + ": " + std::string(why));
+    tell(forward, "error forwarding " + port + "to pod " + pod_ + ": " + printable(std::string(why)));
   }
   // A client whose stream is reset without a reply shows that, and not the text.
   caller_.reply(forward.data);

@@ -100,6 +100,12 @@ TEST_CASE("what ends a tunnel in another way than by its normal close is a failu
       {"a close with a reason",
        [](wire::WebSocketCodec& server) { server.close(wire::WebSocketClose::internal_error, "no kubelet"); }, "",
        "|the peer closed the tunnel with code 1011: no kubelet"},
+      {"a close behind the last bytes",
+       [](wire::WebSocketCodec& server) {
+         server.send("the last");
+         server.close(wire::WebSocketClose::internal_error);
+       },
+       "", "the last|the peer closed the tunnel with code 1011"},
       {"bytes that are no frame", [](wire::WebSocketCodec&) {}, "HTTP/1.1 400 Bad Request", "|"},
   };
   for (const Case& c : cases) {

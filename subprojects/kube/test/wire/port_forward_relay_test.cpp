@@ -277,6 +277,39 @@ TEST_CASE("what the provider says of one port is told on its error stream, and t
   CHECK(world.away[7].bytes == "hello");
 }
 
+TEST_CASE("words of a provider move no cursor, and nothing is added to them") {
+  World world;
+  world.answers = false;
+  const auto pair = world.forward("80", "0");
+  world.provider.reply(1);
+  world.pump();
+  world.provider.write(1, "\x1b[2Jrefused\r\n");
+  world.provider.reset(3, SpdyReset::cancel);
+  world.pump();
+  CHECK(world.home[pair.error].bytes == " [2Jrefused  ");
+  CHECK(world.home[pair.error].finished);
+  CHECK(world.relay.size() == 0);
+}
+
+TEST_CASE("a forward whose ends came before it was open is not kept") {
+  World world;
+  world.connects = false;
+  const auto pair = world.forward("80", "0");
+  world.caller.finish(pair.data);
+  world.pump();
+  world.answers = false;
+  world.connects = true;
+  world.pump();
+  world.provider.reply(1);
+  world.pump();
+  world.provider.reply(3);
+  world.provider.finish(3);
+  world.pump();
+  CHECK(world.relay.size() == 1);  // how it ended may still be told
+  world.pass(30s);
+  CHECK(world.relay.size() == 0);
+}
+
 TEST_CASE("a caller that gives its data stream up still hears how the forward ended") {
   World world;
   const auto pair = world.forward("80", "0");

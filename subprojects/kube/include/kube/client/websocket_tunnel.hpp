@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "kube/net/transport.hpp"
@@ -24,9 +25,11 @@ class WebSocketTunnel final : public net::ByteStream {
   asio::awaitable<Result<std::size_t>> read_some(std::span<char> buffer) override;
   asio::awaitable<Result<void>> write(std::string_view bytes) override;
   void close() override { under_->close(); }
+  void be_patient() override { under_->be_patient(); }
+  bool is_cut_off() const override { return under_->is_cut_off(); }
 
  private:
-  Result<void> take_events();
+  void take_events();
 
   std::unique_ptr<net::ByteStream> under_;
   wire::WebSocketCodec codec_;
@@ -34,6 +37,7 @@ class WebSocketTunnel final : public net::ByteStream {
   std::string inbox_;     // of messages, not read yet: at most what one read of `under` brought
   std::size_t read_ = 0;  // of the inbox
   bool ended_ = false;
+  std::optional<Failure> failure_;  // what follows the inbox
 };
 
 }  // namespace kube

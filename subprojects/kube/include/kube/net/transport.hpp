@@ -63,6 +63,12 @@ class ByteStream {
   virtual asio::awaitable<Result<void>> write(std::string_view bytes) = 0;
   /// Closes both directions at once; a pending read ends.
   virtual void close() = 0;
+  /// From now on waits for a peer that is there and does not read, however long that takes. Otherwise one that takes
+  /// nothing for half a minute is given up.
+  virtual void be_patient() {}
+  /// True where the peer acknowledges nothing, though it was sent again and again for a quarter of a minute: it is
+  /// gone.
+  virtual bool is_cut_off() const { return false; }
 };
 
 /// What came of asking for an upgrade: a stream after 101, or else the answer's head and at most 64 KiB of its body.

@@ -98,7 +98,7 @@ class PortForwardRelay {
   void opened(std::uint32_t stream, const SpdyHeaders& headers, TimePoint now);
   void ask_provider(Forward& forward);
   void open_far(Forward& forward, std::string_view type, std::uint32_t Forward::* stream);
-  void replied(Forward& forward, std::uint32_t stream);
+  void replied(Forward& forward, std::uint32_t stream, TimePoint now);
   void caller_reset(Forward& forward, std::uint32_t stream, TimePoint now);
   void provider_reset(Forward& forward, std::uint32_t stream, TimePoint now);
   void tell(Forward& forward, std::string_view text);
