@@ -27,7 +27,7 @@ from harness.pki import Authority, Pair
 from harness.run import Run
 from harness.story import Story
 from harness.terminal import terminal
-from harness.wait import patient, wait_for
+from harness.wait import patient, stays, wait_for
 
 
 def logs(story: Story, *arguments: object) -> str:
@@ -378,6 +378,28 @@ def test_port_forward_carries_bytes_both_ways(story: Story) -> None:
     works("svc/echo", ":80")
     works("deploy/echo", ":7000")
     assert verbs(since) == {"create"}
+
+
+def test_who_pauses_goes_on_where_he_stopped(story: Story) -> None:
+    story.create(busybox("one", "nc -ll -p 7000 -e /bin/yes"))
+    story.wait_ready("one")
+    command = story.consumer.kubectl_started("-n", story.namespace, "exec", "one", "--", "yes")
+    try:
+        with (
+            forwarding(story, "pod/one", ":7000") as (process, [port]),
+            story.consumer.space.connect("127.0.0.1", port) as connection,
+        ):
+            connection.settimeout(patient(60))
+            assert read_exactly(connection, 2) == b"y\n"
+            # By default the kernel gives up whoever takes nothing for 30 s.
+            stays(lambda: command.poll() is None and process.poll() is None, 40, "kubectl of who reads nothing")
+            # More than can have been on the way.
+            assert len(read_exactly(connection, 64 << 20)) == 64 << 20
+            assert command.stdout
+            assert len(command.stdout.read(64 << 20)) == 64 << 20
+    finally:
+        command.kill()
+        command.communicate()
 
 
 def test_port_forward_says_what_is_wrong(story: Story) -> None:
