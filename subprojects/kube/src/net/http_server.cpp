@@ -60,16 +60,32 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
         clock(time),
         options(std::move(given)),
         handler(std::move(use)),
-        acceptor(on),
         connections(on, async::TaskGroup::OnFailure::keep_others),
         occupancy(options.max_connections, options.max_known, options.max_held),
         stopped(on),
         ended(on) {}
 
-  asio::awaitable<void> accept_loop();
+  /// A port that is listened on.
+  struct Door {
+    explicit Door(const asio::any_io_executor& on) : acceptor(on) {}
+    void close() {
+      error_code ignored;
+      acceptor.close(ignored);
+      open = false;
+    }
+    tcp::acceptor acceptor;
+    std::uint16_t port = 0;
+    bool open = true;
+  };
+  Result<std::uint16_t> open_door(std::uint16_t port);
+  asio::awaitable<void> accept_loop(std::shared_ptr<Door> door);
   asio::awaitable<void> session(tcp::socket socket);
-  asio::awaitable<void> serve_requests(Session& session, const std::string& address,
-                                       const std::optional<PeerIdentity>& peer);
+  /// Where a connection came from, and to which port.
+  struct Caller {
+    std::string address;
+    std::uint16_t port;
+  };
+  asio::awaitable<void> serve_requests(Session& session, const Caller& caller, const std::optional<PeerIdentity>& peer);
   asio::awaitable<bool> serve_one(Session& session, ServerRequest request, bool keep_alive);
   asio::awaitable<void> handle(const ServerRequest& request, Answer& answer, async::TaskGroup& group);
   asio::awaitable<std::optional<Result<void>>> read_head(Session& session, bool first);
@@ -80,7 +96,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   async::Clock& clock;
   HttpServerOptions options;
   HttpHandler handler;
-  tcp::acceptor acceptor;
+  std::vector<std::shared_ptr<Door>> doors;  ///< that of listen() first
   async::TaskGroup connections;
   Occupancy occupancy;
   async::Event stopped;
@@ -203,12 +219,12 @@ class HttpServer::Impl::Answer final : public ServerResponse {
   bool broken_ = false;
 };
 
-asio::awaitable<void> HttpServer::Impl::accept_loop() {
-  while (!stopping) {
+asio::awaitable<void> HttpServer::Impl::accept_loop(std::shared_ptr<Door> door) {
+  while (!stopping && door->open) {
     tcp::socket socket(executor);
     error_code error;
-    co_await acceptor.async_accept(socket, asio::redirect_error(asio::use_awaitable, error));
-    if (stopping) co_return;
+    co_await door->acceptor.async_accept(socket, asio::redirect_error(asio::use_awaitable, error));
+    if (stopping || !door->open) co_return;
     if (error) {
       // Out of file descriptors, or a connection that was gone again: neither is a reason to stop serving.
       const auto state = co_await asio::this_coro::cancellation_state;
@@ -248,7 +264,8 @@ asio::awaitable<void> HttpServer::Impl::session(tcp::socket socket) {
   if (error) co_return;
   auto ip = endpoint.address();
   if (ip.is_v6() && ip.to_v6().is_v4_mapped()) ip = asio::ip::make_address_v4(asio::ip::v4_mapped, ip.to_v6());
-  const std::string address = ip.to_string();
+  const Caller caller{.address = ip.to_string(), .port = socket.local_endpoint(error).port()};
+  if (error) co_return;
 
   std::optional<PeerIdentity> peer;
   if (options.tls) {
@@ -271,7 +288,7 @@ asio::awaitable<void> HttpServer::Impl::session(tcp::socket socket) {
   } else {
     session.stream = make_tcp_stream(std::move(socket));
   }
-  co_await serve_requests(session, address, peer);
+  co_await serve_requests(session, caller, peer);
 }
 
 /// Waits for a request and reads its header; none in time, or a connection that is left, is nothing.
@@ -321,7 +338,7 @@ asio::awaitable<Result<void>> HttpServer::Impl::read_request(Session& session, S
   }
 }
 
-asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const std::string& address,
+asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const Caller& caller,
                                                        const std::optional<PeerIdentity>& peer) {
   bool first = true;
   while (!stopping) {
@@ -332,7 +349,13 @@ asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const s
     first = false;
     if (!header || stopping) co_return;
     session.idle = false;
-    ServerRequest request{.method = {}, .target = {}, .headers = {}, .body = {}, .peer_address = address, .peer = peer};
+    ServerRequest request{.method = {},
+                          .target = {},
+                          .headers = {},
+                          .body = {},
+                          .peer_address = caller.address,
+                          .port = caller.port,
+                          .peer = peer};
     bool keep_alive = false;
     int refusal = 0;
     std::string why;
@@ -422,19 +445,19 @@ HttpServer::HttpServer(asio::any_io_executor executor, async::Clock& clock, Http
     : impl_(std::make_shared<Impl>(std::move(executor), clock, std::move(options), std::move(handler))) {}
 HttpServer::~HttpServer() = default;
 
-Result<std::uint16_t> HttpServer::listen() {
-  const std::string shown =
-      (impl_->options.address.empty() ? "*" : impl_->options.address) + ":" + std::to_string(impl_->options.port);
+Result<std::uint16_t> HttpServer::Impl::open_door(std::uint16_t port) {
+  const std::string shown = (options.address.empty() ? "*" : options.address) + ":" + std::to_string(port);
   error_code error;
   asio::ip::address address = asio::ip::address_v6::any();
-  const bool every = impl_->options.address.empty();
-  if (!every) address = asio::ip::make_address(impl_->options.address, error);
-  if (error) return fail(Errc::invalid_input, "listening: '" + impl_->options.address + "' is not an IP address");
-  const auto open = [this, &error](const asio::ip::address& on, bool both) {
-    auto& acceptor = impl_->acceptor;
+  const bool every = options.address.empty();
+  if (!every) address = asio::ip::make_address(options.address, error);
+  if (error) return fail(Errc::invalid_input, "listening: '" + options.address + "' is not an IP address");
+  const auto door = std::make_shared<Door>(executor);
+  const auto open = [&](const asio::ip::address& on, bool both) {
+    auto& acceptor = door->acceptor;
     error_code ignored;
     acceptor.close(ignored);
-    const tcp::endpoint endpoint(on, impl_->options.port);
+    const tcp::endpoint endpoint(on, port);
     acceptor.open(endpoint.protocol(), error);
     if (error) return false;
     acceptor.set_option(tcp::acceptor::reuse_address(true), ignored);
@@ -447,7 +470,24 @@ Result<std::uint16_t> HttpServer::listen() {
   if (!open(address, every) &&
       !(every && error != asio::error::address_in_use && open(asio::ip::address_v4::any(), false)))
     return fail(Errc::connect, "listening on " + shown + ": " + error.message());
-  return impl_->acceptor.local_endpoint().port();
+  door->port = door->acceptor.local_endpoint().port();
+  doors.push_back(door);
+  if (serving) connections.spawn(accept_loop(door));
+  return door->port;
+}
+
+Result<std::uint16_t> HttpServer::listen() { return impl_->open_door(impl_->options.port); }
+
+Result<std::uint16_t> HttpServer::open(std::uint16_t port) {
+  if (impl_->stopping) return fail(Errc::closed, "the server has stopped");
+  return impl_->open_door(port);
+}
+
+void HttpServer::close(std::uint16_t port) {
+  std::erase_if(impl_->doors, [port](const std::shared_ptr<Impl::Door>& door) {
+    if (door->port == port) door->close();
+    return door->port == port;
+  });
 }
 
 asio::awaitable<void> HttpServer::serve() {
@@ -461,15 +501,14 @@ asio::awaitable<void> HttpServer::serve() {
   };
   impl->serving = true;
   const AtEnd at_end{*impl};
-  impl->connections.spawn(impl->accept_loop());
+  for (const auto& door : impl->doors) impl->connections.spawn(impl->accept_loop(door));
   co_await impl->connections.join();
 }
 
 asio::awaitable<void> HttpServer::stop(Duration grace) {
   const auto impl = impl_;
   impl->stopping = true;
-  error_code ignored;
-  impl->acceptor.close(ignored);
+  for (const auto& door : impl->doors) door->close();
   for (Guest* guest : impl->occupancy.guests())
     if (auto* session = static_cast<Impl::Session*>(guest); session->idle && session->stream) session->stream->close();
   if (!impl->serving) co_return;

@@ -245,6 +245,43 @@ TEST_CASE("a port in use and an address that is none are failures with their rea
   }());
 }
 
+TEST_CASE("a server has several ports, which come and go, and counts their connections together") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    Served served(executor, {.tls = {}, .max_connections = 2, .on_handler_failure = {}},
+                  [](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
+                    (void)co_await response.send(200, {}, "at " + std::to_string(request.port));
+                  });
+    const auto second = served.server.open(0);
+    REQUIRE(second.has_value());
+    CHECK(*second != served.port);
+    CHECK(served.server.open(*second).error().code() == Errc::connect);
+    const std::string bytes = "GET / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n";
+    for (const std::uint16_t port : {served.port, *second})
+      CHECK((co_await talk(port, bytes)).ends_with("at " + std::to_string(port)));
+
+    // Two in all: a third takes the place of the first, whichever port it came to.
+    RawSocket sockets[] = {RawSocket(executor), RawSocket(executor), RawSocket(executor)};
+    co_await sockets[0].connect(served.port);
+    co_await sockets[1].connect(*second);
+    co_await sockets[2].connect(*second);
+    CHECK((co_await sockets[0].read_all()).empty());
+    CHECK(served.server.counters().connections <= 2);
+
+    served.server.close(*second);
+    // Who is connected is served.
+    co_await sockets[2].send(bytes);
+    CHECK((co_await sockets[2].read_all()).ends_with("at " + std::to_string(*second)));
+    // The port is free.
+    HttpServer other(executor, real, {.address = "127.0.0.1", .port = *second, .tls = {}, .on_handler_failure = {}},
+                     echo);
+    CHECK(other.listen().has_value());
+    CHECK((co_await talk(served.port, bytes)).ends_with("at " + std::to_string(served.port)));
+    co_await served.stop();
+    CHECK(served.server.open(0).error().code() == Errc::closed);
+  }());
+}
+
 TEST_CASE("with no address given, IPv4 is served too and the peer's address has its usual form") {
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;

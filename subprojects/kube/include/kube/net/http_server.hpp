@@ -32,6 +32,7 @@ struct ServerRequest {
   std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case
   std::string body;
   std::string peer_address;          ///< IP address, without the port
+  std::uint16_t port = 0;            ///< of this server, that the connection came to
   std::optional<PeerIdentity> peer;  ///< set where a client certificate was shown and verified
 
   /// The first header of that (lower-case) name, "" where there is none.
@@ -112,6 +113,11 @@ class HttpServer {
   /// Opens the port and returns its number. Errors: Errc::invalid_input (no address), Errc::connect, e.g. "address in
   /// use".
   Result<std::uint16_t> listen();
+  /// Opens one more port on the same address, now or while it serves, and returns its number. Connections to all ports
+  /// count together. Errors: as listen(), and Errc::closed after stop().
+  Result<std::uint16_t> open(std::uint16_t port);
+  /// Closes a port that open() has opened: no connections come there any more, those that have come stay.
+  void close(std::uint16_t port);
   /// Accepts and serves until stop(); returns when the last connection has ended. Cancelling it ends every connection.
   asio::awaitable<void> serve();
   /// Accepts no more, lets requests under way finish for at most `grace`, then ends them. Waits for serve().
