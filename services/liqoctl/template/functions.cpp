@@ -102,6 +102,18 @@ Answer greater(const json::value& left, const json::value& right) {
   return left.get_int64() > right.get_int64();
 }
 
+Answer sum(const json::value& left, const json::value& right) {
+  std::int64_t out = 0;
+  if (__builtin_add_overflow(left.get_int64(), right.get_int64(), &out)) return wrong("the sum is too large");
+  return out;
+}
+
+Answer difference(const json::value& left, const json::value& right) {
+  std::int64_t out = 0;
+  if (__builtin_sub_overflow(left.get_int64(), right.get_int64(), &out)) return wrong("the difference is too large");
+  return out;
+}
+
 Answer matches(const json::value& pattern, const json::value& text) {
   if (text_of(text).size() > max_matched) return wrong("the text is too long to be matched");
   try {
@@ -196,6 +208,7 @@ bool fits(std::string_view takes, Arguments arguments) {
 
 const std::map<std::string_view, Function>& functions() {
   static const std::map<std::string_view, Function> known{
+      {"add", {"nn", [](Arguments a) { return sum(a[0], a[1]); }}},
       {"append",
        {"l*",
         [](Arguments a) -> Answer {
@@ -244,6 +257,7 @@ const std::map<std::string_view, Function>& functions() {
           return json::value(text::in_double_quotes(*text, text::Quotes::json));
         }}},
       {"regexMatch", {"ss", [](Arguments a) { return matches(a[0], a[1]); }}},
+      {"sub", {"nn", [](Arguments a) { return difference(a[0], a[1]); }}},
       {"ternary", {"**b", [](Arguments a) -> Answer { return a[2].get_bool() ? a[0] : a[1]; }}},
       {"toJson", {"*", [](Arguments a) { return as_json(as_written(a[0])); }}},
       {"toString", {"*", [](Arguments a) { return text_of_any(a[0]); }}},

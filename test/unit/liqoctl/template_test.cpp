@@ -47,6 +47,7 @@ TEST_CASE("templates make what Helm makes of them") {
            {"{{ include \"own\" (list . \"x\") }}", "liqo-x"},
            {"{{ (.Files.Get \"files/role.yaml\" | fromYaml).kind }}", "Role"},
            // Functions.
+           {"{{ sub (add (int64 .Values.one) 5) 2 }}", "4"},
            {"{{ append .Values.list \"c\" | join \"-\" }}", "a-b-c"},
            {"{{ concat .Values.list (list \"c\") .Values.none | toJson }}", R"(["a","b","c"])"},
            {"{{ .Values.empty | default \"d\" }}{{ .Values.word | default \"d\" | len }}", "d9"},
@@ -95,6 +96,9 @@ TEST_CASE("what is outside of the language, or fails, is told with its place") {
            {"{{ .Values.one }}", "are printed with int64, toJson or toYaml"},
            {"{{ .Values.map }}", "are printed with int64, toJson or toYaml"},
            {"{{ eq .Values.one 1 }}", "eq: values of different kinds"},
+           {"{{ add 9223372036854775807 1 }}", "add: the sum is too large"},
+           {"{{ sub (sub 0 9223372036854775807) 2 }}", "sub: the difference is too large"},
+           {"{{ add \"a\" 1 }}", "add: the arguments do not fit"},
            {"{{ gt .Values.one 1 }}", "gt: only whole numbers are compared"},
            {"{{ index .Values.list 2 }}", "index: there is no such element"},
            {"{{ printf \"%d\" 1 }}", "printf: only %s is known"},
