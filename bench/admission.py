@@ -94,7 +94,7 @@ class Stage:
             return Liqod(self.cluster, self.kubeconfig, flags=flags, webhooks=True).start()
         return Liqod(
             self.cluster, self.kubeconfig, listen_port=10250 + number, name=f"liqod-{number}", flags=flags,
-            metrics_port=9090 + number, service_port=PORTS[number],
+            metrics_port=9090 + number, service_port=PORTS[number], listen_ports=1,
         ).start(0)  # fmt: skip
 
     def _serve(self, replicas: int) -> None:

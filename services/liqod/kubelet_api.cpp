@@ -27,6 +27,20 @@ kube::Result<liqo::kubelet::PodRoute> find_pod(liqo::controllers::Process& proce
   return route;
 }
 
+/// The pods of a node as the cache of its session with the provider has them.
+kube::Result<liqo::kubelet::CachedPods> pods_of(liqo::controllers::Process& process, const std::string& node) {
+  const auto session = [&process, node] { return process.virtual_nodes().session_of(node); };
+  const auto* now = session();
+  if (!now || !now->pods().local_pods().has_synced())
+    return kube::fail(kube::Errc::missing,
+                      "the pods of node " + node + " are not known: there is no session with its provider");
+  return liqo::kubelet::CachedPods{.keys = now->pods().local_pods().store().keys(),
+                                   .find = [session](const kube::ObjectKey& key) {
+                                     const auto* current = session();
+                                     return current ? current->pods().local_pods().find(key) : std::nullopt;
+                                   }};
+}
+
 }  // namespace
 
 std::unique_ptr<liqo::kubelet::Kubelet> make_kubelet(const boost::asio::any_io_executor& executor,
@@ -44,9 +58,10 @@ std::unique_ptr<liqo::kubelet::Kubelet> make_kubelet(const boost::asio::any_io_e
           .random = random,
           .metrics = metrics,
           .find = [&process](const std::string& ns, const std::string& pod) { return find_pod(process, ns, pod); },
+          .pods = [&process](const std::string& node) { return pods_of(process, node); },
           .nodes = [&process] { return process.virtual_nodes().node_names(); }},
       liqo::kubelet::KubeletSettings{.node_ip = options.settings.node_ip,
-                                     .port = options.settings.kubelet_port,
+                                     .ports = options.settings.kubelet_ports,
                                      .self_signed = options.certificate_type == "self-signed",
                                      .client_ca_file = options.kubelet_client_ca_file});
 }

@@ -211,7 +211,10 @@ ParsedOptions parse_options(int argc, char** argv) {
            "Address of the virtual nodes: where the API server of the cluster reaches this process")
       ->required()
       ->check(check_ip);
-  add_port(app, "--listen-port", settings.kubelet_port, 1, "Port of the kubelet API");
+  add_port(app, "--listen-port", settings.kubelet_ports.first, 1, "Port of the kubelet API");
+  add_count(app, "--listen-port-count", settings.kubelet_ports.count, 4096,
+            "How many ports, from that one upwards, virtual nodes share out among themselves: each has one of its own, "
+            "and where too few are left some share the first; with 1 all do");
   add_preset(app, "--metrics-address", options.metrics_address, "host:port of /metrics");
   add_flag(
       app, "--metrics-secure", options.metrics_secure,
@@ -434,6 +437,10 @@ ParsedOptions parse_options(int argc, char** argv) {
     return {.exit_code = 0};
   } catch (const CLI::ParseError& mistake) {
     std::cerr << "liqod: " << mistake.what() << " (liqod --help tells the options)\n";
+    return {.exit_code = 2};
+  }
+  if (settings.kubelet_ports.first + settings.kubelet_ports.count - 1 > 65535) {
+    std::cerr << "liqod: --listen-port-count reaches beyond port 65535 (liqod --help tells the options)\n";
     return {.exit_code = 2};
   }
   kube::Duration lease{};

@@ -36,6 +36,7 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, Context co
                                                                    std::string(api::labels::type_virtual_node)}})),
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
       slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
+      ports_(context.settings.kubelet_ports),
       templates_(context),
       leases_(context),
       sessions_(std::move(connect), context, [this](const kube::ObjectKey& key) { enqueue(key); }),
@@ -44,7 +45,9 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, Context co
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
   virtual_nodes_->add_index(
       "name", [](const kube::Object& object, std::vector<std::string>& out) { out.emplace_back(object.name()); });
-  nodes_.subscribe([this](const kube::ObjectKey& node) {
+  nodes_.subscribe([this](const kube::Change& change) {
+    const kube::ObjectKey& node = change.key;
+    enqueue_nodes(ports_.see(node.name, change.now ? core::shown_port(*change.now) : std::nullopt));
     const auto keys = virtual_nodes_->store().keys("name", node.name);
     for (const kube::ObjectKey& key : keys) enqueue(key);
     // Of nobody, as far as is known.
@@ -72,10 +75,15 @@ asio::awaitable<void> VirtualNodeController::run() {
   kube::async::TaskGroup sessions(co_await asio::this_coro::executor), nodes(co_await asio::this_coro::executor);
   std::exception_ptr lost;
   sessions.spawn(vital(sessions_.run(), nodes, lost));
-  nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return controller_.run(); }));
+  nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return reconcile_all(); }));
   nodes.spawn(kube::run_while_leading(context_.leadership, [this] { return heartbeat(); }));
   co_await kube::async::finally(nodes.join(), kube::async::stop_in_turn(nodes, sessions));
   if (lost) std::rethrow_exception(lost);
+}
+
+asio::awaitable<void> VirtualNodeController::reconcile_all() {
+  ports_.forget_decisions();
+  co_await controller_.run();
 }
 
 bool VirtualNodeController::has_synced() const {
@@ -86,6 +94,27 @@ std::vector<std::string> VirtualNodeController::node_names() const {
   std::vector<std::string> names;
   for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) names.push_back(key.name);
   return names;
+}
+
+ProviderSession* VirtualNodeController::session_of(const std::string& node) const {
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys("name", node))
+    if (ProviderSession* session = sessions_.find(key)) return session;
+  return nullptr;
+}
+
+void VirtualNodeController::enqueue_nodes(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    for (const kube::ObjectKey& key : virtual_nodes_->store().keys("name", name)) enqueue(key);
+}
+
+std::uint16_t VirtualNodeController::decide_port(const kube::Object& virtual_node) {
+  const auto [port, is_shared_now] = ports_.decide(std::string(virtual_node.name()));
+  if (is_shared_now)
+    context_.events.warning(virtual_node, api::kinds::virtual_nodes, "KubeletPortShared",
+                            "node " + std::string(virtual_node.name()) + " shares port " + std::to_string(port) +
+                                " of the kubelet API with other virtual nodes, so paths that name no pod are not "
+                                "served there: there are more virtual nodes than ports (--listen-port-count)");
+  return port;
 }
 
 core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtual_node) const {
@@ -168,6 +197,7 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
     leases_.forget(key.name);
     nodes_made_.erase(key.name);
     told_unready_.erase(key.name);
+    enqueue_nodes(ports_.forget(key.name));
     // Made by a write whose answer came when its VirtualNode had gone, it is nobody's now.
     if (const kube::ObjectKey node{"", key.name}; nodes_->store().contains(node))
       controller_.enqueue({node.name, node});
@@ -202,6 +232,7 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
       session->pods().set_closed(!health.closed.empty(), !health.closed.empty() && health.closed != "full");
   } else if (!virtual_node.create_node()) {
     if (node && core::why_foreign(*node).empty()) co_return co_await withdraw_node(*object, *node);
+    if (!node) enqueue_nodes(ports_.forget(key.name));
     auto told = co_await set_condition(key, "Node", "None", "", "");
     if (!told) co_return Outcome::retry(std::move(told.error()));
   }
@@ -228,7 +259,8 @@ kube::Object VirtualNodeController::with_template(const kube::Object& virtual_no
 }
 
 asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube::Object& object) {
-  const core::NodeContext ctx = node_context(context_.settings);
+  core::NodeContext ctx = node_context(context_.settings);
+  ctx.kubelet_port = decide_port(object);
   const core::ProviderHealth health = health_of(object);
   const kube::ObjectKey node_key{"", std::string(object.name())};
   kube::Api& home = context_.home.api();
@@ -264,6 +296,7 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
   // Whose the Node is decides whether there is a session: the pods of a machine are none of ours.
   sessions_.note_foreign(object.key(), update.refusal);
   if (!update.refusal.empty()) {
+    enqueue_nodes(ports_.forget(node_key.name));
     context_.events.warning(object, api::kinds::virtual_nodes, "NodeNameTaken", update.refusal);
     co_return kube::fail(kube::Errc::invalid_input, update.refusal);
   }

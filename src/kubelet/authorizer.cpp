@@ -131,6 +131,11 @@ asio::awaitable<std::expected<Caller, Refusal>> Authorizer::authenticate(const k
 }
 
 asio::awaitable<std::expected<void, Refusal>> Authorizer::authorize(const Caller& caller, NodeAccess access) {
+  if (!access.narrower.empty()) {
+    NodeAccess narrow{.verb = access.verb, .subresource = access.narrower, .node = access.node};
+    auto allowed = co_await authorize(caller, std::move(narrow));
+    if (allowed || allowed.error().status != 403) co_return allowed;
+  }
   json::object attributes;
   attributes["verb"] = json::string(access.verb);
   attributes["version"] = "v1";

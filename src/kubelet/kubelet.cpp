@@ -23,7 +23,9 @@ Kubelet::Kubelet(const asio::any_io_executor& executor, KubeletContext context, 
                                        .leadership = &context_.leadership,
                                        .nodes = context_.nodes,
                                        .use = [this](const auto& pair) { use_certificate(pair); }}),
-      identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }) {
+      identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }),
+      doors_(executor, context_.clock, context_.home, settings_.ports,
+             context_.metrics.gauge(families::kubelet_ports_missing)) {
   if (!settings_.self_signed) {
     approver_.emplace(executor, ApproverContext{.home = context_.home,
                                                 .api = context_.api,
@@ -54,10 +56,12 @@ kube::Result<std::uint16_t> Kubelet::listen() {
   }
   auto tls = identity_.begin(std::move(*pair));
   if (!tls) return kube::fail(std::move(tls.error()), "kubelet API");
-  server_ = std::make_unique<KubeletServer>(executor_, context_.clock, context_.metrics, authorizer_, context_.find,
-                                            std::move(*tls), KubeletServerSettings{.port = settings_.port});
+  server_ = std::make_unique<KubeletServer>(
+      executor_, context_.clock, context_.metrics, authorizer_, context_.find, std::move(*tls),
+      KubeletServerSettings{.port = settings_.ports.first},
+      NodeApi([this](std::uint16_t port) { return doors_.nodes_at(port); }, context_.pods));
   auto port = server_->listen();
-  if (!port) return kube::fail(std::move(port.error()), "kubelet API: port " + std::to_string(settings_.port));
+  if (!port) return kube::fail(std::move(port.error()), "kubelet API: port " + std::to_string(settings_.ports.first));
   return port;
 }
 
@@ -68,6 +72,7 @@ kube::net::HttpServerCounters Kubelet::counters() const {
 asio::awaitable<void> Kubelet::run() {
   kube::async::TaskGroup group(executor_);
   group.spawn(server_->run());
+  group.spawn(doors_.run(*server_));
   group.spawn(certificate_.run());
   if (approver_) group.spawn(kube::run_while_leading(context_.leadership, [this] { return approver_->run(); }));
   if (!settings_.client_ca_file.empty())

@@ -57,10 +57,11 @@ KubeletServer::Streams::Streams(kube::Metrics& metrics, const char* kind)
 
 KubeletServer::KubeletServer(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::Metrics& metrics,
                              Authorizer& authorizer, FindPod find, kube::net::TlsContext tls,
-                             KubeletServerSettings settings)
+                             KubeletServerSettings settings, NodeApi nodes)
     : clock_(clock),
       authorizer_(authorizer),
       find_(std::move(find)),
+      nodes_(std::move(nodes)),
       settings_(std::move(settings)),
       logs_(metrics, "logs"),
       execs_(metrics, "exec"),
@@ -85,7 +86,8 @@ asio::awaitable<std::expected<void, Refusal>> KubeletServer::admit(const ServerR
   auto caller = co_await authorizer_.authenticate(request);
   if (!caller) co_return std::unexpected(std::move(caller.error()));
   co_return co_await authorizer_.authorize(
-      *caller, {.verb = route.verb, .subresource = route.subresource, .node = std::move(node)});
+      *caller,
+      {.verb = route.verb, .subresource = route.subresource, .node = std::move(node), .narrower = route.narrower});
 }
 
 void KubeletServer::log_refusal(const ServerRequest& request, const Refusal& refusal) {
@@ -113,16 +115,24 @@ kube::Result<PodRoute> KubeletServer::find_again(const Route& route, const std::
   return pod;
 }
 
+kube::Result<PodRoute> KubeletServer::find_at(const PortOwners& owners, const Route& route) const {
+  auto pod = find_(route.ns, route.pod);
+  if (pod && !owners.has(pod->node)) return owners.refuse_pod(route.ns + "/" + route.pod);
+  return pod;
+}
+
 asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, ServerResponse& response) {
   const auto route = read_route(request.method, request.target);
   // What is at no path is authorised as kubelets do it, so that nobody unknown hears even that.
   Route nowhere;
   nowhere.verb = "get";
   nowhere.subresource = "proxy";
-  const bool has_pod = route && route->endpoint != Endpoint::not_served_yet;
-  auto pod = has_pod ? find_(route->ns, route->pod) : kube::fail(kube::Errc::missing, "no pod is named");
-  // Of pods that do not exist only those may hear who have the right on every node.
-  std::string node = pod ? pod->node : std::string();
+  const PortOwners owners = nodes_.owners_of(request.port);
+  const bool has_pod = route && names_pod(route->endpoint);
+  auto pod = has_pod ? find_at(owners, *route) : kube::fail(kube::Errc::missing, "no pod is named");
+  // Of pods that do not exist only those may hear who have the right on the node whose port this is, or on every node
+  // where it is that of several.
+  std::string node = !owners.only().empty() ? owners.only() : pod ? pod->node : std::string();
   auto admitted = co_await admit(request, route ? *route : nowhere, node);
   if (!admitted) {
     log_refusal(request, admitted.error());
@@ -134,11 +144,13 @@ asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, Server
     co_return;
   }
   if (!has_pod) {
-    co_await answer(response, {501, std::string(route->sentence)});
+    auto served = co_await nodes_.serve(*route, owners, response);
+    if (!served) co_await answer(response, std::move(served.error()));
     co_return;
   }
   // While the API server was asked, the session with the provider may have been replaced, or the pod by another one.
-  pod = find_again(*route, node);
+  pod = find_at(owners, *route);
+  if (pod) pod = find_again(*route, node);
   if (!pod) {
     co_await answer(response, {404, pod.error().text()});
   } else if (route->endpoint == Endpoint::logs) {

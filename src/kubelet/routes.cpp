@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "kube/base/time.hpp"
+#include "node_routes.hpp"
 
 namespace liqo::kubelet {
 namespace {
@@ -78,15 +79,12 @@ struct Unserved {
   std::string_view subresource;
   std::string_view sentence;
 };
-constexpr std::array<Unserved, 8> unserved = {{
+constexpr std::array<Unserved, 5> unserved = {{
     {"run", "proxy", "run is not served by virtual nodes yet"},
     {"stats", "stats", "stats are not served by virtual nodes yet"},
     {"metrics", "metrics", "metrics of pods are not served by virtual nodes yet"},
-    {"pods", "proxy", "the list of pods is not served by virtual nodes yet"},
-    {"runningpods", "proxy", "the list of running pods is not served by virtual nodes yet"},
     {"logs", "log", "logs of the node are not served by virtual nodes: it has none"},
     {"checkpoint", "checkpoint", "checkpoints are not served by virtual nodes yet"},
-    {"configz", "proxy", "the configuration is not served by virtual nodes: they have none"},
 }};
 
 std::optional<bool> read_bool(std::string_view text) {
@@ -137,6 +135,7 @@ std::expected<Route, Refusal> read_route(std::string_view method, std::string_vi
     route.subresource = "proxy";
     return route;
   }
+  if (auto route_of_node = read_node_route(method, path)) return std::move(*route_of_node);
   for (const Unserved& entry : unserved) {
     if (first != entry.first) continue;
     route.subresource = entry.subresource;

@@ -41,6 +41,7 @@ def usual(rome: Cluster, kubeconfig: object) -> list[object]:
         ["--no-such-flag"],
         ["--cluster-id", "Not An Id!"],
         ["--cluster-id", "rome", "--listen-port", "99999999"],
+        ["--cluster-id", "rome", "--node-ip", "10.0.0.1", "--listen-port", "65000", "--listen-port-count", "600"],
         ["--cluster-id", "rome", "--node-ip", "not-an-ip"],
         ["--cluster-id", "rome", "--node-ip", "10.0.0.1", "--node-extra-labels", "tier=gold,zone"],
         ["--cluster-id", "rome", "--node-ip", "10.0.0.1", "--apiserver-support=never", "--enable-apiserver-support"],

@@ -57,7 +57,7 @@ def replicas(lyon: Cluster, daemons: object) -> list[Liqod]:
         })  # fmt: skip
     started = [
         Liqod(lyon, kubeconfig, listen_port=10250 + number, name=f"liqod-{number}", metrics_port=9090 + number,
-              service_port=port, flags=("--leader-elect", "--identity", f"replica-{number}"))
+              service_port=port, flags=("--leader-elect", "--identity", f"replica-{number}"), listen_ports=1)
         for number, port in enumerate((FIRST, SECOND))
     ]  # fmt: skip
     for replica in started:

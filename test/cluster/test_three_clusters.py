@@ -6,6 +6,7 @@ peer, run, kill, renew, unpeer one, unpeer all.
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import time
@@ -17,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from harness import inventory, settings
-from harness.api import Refused
+from harness import inventory, rights, settings
+from harness.api import Api, Refused
 from harness.cluster import busybox
 from harness.components import Options
 from harness.peers import SOON, Peer, certificate_of
@@ -125,6 +126,91 @@ def test_pods_run_in_both_directions_and_never_bounce(three: Three) -> None:
     three.pods = {name: vienna.api.get("pods", "shop", name) for name in ("one", "two")}
     three.certificates = {name: certificate_of(vienna, graz, name) for name in ("controlplane-graz", "resourceslice-graz")}
     assert printed(vienna)
+
+
+def kubelet_port(peer: Peer, node: str) -> int:
+    return peer.api.get("nodes", None, node)["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
+
+
+def asked(peer: Peer, node: str, path: str) -> tuple[int, str]:
+    """What the kubelet API of a node answers to the API server, for an administrator."""
+    code, body = peer.api.raw("GET", f"/api/v1/nodes/{node}/proxy{path}")
+    return code, body.decode()
+
+
+def pods_of(peer: Peer, node: str, path: str = "/pods") -> set[str]:
+    code, body = asked(peer, node, path)
+    assert code == 200, (code, body)
+    found = json.loads(body)
+    assert (found["kind"], found["apiVersion"]) == ("PodList", "v1")
+    return {item["metadata"]["name"] for item in found["items"]}
+
+
+def test_each_node_answers_for_itself_at_a_port_of_its_own(three: Three) -> None:
+    """Two nodes of one provider, and one of another; as the API server asks them, and as somebody who may only see pods."""
+    vienna, graz, _ = three.peers
+    vienna.liqoctl("create", "resourceslice", "annex", "--remote-cluster-id", "graz", "--cpu", "1", "--pods", "5")
+    wait_for(lambda: vienna.node_ready("annex"), SOON, "the second node of graz to be Ready")
+    vienna.api.create("pods", "shop", pinned("four", "annex", script="echo four; sleep 1000000"))
+    wait_for(lambda: pod_is("Running", vienna, "shop", "four"), 60, "the pod on it to run")
+    nodes = {"graz": "one", "linz": "two", "annex": "four"}
+    ports = {node: kubelet_port(vienna, node) for node in nodes}
+    assert len(set(ports.values())) == 3, ports
+
+    def none_mixes() -> bool:
+        for node, pod in nodes.items():
+            assert pods_of(vienna, node) == pods_of(vienna, node, "/runningpods/") == {pod}
+            assert asked(vienna, node, "/healthz") == (200, "ok")
+        return True
+
+    wait_for(none_mixes, SOON, "each node to answer for itself")
+    code, words = asked(vienna, "annex", "/containerLogs/shop/one/main")
+    assert code == 404 and "pod shop/one does not run on node annex" in words
+    for path in ("/configz", "/run/shop/four/main", "/stats/summary"):
+        code, words = asked(vienna, "annex", path)
+        assert code == 501 and len(words.strip().splitlines()) == 1, (path, code, words)
+
+    # The narrower right is enough for the node that it is about, and for nothing else.
+    vienna.cluster.service_account("shop", "viewer")
+    rules = [{"apiGroups": [""], "resources": ["nodes/pods"], "resourceNames": ["annex"], "verbs": ["get"]}]
+    vienna.api.apply("clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": "pods-of-annex"}, "rules": rules})
+    viewer = rights.service_account("shop", "viewer")
+    rights.bind(vienna.cluster, None, "pods-of-annex", viewer, "pods-of-annex")
+    token = vienna.cluster.kubectl("-n", "shop", "create", "token", "viewer").strip()
+    authority = vienna.cluster.authority.pair.certificate
+
+    def codes(path: str) -> dict[str, int]:
+        apis = {node: Api(vienna.cluster.space, vienna.cluster.address, ports[node], authority, token) for node in nodes}
+        return {node: api.raw("GET", path)[0] for node, api in apis.items()}
+
+    only_annex = {"graz": 403, "linz": 403, "annex": 200}
+    wait_for(lambda: codes("/pods") == only_annex, SOON, "the viewer to see the pods of one node")
+    assert codes("/healthz") == dict.fromkeys(nodes, 403)
+    vienna.api.delete("clusterrolebindings", None, "pods-of-annex")
+    vienna.api.delete("clusterroles", None, "pods-of-annex")
+    vienna.api.delete("serviceaccounts", "shop", "viewer")
+
+    vienna.daemon.restart()
+    wait_for(none_mixes, SOON, "each node to answer for itself after a restart")
+    assert {node: kubelet_port(vienna, node) for node in nodes} == ports
+    assert printed(vienna)
+    logs = lambda: vienna.cluster.kubectl("-n", "shop", "logs", "four")  # noqa: E731
+    assert wait_for(logs, SOON, "the log of the pod on the second node") == "four\n"
+    assert vienna.cluster.kubectl("-n", "shop", "exec", "four", "--", "echo", "here") == "here\n"
+
+    # Its port is free again when the node has gone.
+    vienna.api.delete("pods", "shop", "four")
+    vienna.liqoctl("delete", "resourceslice", "annex", "--skip-confirm")
+
+    def refused() -> bool:
+        try:
+            vienna.cluster.space.connect(vienna.cluster.address, ports["annex"], 5).close()
+        except ConnectionRefusedError:
+            return True
+        return False
+
+    wait_for(refused, SOON, "the port of the node that has gone to be closed")
+    wait_for(lambda: quotas(graz, vienna).keys() == {"graz"}, SOON, "its Quota to be gone")
 
 
 @pytest.mark.refusals("a pod that does not fit")

@@ -8,7 +8,7 @@ namespace liqo::controllers {
 
 inline core::NodeContext node_context(const Settings& settings) {
   return {.node_ip = settings.node_ip,
-          .kubelet_port = settings.kubelet_port,
+          .kubelet_port = settings.kubelet_ports.first,
           .kubelet_version = settings.kubelet_version,
           .extra_labels = settings.node_extra_labels,
           .extra_annotations = settings.node_extra_annotations};

@@ -9,6 +9,7 @@
 
 #include "kube/base/time.hpp"
 #include "liqo/core/forge/context.hpp"
+#include "liqo/core/forge/node_ports.hpp"
 #include "liqo/core/reflection_filters.hpp"
 #include "liqo/core/slice/policy.hpp"
 #include "liqo/reflection/custom_resource.hpp"
@@ -21,8 +22,8 @@ struct Settings {
   std::string liqo_namespace = "liqo";
   std::string pod_cidrs;  ///< ranges of this cluster's pods, as peers are told; "" = they are not told
   std::string node_ip;    ///< InternalIP of every virtual node; where the kubelet API is served
-  std::uint16_t kubelet_port = 10250;
-  std::string kubelet_version;  ///< of virtual nodes: that of the home API server
+  core::PortRange kubelet_ports{.first = 10250, .count = 64};  ///< of which each virtual node has one
+  std::string kubelet_version;                                 ///< of virtual nodes: that of the home API server
   std::map<std::string, std::string> node_extra_labels, node_extra_annotations;  ///< on every virtual node
 
   /// Labels that a provider's word does not set on its virtual nodes: keys, or "domain/*".

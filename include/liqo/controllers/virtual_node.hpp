@@ -9,6 +9,7 @@
 
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/node_leases.hpp"
+#include "liqo/controllers/node_port_plan.hpp"
 #include "liqo/controllers/options_templates.hpp"
 #include "liqo/controllers/provider_sessions.hpp"
 
@@ -31,6 +32,8 @@ class VirtualNodeController {
   const ProviderSessions& sessions() const { return sessions_; }
   /// The names of the VirtualNodes that exist.
   std::vector<std::string> node_names() const;
+  /// The session of the VirtualNode whose Node has that name, or null.
+  ProviderSession* session_of(const std::string& node) const;
 
  private:
   /// Takes what the ForeignCluster of a cluster tells: whether it has taken our rights away, and of its network.
@@ -63,9 +66,12 @@ class VirtualNodeController {
   /// to the Node, which may be null.
   kube::Object with_template(const kube::Object& virtual_node, const kube::Object* node) const;
   asio::awaitable<kube::Result<void>> write_node(const kube::Object& virtual_node);
+  std::uint16_t decide_port(const kube::Object& virtual_node);
+  void enqueue_nodes(const std::vector<std::string>& names);
   asio::awaitable<void> heartbeat();
   core::ProviderHealth health_of(const kube::Object& virtual_node) const;
   void enqueue(const kube::ObjectKey& key) { controller_.enqueue({key.text(), key}); }
+  asio::awaitable<void> reconcile_all();
 
   Context context_;
   kube::InformerHandle virtual_nodes_, nodes_, foreign_clusters_, slices_;
@@ -79,6 +85,7 @@ class VirtualNodeController {
   std::map<std::string, Told> told_;                 ///< by cluster; one of which nothing is told is not there
   std::set<std::string> nodes_made_;                 ///< Nodes that there were, as long as their VirtualNode is there
   std::map<std::string, std::string> told_unready_;  ///< why a Node was not Ready last; "" = it was
+  NodePortPlan ports_;
   OptionsTemplates templates_;
   NodeLeases leases_;
   ProviderSessions sessions_;

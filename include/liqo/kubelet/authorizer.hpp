@@ -34,6 +34,9 @@ struct NodeAccess {
   std::string_view verb;         ///< "get", "create", ...
   std::string_view subresource;  ///< "proxy", "stats", "metrics", "log", ...
   std::string node;              ///< "" = every node
+  /// Asked for before it, where kubelets have a narrower name for the path ("pods", "healthz", "configz"): one of both
+  /// is enough. "" = there is none.
+  std::string_view narrower = {};
 };
 
 /// What a caller wants of a path that is no resource.
@@ -63,7 +66,7 @@ class Authorizer {
   /// The caller by a verified client certificate, else by a bearer token. Refusals: 401, 429 (too many unknown tokens
   /// came from there), 503 (the API server cannot be asked).
   asio::awaitable<std::expected<Caller, Refusal>> authenticate(const kube::net::ServerRequest& request);
-  /// Refusals: 403, 503.
+  /// Refusals: 403, in the words of the wider right, and 503.
   asio::awaitable<std::expected<void, Refusal>> authorize(const Caller& caller, NodeAccess access);
   asio::awaitable<std::expected<void, Refusal>> authorize(const Caller& caller, PathAccess access);
 

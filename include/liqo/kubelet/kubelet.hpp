@@ -1,4 +1,4 @@
-// Everything behind the kubelet port of a process: the server, who may call it, its certificate and the approval of
+// Everything behind the kubelet ports of a process: the server, who may call it, its certificate and the approval of
 // that.
 #pragma once
 
@@ -15,6 +15,7 @@
 #include "kube/runtime/watched_file.hpp"
 #include "liqo/kubelet/certificate_approver.hpp"
 #include "liqo/kubelet/kubelet_server.hpp"
+#include "liqo/kubelet/node_doors.hpp"
 #include "liqo/kubelet/serving_certificate.hpp"
 
 namespace liqo::kubelet {
@@ -22,7 +23,7 @@ namespace liqo::kubelet {
 /// What the operator sets.
 struct KubeletSettings {
   std::string node_ip;         ///< where the API server reaches this process: the certificate is for it
-  std::uint16_t port = 10250;  ///< 0 = the system picks one
+  core::PortRange ports;       ///< the first is always open (0 = the system picks one), the others for their nodes
   bool self_signed = false;    ///< no signing requests
   std::string client_ca_file;  ///< CA of callers; "" = ConfigMap kube-system/extension-apiserver-authentication
 };
@@ -37,6 +38,7 @@ struct KubeletContext {
   kube::Random& random;
   kube::Metrics& metrics;
   FindPod find;
+  PodsOfNode pods;                                  ///< of one of `nodes`
   std::function<std::vector<std::string>()> nodes;  ///< names of the VirtualNodes that exist
 };
 
@@ -47,8 +49,8 @@ class Kubelet {
  public:
   Kubelet(const asio::any_io_executor& executor, KubeletContext context, KubeletSettings settings);
 
-  /// Opens the port on every address and returns its number. Errors: Errc::connect ("address in use"), Errc::missing
-  /// (the client CA file cannot be read), Errc::tls.
+  /// Opens the first port on every address and returns its number; run() opens those of the nodes. Errors:
+  /// Errc::connect ("address in use"), Errc::missing (the client CA file cannot be read), Errc::tls.
   kube::Result<std::uint16_t> listen();
   asio::awaitable<void> run();
   /// True once callers can verify the certificate.
@@ -70,6 +72,7 @@ class Kubelet {
   std::optional<CertificateApprover> approver_;  // none where certificates are self-signed
   kube::InformerHandle client_ca_map_;
   kube::net::ServerIdentity identity_;
+  NodeDoors doors_;
   std::unique_ptr<KubeletServer> server_;
 };
 

@@ -1,5 +1,5 @@
-// The HTTPS port of all virtual nodes of this process: logs, exec, attach and port-forward of offloaded pods,
-// as API servers expect them of a kubelet, served from the provider's API server.
+// The HTTPS ports of the virtual nodes of this process: logs, exec, attach and port-forward of offloaded pods, as API
+// servers expect them of a kubelet, served from the provider's API server, and what there is to say of a node itself.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -13,6 +13,7 @@
 #include "kube/net/http_server.hpp"
 #include "kube/telemetry/log.hpp"
 #include "liqo/kubelet/authorizer.hpp"
+#include "liqo/kubelet/node_api.hpp"
 #include "liqo/kubelet/routes.hpp"
 
 namespace liqo::kubelet {
@@ -49,10 +50,14 @@ class KubeletServer {
  public:
   /// `tls` must ask for client certificates if callers are to be known by them.
   KubeletServer(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::Metrics& metrics,
-                Authorizer& authorizer, FindPod find, kube::net::TlsContext tls, KubeletServerSettings settings = {});
+                Authorizer& authorizer, FindPod find, kube::net::TlsContext tls, KubeletServerSettings settings = {},
+                NodeApi nodes = {});
 
   /// Opens the port and returns its number. Errors: Errc::invalid_input, Errc::connect ("address in use").
   kube::Result<std::uint16_t> listen() { return server_.listen(); }
+  /// One more port for the requests to a node, and its end: as HttpServer has it.
+  kube::Result<std::uint16_t> open(std::uint16_t port) { return server_.open(port); }
+  void close(std::uint16_t port) { server_.close(port); }
   asio::awaitable<void> run() { return server_.serve(); }
   /// No new requests; those under way have `grace` to end.
   asio::awaitable<void> stop(kube::Duration grace) { return server_.stop(grace); }
@@ -67,6 +72,8 @@ class KubeletServer {
   asio::awaitable<std::expected<void, Refusal>> admit(const kube::net::ServerRequest& request, const Route& route,
                                                       std::string node);
   void log_refusal(const kube::net::ServerRequest& request, const Refusal& refusal);
+  /// The way to the pod, if it is on a node that is asked at this port.
+  kube::Result<PodRoute> find_at(const PortOwners& owners, const Route& route) const;
   /// The way to the pod as it is now. Fails where the pod is on another node than the caller was admitted to ("" =
   /// every node).
   kube::Result<PodRoute> find_again(const Route& route, const std::string& admitted_node) const;
@@ -84,6 +91,7 @@ class KubeletServer {
   kube::async::Clock& clock_;
   Authorizer& authorizer_;
   FindPod find_;
+  NodeApi nodes_;
   KubeletServerSettings settings_;
   /// What counts the streams of one kind.
   struct Streams {

@@ -27,6 +27,9 @@ enum class Endpoint : std::uint8_t {
   exec,           ///< GET or POST /exec/{namespace}/{pod}/{container}
   attach,         ///< GET or POST /attach/{namespace}/{pod}/{container}
   port_forward,   ///< GET or POST /portForward/{namespace}/{pod}
+  pods,           ///< GET /pods: those of the node
+  running_pods,   ///< GET /runningpods/: what runs of them
+  healthz,        ///< GET /healthz
   not_served_yet  ///< known to kubelets, and not offered here: `sentence` says so
 };
 
@@ -36,9 +39,13 @@ struct Route {
   std::string ns, pod, container;  ///< of what names a pod; port_forward has no container
   std::string query;               ///< as sent, without '?'
   std::string_view subresource;    ///< of `nodes`, for authorisation: as kubelets name it
+  std::string_view narrower;       ///< sub-resource that is asked for first and is enough, too; "" = none
   std::string_view verb;           ///< for authorisation
   std::string_view sentence;       ///< of not_served_yet
 };
+
+/// Whether the path names a pod; else it is the node's whose port is asked.
+bool names_pod(Endpoint endpoint);
 
 /// Reads method and path. Refusals: 404 for paths that no kubelet has, 405 for methods that a path does not take, 400
 /// for names that cannot be.

@@ -157,6 +157,8 @@ inline constexpr MetricFamily admission_proven{gauge, "liqod_admission_proven_ca
 inline constexpr MetricFamily kubelet_tokens_refused{
     counter, "liqod_kubelet_tokens_refused_total",
     "Unknown tokens that the API server was not asked about, as too many came."};
+inline constexpr MetricFamily kubelet_ports_missing{gauge, "liqod_kubelet_ports_missing",
+                                                    "Ports of virtual nodes that this process cannot open."};
 inline constexpr MetricFamily streams{
     gauge, "liqod_kubelet_streams", "Logs, commands and port-forwards under way.", {"kind"}};
 inline constexpr MetricFamily streams_opened{
@@ -231,6 +233,7 @@ inline constexpr const MetricFamily* all[] = {
     &admission_probes,
     &admission_proven,
     &kubelet_tokens_refused,
+    &kubelet_ports_missing,
     &streams,
     &streams_opened,
     &metrics_tokens_refused,

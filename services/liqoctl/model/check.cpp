@@ -261,8 +261,8 @@ Finding judge_kubelet_api(const std::vector<std::pair<std::string, std::string>>
     if (!failure.empty())
       return bad("kubelet API",
                  "the API server does not reach that of node " + node + " (" + shown(failure) +
-                     "), so kubectl logs and exec fail there: its port 10250 (value listenPort) has to be "
-                     "open for the API server");
+                     "), so kubectl logs and exec fail there: its port, which the Node shows (values listenPort and "
+                     "listenPortCount), has to be open for the API server");
   return good("kubelet API",
               "the API server reaches that of " + counted(answers.size(), "virtual node", "virtual nodes"));
 }

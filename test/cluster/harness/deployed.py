@@ -23,7 +23,7 @@ def daemon_of(cluster: Cluster, namespace: str = "liqo", binary: Path | None = N
     arguments = [re.sub(r"\$\(\w+\)", lambda found: values[found[0]], word) for word in container["args"]]
     if cluster.options.kubelet:
         # It shares its address with a real kubelet, as no pod does.
-        arguments = ["--listen-port=10260" if "--listen-port" in word else word for word in arguments]
+        arguments = ["--listen-port=10260" if word.startswith("--listen-port=") else word for word in arguments]
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
     daemon = Liqod(
         cluster, cluster.service_account(namespace, "liqo"), metrics_port=ports["metrics"],

@@ -24,6 +24,7 @@ class Liqod:
     """One liqod of one cluster. `kubeconfig` is what chart.install returned; `flags` are added to its command line.
 
     The API server asks its webhooks by URL, as in a user's installation; with `service_port` by the Service of a story.
+    Of its ports for nodes there are few, beside those of the control plane and of other replicas on this machine.
     A story does not wait for the webhooks of a daemon that stops, unless it is about that: `stop_delay`. Metrics are
     plain, unless the story is about who may read them: `secure_metrics`.
     """
@@ -42,6 +43,7 @@ class Liqod:
         binary: Path | None = None,
         health_port: int = 0,
         secure_metrics: bool = False,
+        listen_ports: int = 4,
     ):
         binary = binary or settings.liqod()
         assert binary and binary.exists(), f"there is no liqod to run ({binary or 'none built, and $LIQOD is not set'})"
@@ -53,7 +55,7 @@ class Liqod:
             webhook = ("--webhook-url", f"https://{cluster.address}:{WEBHOOK_PORT}")
         self.command = [
             binary, "--kubeconfig", kubeconfig, "--cluster-id", cluster.name, "--liqo-namespace", "liqo",
-            "--node-ip", cluster.address, "--listen-port", listen_port, "--pod-cidr", cluster.pod_cidr,
+            "--node-ip", cluster.address, "--listen-port", listen_port, "--listen-port-count", listen_ports, "--pod-cidr", cluster.pod_cidr,
             "--metrics-address", f"{cluster.address}:{metrics_port}", f"--metrics-secure={str(secure_metrics).lower()}",
             "--health-probe-address", f"{cluster.address}:{self.health_port}", "--stop-delay", stop_delay,
             "--namespace-withdrawal-grace", "15s",

@@ -37,8 +37,9 @@ class Replicas:
         # Two are never apart by more than one.
         slot = number % 2
         replica = Liqod(
-            self.cluster, self.kubeconfig, self.listen_port + slot, name=f"liqod-{number}", metrics_port=9090 + slot,
+            self.cluster, self.kubeconfig, self.listen_port + 2 * slot, name=f"liqod-{number}", metrics_port=9090 + slot,
             service_port=9443 + slot, flags=("--leader-elect", "--identity", f"replica-{number}"), stop_delay="15s",
+            listen_ports=2,
         )  # fmt: skip
         replica.start(READY_WITHIN)
         self._show(slot, True)

@@ -129,7 +129,7 @@ VALUES = {
         "virtualKubelet": {"virtualNode": {"extra": {"labels": {"pool": "remote"}, "annotations": {"note": "a#b: c"}}}}
     },
     "address": {"nodeIP": "10.0.0.1"},
-    "ports": {"listenPort": 10251, "healthPort": 9091, "metrics": {"port": 9090}, "webhook": {"port": 9444}},
+    "ports": {"listenPort": 10251, "listenPortCount": 8, "healthPort": 9091, "metrics": {"port": 9090}, "webhook": {"port": 9444}},
     "no metrics": {"metrics": {"enabled": False}},
     "operator": {"metrics": {"prometheusOperator": {"enabled": True}}},
     "only the operator": {"metrics": {"enabled": False, "prometheusOperator": {"enabled": True}}},
@@ -156,6 +156,7 @@ VALUES = {
     "callers": {"webhook": {"clientCAConfigMap": "callers"}},
     "addresses of callers": {"webhook": {"allowedCIDRs": ["10.0.0.1/32", "fd00::/64"]}},
     "policies": {"networkPolicy": {"webhook": PEERS, "kubelet": PEERS[:1], "metrics": PEERS[1:]}},
+    "a policy for one port": {"networkPolicy": {"kubelet": PEERS}, "listenPortCount": 1},
     "one policy": {"networkPolicy": {"metrics": PEERS}},
     "tokens": {"enableAPIServerSupport": True},
     "tokens for all": {"apiServer": {"support": "always"}},
@@ -343,6 +344,7 @@ WRONG = {
     "replicas=many": "value replicas must be a whole number, not \"many\"",
     "replicas=0": "value replicas must be at least 1",
     "listenPort=70000": "value listenPort must be at most 65535",
+    "listenPortCount=0": "value listenPortCount must be at least 1",
     "apiServer.support=maybe": "must be never, needed or always, not \"maybe\"",
     "enableAPIServerSupport=1": "value enableAPIServerSupport must be true or false, not 1",
     "offloading=4": "value offloading must be a map, not 4",
@@ -532,6 +534,16 @@ def test_a_network_policy_lets_only_those_in_that_are_named(tmp_path):
     by_port = {rule["ports"][0]["port"]: rule.get("from") for rule in policy["ingress"]}
     callers = [{"ipBlock": {"cidr": cidr}} for cidr in ("10.0.0.1/32", "fd00::/64")]
     assert by_port == {9443: callers, 10250: PEERS, 8082: None}
+    # To the last one that a node may have.
+    assert {rule["ports"][0].get("endPort") for rule in policy["ingress"]} == {None, 10313}
+
+
+def test_one_port_for_all_nodes_is_one_port_in_the_policy(tmp_path):
+    documents = printed(tmp_path, {"listenPort": 10260, "listenPortCount": 1, "networkPolicy": {"kubelet": PEERS}})
+    ports = [rule["ports"] for rule in one(documents, "NetworkPolicy", "liqod")["spec"]["ingress"]]
+    assert [{"port": 10260}] in ports
+    (container,) = one(documents, "Deployment", "liqod")["spec"]["template"]["spec"]["containers"]
+    assert {"--listen-port=10260", "--listen-port-count=1"} <= set(container["args"])
 
 
 def hooks_of(program, *arguments):

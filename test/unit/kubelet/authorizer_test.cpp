@@ -126,6 +126,34 @@ TEST_CASE("a caller is let in by the review of what he wants with which node") {
   CHECK(world.home.transport.requests.size() == 4);
 }
 
+TEST_CASE("the narrower right is asked for first, and is enough; then the wider one") {
+  std::vector<std::string> asked;
+  std::string granted;
+  bool down = false;
+  World world([&](const kube::HttpRequest& request) -> kube::Result<FakeAnswer> {
+    if (down) return kube::fail(kube::Errc::connect, "no way there");
+    const auto body = kube::parse_json(request.body).value();
+    asked.emplace_back(kube::string_at(body, {"spec", "resourceAttributes", "subresource"}));
+    CHECK(kube::string_at(body, {"spec", "resourceAttributes", "name"}) == "milan");
+    return FakeAnswer{.status = 201,
+                      .pieces = {asked.back() == granted ? R"({"status":{"allowed":true}})" : R"({"status":{}})"}};
+  });
+  const NodeAccess access{.verb = "get", .subresource = "proxy", .node = "milan", .narrower = "pods"};
+  granted = "pods";
+  CHECK(world.authorize({.name = "narrow"}, access).has_value());
+  CHECK(asked == std::vector<std::string>{"pods"});
+  asked.clear();
+  granted = "proxy";
+  CHECK(world.authorize({.name = "wide"}, access).has_value());
+  CHECK(asked == std::vector<std::string>{"pods", "proxy"});
+  asked.clear();
+  const auto refused = world.authorize({.name = "eve"}, {"get", "metrics", "milan", "pods"});
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error() == Refusal{403, "Forbidden (user=eve, verb=get, resource=nodes/metrics of node milan)"});
+  down = true;
+  CHECK(world.authorize({.name = "other"}, access).error().status == 503);
+}
+
 TEST_CASE("who may read a path is asked in its own words, and remembered likewise") {
   World world;
   const Caller admin{.name = "admin", .uid = "7", .groups = {"a"}};

@@ -52,6 +52,34 @@ TEST_CASE("paths are read into what they name") {
   CHECK(read_route("GET", "/stats/summary")->verb == "get");
 }
 
+TEST_CASE("paths of a node are asked for by their narrower name first") {
+  struct Case {
+    const char* target;
+    Endpoint endpoint;
+    const char* narrower;
+  };
+  const Case cases[] = {
+      {"/pods", Endpoint::pods, "pods"},
+      {"/pods/", Endpoint::pods, "pods"},
+      {"/pods?x=y", Endpoint::pods, "pods"},
+      {"/runningpods/", Endpoint::running_pods, "pods"},
+      {"/runningpods", Endpoint::running_pods, "pods"},
+      {"/healthz", Endpoint::healthz, "healthz"},
+      {"/configz", Endpoint::not_served_yet, "configz"},
+      {"/run/ns/pod/main", Endpoint::not_served_yet, ""},
+      {"/containerLogs/ns/pod/main", Endpoint::logs, ""},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.target);
+    const auto route = read_route("GET", c.target);
+    REQUIRE(route);
+    CHECK(route->endpoint == c.endpoint);
+    CHECK(route->narrower == c.narrower);
+    CHECK(route->subresource == "proxy");
+    CHECK(names_pod(route->endpoint) == (c.endpoint == Endpoint::logs));
+  }
+}
+
 TEST_CASE("what is known and not served is told apart from what is nowhere") {
   struct Case {
     const char* method;
@@ -61,15 +89,20 @@ TEST_CASE("what is known and not served is told apart from what is nowhere") {
   };
   const Case cases[] = {
       {"POST", "/run/ns/pod/main", 501, "proxy"},
+      {"POST", "/checkpoint/ns/pod/main", 501, "checkpoint"},
       {"GET", "/stats/summary", 501, "stats"},
       {"GET", "/metrics", 501, "metrics"},
       {"GET", "/metrics/resource", 501, "metrics"},
-      {"GET", "/pods", 501, "proxy"},
-      {"GET", "/runningpods/", 501, "proxy"},
+      {"GET", "/configz", 501, "proxy"},
       {"GET", "/logs/syslog", 501, "log"},
       {"GET", "/", 404, ""},
       {"GET", "", 404, ""},
-      {"GET", "/healthz", 404, ""},
+      {"GET", "/healthz/ping", 404, ""},
+      {"GET", "/healthzz", 404, ""},
+      {"GET", "/pods/web", 404, ""},
+      {"GET", "/runningpods//", 404, ""},
+      {"POST", "/pods", 405, ""},
+      {"DELETE", "/configz", 405, ""},
       {"GET", "/containerLogs/ns/pod", 404, ""},
       {"GET", "/containerLogs/ns/pod/main/", 404, ""},
       {"GET", "/exec/ns/pod/uid/main", 404, ""},

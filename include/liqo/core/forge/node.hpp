@@ -13,8 +13,8 @@ namespace liqo::core {
 
 /// What the process itself contributes to every Node.
 struct NodeContext {
-  std::string node_ip;  ///< InternalIP; "" = none
-  std::uint16_t kubelet_port = 10250;
+  std::string node_ip;                 ///< InternalIP; "" = none
+  std::uint16_t kubelet_port = 10250;  ///< of the node that is written
   std::string kubelet_version;         ///< e.g. "v1.35.4"
   std::string architecture = "amd64";  ///< where neither the provider nor the operator says another one
   /// What the operator wants on every virtual node; a VirtualNode's own labels and annotations win over it.

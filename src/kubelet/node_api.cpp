@@ -1,0 +1,84 @@
+#include "liqo/kubelet/node_api.hpp"
+
+#include <utility>
+
+namespace liqo::kubelet {
+namespace {
+
+namespace json = kube::json;
+
+// So much text is made before it is sent; besides, there is one pod in memory.
+constexpr std::size_t piece_size = 32 * 1024;
+
+json::object whole_pod(const kube::Object& pod) {
+  json::object tree = pod.tree();
+  // As in every list, its kind says what the items are.
+  tree.erase("apiVersion");
+  tree.erase("kind");
+  return tree;
+}
+
+}  // namespace
+
+std::unexpected<kube::Failure> PortOwners::refuse_pod(const std::string& pod) const {
+  const std::string node = only();
+  return kube::fail(kube::Errc::missing, "pod " + pod + " does not run on " +
+                                             (node.empty() ? "a virtual node that has this port" : "node " + node));
+}
+
+std::optional<json::object> running_pod(const kube::Object& pod) {
+  json::array containers;
+  for (const std::string_view list : {"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"})
+    for (const json::value& status : kube::array_at(pod.status(), {list})) {
+      if (!kube::object_at(status, {"state"}).contains("running")) continue;
+      containers.push_back(json::object{{"name", kube::string_at(status, {"name"})},
+                                        {"image", kube::string_at(status, {"image"})},
+                                        {"resources", json::object()}});
+    }
+  if (containers.empty()) return std::nullopt;
+  return json::object{
+      {"metadata", json::object{{"name", pod.name()}, {"namespace", pod.ns()}, {"uid", pod.uid()}}},
+      {"spec", json::object{{"containers", std::move(containers)}}},
+      {"status", json::object()},
+  };
+}
+
+asio::awaitable<std::expected<void, Refusal>> NodeApi::serve(const Route& route, const PortOwners& owners,
+                                                             kube::net::ServerResponse& response) const {
+  if (route.endpoint == Endpoint::not_served_yet) co_return std::unexpected(Refusal{501, std::string(route.sentence)});
+  if (owners.is_nobodys()) co_return std::unexpected(Refusal{404, "no virtual node has this port"});
+  const std::string node = owners.only();
+  if (node.empty())
+    co_return std::unexpected(
+        Refusal{501, "this port is that of several virtual nodes, so a path that names no pod is of none of them"});
+  if (route.endpoint == Endpoint::healthz) {
+    // Who has gone needs no answer.
+    static_cast<void>(co_await response.send(
+        200, {{"content-type", "text/plain; charset=utf-8"}, {"x-content-type-options", "nosniff"}}, "ok"));
+    co_return std::expected<void, Refusal>();
+  }
+  co_return co_await serve_pods(node, route.endpoint == Endpoint::running_pods, response);
+}
+
+asio::awaitable<std::expected<void, Refusal>> NodeApi::serve_pods(const std::string& node, bool running_only,
+                                                                  kube::net::ServerResponse& response) const {
+  const auto pods = pods_(node);
+  if (!pods) co_return std::unexpected(Refusal{503, pods.error().text()});
+  auto sent = co_await response.start(200, {{"content-type", "application/json"}});
+  std::string text = R"({"kind":"PodList","apiVersion":"v1","metadata":{},"items":[)";
+  bool is_first = true;
+  for (const kube::ObjectKey& key : pods->keys) {
+    if (!sent) co_return std::expected<void, Refusal>();
+    const auto pod = pods->find(key);
+    const auto entry = !pod ? std::nullopt : running_only ? running_pod(*pod) : std::optional(whole_pod(*pod));
+    if (!entry) continue;
+    if (!std::exchange(is_first, false)) text += ",";
+    text += json::serialize(*entry);
+    if (text.size() < piece_size) continue;
+    sent = co_await response.write(std::exchange(text, {}));
+  }
+  if (sent) static_cast<void>(co_await response.write(text + "]}\n"));
+  co_return std::expected<void, Refusal>();
+}
+
+}  // namespace liqo::kubelet

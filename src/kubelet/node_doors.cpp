@@ -1,0 +1,70 @@
+#include "liqo/kubelet/node_doors.hpp"
+
+#include "liqo/api/labels.hpp"
+#include "liqo/kubelet/kubelet_server.hpp"
+
+namespace liqo::kubelet {
+
+NodeDoors::NodeDoors(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::InformerSet& home,
+                     core::PortRange range, kube::Gauge missing)
+    : clock_(clock),
+      range_(range),
+      missing_(std::move(missing)),
+      changed_(executor),
+      informer_(home.acquire({.resource = kube::resources::nodes,
+                              .selection = {.label_selector = std::string(api::labels::type) + "=" +
+                                                              std::string(api::labels::type_virtual_node)}})),
+      log_("kubelet") {
+  informer_.follow([this](const kube::Change& change) { see(change); });
+}
+
+void NodeDoors::see(const kube::Change& change) {
+  if (const auto port = change.now ? core::shown_port(*change.now) : std::nullopt)
+    shown_.insert_or_assign(change.key.name, *port);
+  else
+    shown_.erase(change.key.name);
+  auto nodes = core::nodes_at_ports(range_, shown_);
+  if (nodes == nodes_) return;
+  nodes_ = std::move(nodes);
+  changed_.set();
+}
+
+std::set<std::string> NodeDoors::nodes_at(std::uint16_t port) const {
+  const auto found = nodes_.find(range_.contains(port) ? port : range_.first);
+  return found == nodes_.end() ? std::set<std::string>() : found->second;
+}
+
+bool NodeDoors::arrange(KubeletServer& server) {
+  std::erase_if(open_, [&](std::uint16_t port) {
+    const bool is_left = !nodes_.contains(port);
+    if (is_left) server.close(port);
+    return is_left;
+  });
+  std::set<std::uint16_t> refused;
+  for (const auto& [port, names] : nodes_) {
+    if (port == range_.first || open_.contains(port)) continue;
+    if (const auto opened = server.open(port)) {
+      open_.insert(port);
+      continue;
+    } else if (!refused_.contains(port)) {
+      log_.error("The port of a virtual node cannot be opened: kubectl logs and exec fail there",
+                 {{"node", *names.begin()}, {"error", opened.error()}});
+    }
+    refused.insert(port);
+  }
+  refused_ = std::move(refused);
+  missing_.set(static_cast<double>(refused_.size()));
+  return refused_.empty();
+}
+
+asio::awaitable<void> NodeDoors::run(KubeletServer& server) {
+  while (true) {
+    changed_.reset();
+    if (arrange(server))
+      co_await changed_.wait();
+    else
+      static_cast<void>(co_await changed_.wait_for(clock_, pause));
+  }
+}
+
+}  // namespace liqo::kubelet

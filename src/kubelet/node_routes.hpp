@@ -1,0 +1,11 @@
+// Paths of the kubelet API that name no pod: they are of the node whose port is asked.
+#pragma once
+
+#include "liqo/kubelet/routes.hpp"
+
+namespace liqo::kubelet {
+
+/// Nothing where the path is none of these. Refusals: 404 for what is below them, 405 for other methods than GET.
+std::optional<std::expected<Route, Refusal>> read_node_route(std::string_view method, std::string_view path);
+
+}  // namespace liqo::kubelet
