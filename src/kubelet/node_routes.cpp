@@ -22,7 +22,8 @@ constexpr std::array<NodePath, 4> node_paths = {{
 }  // namespace
 
 bool names_pod(Endpoint endpoint) {
-  return endpoint == Endpoint::logs || endpoint == Endpoint::exec || endpoint == Endpoint::attach;
+  return endpoint == Endpoint::logs || endpoint == Endpoint::exec || endpoint == Endpoint::attach ||
+         endpoint == Endpoint::port_forward;
 }
 
 std::optional<std::expected<Route, Refusal>> read_node_route(std::string_view method, std::string_view path) {
