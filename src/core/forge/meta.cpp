@@ -30,6 +30,10 @@ constexpr std::string_view home_annotations[] = {annotations::remote_pod_uid,
                                                  annotations::ephemeral_left_out,
                                                  "kubectl.kubernetes.io/last-applied-configuration"};
 
+/// Annotations that only the provider writes on what it has: whatever its consumer calls its own.
+constexpr std::string_view provider_annotations[] = {annotations::applied_spec, annotations::refused,
+                                                     annotations::ephemeral_left_out};
+
 bool contains(std::span<const std::string_view> keys, std::string_view key) {
   return std::ranges::find(keys, key) != keys.end();
 }
@@ -114,7 +118,7 @@ json::object metadata_patch(const kube::Object& live, const json::object& label_
   const auto owned_annotations = split(list.substr(std::min(half + 1, list.size())));
   const auto owns = [&](const std::set<std::string_view>& keys) {
     return [&, listed, owns_unlisted](std::string_view key) {
-      if (contains(home_labels, key) || key == annotations::applied_spec || key == annotations::refused) return false;
+      if (contains(home_labels, key) || contains(provider_annotations, key)) return false;
       return listed ? keys.contains(key) : owns_unlisted;
     };
   };

@@ -128,6 +128,17 @@ TEST_CASE("a refusal is noted beside those that were noted before, and cut") {
   CHECK_FALSE(plan_ephemeral_addition(order(R"([{"name": "a"}, {"name": "b"}])"), pod, {}));
 }
 
+TEST_CASE("a consumer cannot have the note taken off the Pod, to be refused again and again") {
+  kube::Object shadow = order(R"([{"name": "a"}])");
+  shadow.set_annotation("offloading.liqo.io/reflected-keys", ";offloading.liqo.io/ephemeral-containers-left-out");
+  kube::Object pod = forge_provider_pod(shadow);
+  pod.mutable_metadata()["uid"] = "r1";
+  pod.set_annotation("offloading.liqo.io/ephemeral-containers-left-out", R"({"a": "no"})");
+  const auto plan = plan_shadow_pod(shadow, &pod, {});
+  CHECK_FALSE(plan.patch);
+  CHECK_FALSE(plan.add_ephemeral);
+}
+
 TEST_CASE("how ephemeral containers fare is told at home") {
   const kube::Object has = order(R"([{"name": "a"}])"), lacks = order();
   kube::Object of_go = run();
