@@ -221,8 +221,8 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     ask_again();
 
   if (!std::holds_alternative<action::CreateShadow>(plan.action)) note_refusal(key, false);
-  if (std::holds_alternative<action::CreateShadow>(plan.action) && core::is_node_debugger(*local))
-    co_return co_await refuse_node_debugger(std::move(*local));
+  const bool is_node_debugger =
+      std::holds_alternative<action::CreateShadow>(plan.action) && core::is_node_debugger(*local);
   Outcome outcome = Outcome::done();
   std::string ephemeral_refusal;
   std::optional<kube::Duration> ending_left;
@@ -230,7 +230,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     ending_left = *most - memory_of(key, local->uid()).plan.remote_ending_for;
   // What cannot be taken back wants more than that a cache has nothing: the replica that led before may have offloaded
   // the pod while this one heard nothing of the provider.
-  const bool is_end = std::holds_alternative<action::FailLocal>(plan.action) ||
+  const bool is_end = std::holds_alternative<action::FailLocal>(plan.action) || is_node_debugger ||
                       (!seen && (std::holds_alternative<action::RemoveLocal>(plan.action) ||
                                  std::holds_alternative<action::Reject>(plan.action)));
   if (is_end && !is_ours_alone(*local)) {
@@ -239,6 +239,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     if (!right) co_return Outcome::retry(std::move(right.error()));
     if (!*right) co_return Outcome::again_after(unseen_time);
   }
+  if (is_node_debugger) co_return co_await refuse_node_debugger(std::move(*local));
   kube::Result<void> done;
   if (const auto* refuse = std::get_if<action::RefuseForeign>(&plan.action)) {
     if (local) {
@@ -290,7 +291,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
       // A pod that runs goes on with the tokens that it has, and is shown as it is.
       if (!tokens) {
         outcome = Outcome::retry(std::move(tokens.error()));
-      } else if (*tokens) {
+      } else if (*tokens && !outcome.failure()) {
         outcome = Outcome::again_after(**tokens);
       }
     }
@@ -325,7 +326,9 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     const kube::TimePoint now = context_.clock.now();
     if (!memory.remote_seen_at) memory.remote_seen_at = now;
     const kube::Duration left = core::status_may_wait(*local, *remote, now - *memory.remote_seen_at);
-    if (left > 0ms) co_return outcome.delay() && *outcome.delay() < left ? outcome : Outcome::again_after(left);
+    const bool may_wait = ephemeral_refusal.empty() && !outcome.failure();
+    if (left > 0ms && may_wait)
+      co_return outcome.delay() && *outcome.delay() < left ? outcome : Outcome::again_after(left);
   }
   if (plan.copy_status && local) {
     if (remote) tell_left_out(*local, *remote);

@@ -146,7 +146,9 @@ asio::awaitable<kube::Result<std::string>> PodController::add_ephemeral(kube::Ob
   if (!patch) co_return std::string();
   auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, remote_key, kube::PatchType::merge,
                                               kube::json::serialize(*patch));
-  if (!patched && patched.error().is_permanent() && !patched.error().is_not_found()) {
+  // Rights may come back.
+  if (!patched && patched.error().is_permanent() && !patched.error().is_not_found() &&
+      !core::is_for_lack_of_rights(patched.error())) {
     std::string words = core::refusal_words(patched.error());
     context_.events.warning(local, kube::resources::pods, reasons::failed_reflection,
                             "Cluster " + forging_.clusters.remote + " refuses the ephemeral container: " + words);

@@ -10,6 +10,7 @@
 #include "liqo/core/admission/tenant_index.hpp"
 #include "liqo/core/forge/pod_status.hpp"
 #include "liqo/core/forge/provider_pod.hpp"
+#include "liqo/core/forge/room.hpp"
 #include "liqo/core/mapping/network_configuration.hpp"
 #include "liqo/core/namespace/twin_pod_bounds.hpp"
 #include "liqo/core/namespace/twin_quota.hpp"
@@ -212,12 +213,16 @@ asio::awaitable<kube::Result<void>> ShadowPodController::add_ephemeral(kube::Obj
   kube::Api& home = context_.home.api();
   auto patched = co_await home.patch(kube::resources::pods, pod.key(), kube::PatchType::strategic_merge,
                                      kube::json::serialize(addition.patch), {.subresource = "ephemeralcontainers"});
-  if (!patched && patched.error().is_permanent() && !patched.error().is_not_found()) {
+  // For lack of our own rights nothing is noted: they may come.
+  if (!patched && patched.error().is_permanent() && !patched.error().is_not_found() &&
+      !core::is_for_lack_of_rights(patched.error())) {
     const std::string words = core::refusal_words(patched.error());
     context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod,
                             "The ephemeral container " + addition.name + " is refused: " + words);
     patched = co_await home.patch(kube::resources::pods, pod.key(), kube::PatchType::strategic_merge,
                                   kube::json::serialize(core::ephemeral_refusal_patch(pod, addition.name, words)));
+    // Where there is no room for the note, the next change of the Pod asks again.
+    if (!patched && patched.error().is_permanent()) co_return kube::Result<void>();
   }
   if (!patched && !patched.error().is_not_found())
     co_return kube::fail(std::move(patched.error()), "adding an ephemeral container to the pod");
@@ -379,10 +384,6 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
     }
     if (patched) pods_->observe(std::move(*patched));
   }
-  if (plan.add_ephemeral) {
-    auto added = co_await add_ephemeral(*shadow, *pod, std::move(*plan.add_ephemeral));
-    if (!added) co_return Outcome::retry(std::move(added.error()));
-  }
   if (plan.status) {
     auto patched = co_await kube::merge_patch(home, *shadows_, key, kube::json::serialize(*plan.status),
                                               "recording the phase", {.subresource = "status"});
@@ -393,6 +394,10 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
   if (plan.release && !plan.confirm_first) {
     auto released = co_await release(*pod, false);
     if (!released) co_return Outcome::retry(std::move(released.error()));
+  }
+  if (plan.add_ephemeral) {
+    auto added = co_await add_ephemeral(*shadow, *pod, std::move(*plan.add_ephemeral));
+    if (!added) co_return Outcome::retry(std::move(added.error()));
   }
   if (plan.await_node) {
     Memory& now = memory_[key];

@@ -1,5 +1,7 @@
 #include "liqo/core/admission/ephemeral_containers.hpp"
 
+#include <algorithm>
+#include <initializer_list>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -23,16 +25,46 @@ std::string refuse_number(std::size_t number, const PodPolicy& policy) {
          "have " + std::to_string(policy.max_ephemeral_containers) + std::string(way_out);
 }
 
+/// As the API server will have it (RFC 1123): what it refuses is not tried.
+bool is_label(std::string_view name) {
+  const auto is_alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !name.empty() && name.size() <= 63 && is_alphanumeric(name.front()) && is_alphanumeric(name.back()) &&
+         std::ranges::all_of(name, [&](char c) { return c == '-' || is_alphanumeric(c); });
+}
+
+std::set<std::string_view> names_in(const json::object& pod, std::initializer_list<std::string_view> lists) {
+  std::set<std::string_view> names;
+  for (const std::string_view list : lists)
+    for (const json::value& entry : kube::array_at(pod, {list})) names.insert(kube::string_at(entry, {"name"}));
+  return names;
+}
+
+/// What admission at the provider has put into the Pod is not the consumer's to use.
+std::string refuse_references(const json::object& pod, std::size_t from) {
+  const json::array& entries = kube::array_at(pod, {field});
+  const auto containers = names_in(pod, {"containers", "initContainers"});
+  const auto volumes = names_in(pod, {"volumes"});
+  for (std::size_t i = from; i < entries.size(); ++i) {
+    const std::string_view target = kube::string_at(entries[i], {"targetContainerName"});
+    if (!target.empty() && !containers.contains(target))
+      return at(i) + ".targetContainerName " + in_quotes(target) + " is no container of the pod";
+    for (const std::string_view list : {"volumeMounts", "volumeDevices"})
+      for (const json::value& mount : kube::array_at(entries[i], {list}))
+        if (const std::string_view name = kube::string_at(mount, {"name"}); !volumes.contains(name))
+          return at(i) + "." + std::string(list) + " " + in_quotes(name) + " is no volume of the pod";
+  }
+  return {};
+}
+
 std::string refuse_names(const json::object& pod, std::size_t from) {
   const json::array& entries = kube::array_at(pod, {field});
-  std::set<std::string_view> taken;
-  for (std::string_view list : {std::string_view("containers"), std::string_view("initContainers")})
-    for (const json::value& container : kube::array_at(pod, {list})) taken.insert(kube::string_at(container, {"name"}));
+  std::set<std::string_view> taken = names_in(pod, {"containers", "initContainers"});
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::string_view name = kube::string_at(entries[i], {"name"});
     const bool is_free = taken.insert(name).second;
     if (i < from) continue;
     if (name.empty()) return at(i) + ".name is missing";
+    if (!is_label(name)) return at(i) + ".name " + in_quotes(name) + " is no name of a container";
     if (!is_free) return at(i) + ".name " + in_quotes(name) + " is the name of another container of the pod";
   }
   return {};
@@ -49,7 +81,8 @@ std::string refuse_ephemeral(const json::object& before, const json::object& aft
              " cannot be changed or removed: ephemeral containers can only be added, behind those that are there";
   if (has.size() == had.size()) return {};
   if (std::string problem = refuse_number(has.size(), policy); !problem.empty()) return problem;
-  return refuse_names(after, had.size());
+  if (std::string problem = refuse_names(after, had.size()); !problem.empty()) return problem;
+  return refuse_references(after, had.size());
 }
 
 bool adds_ephemeral(const json::object& before, const json::object& after) {

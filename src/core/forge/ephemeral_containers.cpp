@@ -18,12 +18,14 @@ namespace annotations = api::annotations;
 constexpr std::string_view field = "ephemeralContainers";
 /// So many are looked at, however many another cluster has.
 constexpr std::size_t most = 500;
-/// The note on a Pod, with the words about each.
-constexpr std::size_t longest_note = 128 * 1024;
+/// The note on a Pod, with the words about each. An API server takes no annotations beyond that: whatever was written
+/// is read.
+constexpr std::size_t longest_note = 256 * 1024;
 constexpr std::size_t longest_words = 500;
 
 constexpr std::string_view made_again = "the pod there was made again after it had run";
 constexpr std::string_view not_carried = "its version of Liqo does not carry them";
+constexpr std::string_view without_words = "it does not say why";
 
 const json::array& in_shadow(const kube::Object& shadow) { return kube::array_at(shadow.spec(), {"pod", field}); }
 
@@ -76,7 +78,10 @@ json::value refused(const json::value& container, std::string_view provider, std
 /// Why the provider does not run it, "" = nothing is known against it.
 std::string_view words_against(std::string_view name, const kube::Object& remote, const kube::Object* shadow,
                                const json::object& note, std::string_view refusal, bool ran) {
-  if (note.contains(name)) return kube::string_at(note, {name});
+  if (note.contains(name)) {
+    const std::string_view words = kube::string_at(note, {name});
+    return words.empty() ? without_words : words;
+  }
   if (!takes_ephemeral(remote)) return not_carried;
   if (shadow && named(in_shadow(*shadow), name)) return {};
   if (shadow && ran) return made_again;
@@ -90,13 +95,14 @@ bool takes_ephemeral(const kube::Object& remote) { return remote.has_annotation(
 std::optional<json::object> plan_shadow_ephemeral(const kube::Object& local_pod, const kube::Object& shadow,
                                                   const ForgingContext& ctx) {
   const json::array& have = in_shadow(shadow);
-  json::array wanted = have;
-  for (const json::value& container : kube::array_at(local_pod.spec(), {field})) {
+  const json::array& all = kube::array_at(local_pod.spec(), {field});
+  const auto next = std::ranges::find_if(all, [&](const json::value& container) {
     const std::string_view name = kube::string_at(container, {"name"});
-    if (wanted.size() >= most) break;
-    if (!named(have, name) && !has_run(status_of(local_pod, name))) wanted.push_back(forge(container, local_pod, ctx));
-  }
-  if (wanted.size() == have.size()) return std::nullopt;
+    return !named(have, name) && !has_run(status_of(local_pod, name));
+  });
+  if (next == all.end() || have.size() >= most) return std::nullopt;
+  json::array wanted = have;
+  wanted.push_back(forge(*next, local_pod, ctx));
   const json::object metadata{{"uid", shadow.uid()}, {"resourceVersion", shadow.resource_version()}};
   return json::object{{"metadata", metadata},
                       {"spec", json::object{{"pod", json::object{{field, std::move(wanted)}}}}}};
@@ -141,17 +147,20 @@ json::array ephemeral_statuses(const kube::Object& local_pod, const kube::Object
   const json::object note = read_note(remote);
   Bounds bounds;
   for (const json::value& container : containers) {
-    if (statuses.size() >= most || bounds.left == 0) break;
+    if (statuses.size() >= most) break;
     const std::string_view name = kube::string_at(container, {"name"});
     const json::value* have = status_of(local_pod, name);
     const json::value* told = has_ended(have) ? nullptr : status_of(remote, name);
-    if (told) {
+    if (told && bounds.left > 0) {
       statuses.push_back(bounded(*told, bounds));
       continue;
     }
     // What has ended stays as it is: the API server lets it become nothing else.
+    const bool is_asked_for = !has_ended(have) && !told;
     const std::string_view words =
-        has_ended(have) ? "" : words_against(name, remote, shadow, note, refusal, has_run(have));
+        is_asked_for ? words_against(name, remote, shadow, note, refusal, has_run(have)) : std::string_view();
+    // They were asked for one by one.
+    if (!refusal.empty() && words == refusal) refusal = {};
     if (!words.empty())
       statuses.push_back(refused(container, provider, words));
     else if (have)

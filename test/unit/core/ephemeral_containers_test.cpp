@@ -63,6 +63,7 @@ TEST_CASE("the ShadowPod gets the ephemeral containers that it lacks, behind tho
            Case{"one", R"([{"name": "a"}])", "[]", "[]", "a "},
            Case{"the same", R"([{"name": "a"}])", running, R"([{"name": "a"}])", ""},
            Case{"one more", R"([{"name": "b"}, {"name": "a"}])", "[]", R"([{"name": "a"}])", "a b "},
+           Case{"two", R"([{"name": "b"}, {"name": "a"}])", "[]", "[]", "b "},
            Case{"one that waits", R"([{"name": "a"}])", R"([{"name": "a", "state": {"waiting": {}}}])", "[]", "a "},
            Case{"one that has run", R"([{"name": "a"}, {"name": "b"}])", running, "[]", "b "},
            Case{"one that has ended", R"([{"name": "a"}])", ended, "[]", ""},
@@ -181,6 +182,24 @@ TEST_CASE("how ephemeral containers fare is told at home") {
                            c.shadow, "milan", "other words");
     CHECK((again == statuses || kube::find(statuses[0], {"state", "running"})));
   }
+}
+
+TEST_CASE("what a provider says against one container is said of no other") {
+  const kube::Object pod = home(R"([{"name": "a"}, {"name": "b"}])"), lacks = order();
+  const json::array statuses = ephemeral_statuses(pod, run(), &lacks, "milan", "no privileges");
+  CHECK(names(statuses) == "a ");
+  const json::array after = ephemeral_statuses(home(R"([{"name": "a"}, {"name": "b"}])", json::serialize(statuses)),
+                                               run(), &lacks, "milan", "");
+  CHECK(after == statuses);
+}
+
+TEST_CASE("notes without words, and those that fill all the room, are believed") {
+  const kube::Object has = order(R"([{"name": "a"}])");
+  const json::array statuses =
+      ephemeral_statuses(home(R"([{"name": "a"}])"), run("[]", "[]", R"({"a": 1})"), &has, "milan", "");
+  CHECK(json::serialize(statuses).contains("it does not say why"));
+  const std::string large = R"({"a": "no", "b": ")" + std::string(200'000, 'x') + R"("})";
+  CHECK_FALSE(plan_ephemeral_addition(has, run("[]", "[]", large), {}));
 }
 
 TEST_CASE("which containers were refused is known by the status at home") {

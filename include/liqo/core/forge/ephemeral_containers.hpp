@@ -14,9 +14,9 @@
 
 namespace liqo::core {
 
-/// At home: a JSON merge patch for the ShadowPod that adds the ephemeral containers which the pod has more, or nullopt.
-/// Not those that have run or ended already, as the status at home says: they run once. It carries the ShadowPod's UID
-/// and resourceVersion.
+/// At home: a JSON merge patch for the ShadowPod that adds the first ephemeral container which the pod has more, or
+/// nullopt: one at a time, so that what the provider says against it is said of no other. Not those that have run or
+/// ended already, as the status at home says: they run once. It carries the ShadowPod's UID and resourceVersion.
 std::optional<kube::json::object> plan_shadow_ephemeral(const kube::Object& local_pod, const kube::Object& shadow,
                                                         const ForgingContext& ctx);
 
@@ -41,8 +41,8 @@ kube::json::object ephemeral_refusal_patch(const kube::Object& pod, std::string_
 void leave_out_ephemeral(kube::Object& pod, const kube::Object& shadow);
 
 /// Back home: `status.ephemeralContainerStatuses`. What the provider reports of those that the pod has; those that it
-/// does not run have ended, and say why, once and for all. `refusal`: what the provider says against those that the
-/// ShadowPod lacks, "" = nothing.
+/// does not run have ended, and say why, once and for all. `refusal`: what the provider says against the first
+/// that the ShadowPod lacks, "" = nothing.
 kube::json::array ephemeral_statuses(const kube::Object& local_pod, const kube::Object& remote,
                                      const kube::Object* shadow, std::string_view provider, std::string_view refusal);
 

@@ -10,9 +10,10 @@ namespace json = kube::json;
 namespace {
 
 json::object pod(std::string_view list) {
-  return json::parse(R"({"containers":[{"name":"main"}],"initContainers":[{"name":"first"}],"ephemeralContainers":)" +
-                     std::string(list) + "}")
-      .as_object();
+  return json::
+      parse(R"({"containers":[{"name":"main"}],"initContainers":[{"name":"first"}],"volumes":[{"name":"data"}],"ephemeralContainers":)" +
+            std::string(list) + "}")
+          .as_object();
 }
 
 }  // namespace
@@ -34,6 +35,17 @@ TEST_CASE("ephemeral containers can be added, with names of their own, up to a n
       {"[]", R"([{"name":"first"}])", "[0].name \"first\" is the name of another container"},
       {"[]", R"([{"image":"i"}])", "[0].name is missing"},
       {"[]", R"([1])", "[0].name is missing"},
+      {"[]", R"([{"name":"A_B"}])", "[0].name \"A_B\" is no name of a container"},
+      {"[]", R"([{"name":"a-"}])", "is no name of a container"},
+      {"[]", R"([{"name":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}])",
+       "is no name of a container"},
+      {"[]", R"([{"name":"a","targetContainerName":"main","volumeMounts":[{"name":"data"}]}])", ""},
+      {"[]", R"([{"name":"a","targetContainerName":"first","volumeDevices":[{"name":"data"}]}])", ""},
+      {"[]", R"([{"name":"a","targetContainerName":"istio-proxy"}])",
+       "targetContainerName \"istio-proxy\" is no container of the pod"},
+      {"[]", R"([{"name":"a","volumeMounts":[{"name":"data"},{"name":"injected"}]}])",
+       "volumeMounts \"injected\" is no volume of the pod"},
+      {"[]", R"([{"name":"a","volumeDevices":[{"name":"injected"}]}])", "volumeDevices \"injected\" is no volume"},
       {"[]", R"([{"name":"a"},{"name":"b"},{"name":"c"},{"name":"d"}])",
        "has 4 entries, and pods of the tenant may have 3"},
       // What is stored was let in by another policy.
