@@ -21,7 +21,7 @@ BELIEVED = 10
 
 def kubelet_port(story: Story, token: str) -> Api:
     authority = story.consumer.authority.pair.certificate
-    return Api(story.consumer.space, story.consumer.address, story.home.listen_port, authority, token)
+    return Api(story.consumer.space, story.consumer.address, story.kubelet_port, authority, token)
 
 
 def reader(story: Story) -> str:

@@ -676,7 +676,7 @@ def serving_certificate(story: Story) -> bytes:
     context = ssl.create_default_context(cafile=str(story.consumer.authority.pair.certificate))
     address = story.consumer.address
     with (
-        story.consumer.space.connect(address, story.home.listen_port) as raw,
+        story.consumer.space.connect(address, story.kubelet_port) as raw,
         context.wrap_socket(raw, server_hostname=address) as tls,
     ):
         shown = tls.getpeercert(binary_form=True)
@@ -686,7 +686,7 @@ def serving_certificate(story: Story) -> bytes:
 
 def kubelet_port(story: Story, user: Pair | str | None) -> Api:
     authority = story.consumer.authority.pair.certificate
-    return Api(story.consumer.space, story.consumer.address, story.home.listen_port, authority, user)
+    return Api(story.consumer.space, story.consumer.address, story.kubelet_port, authority, user)
 
 
 def log_of(story: Story) -> str:
@@ -730,7 +730,7 @@ def test_a_log_that_breaks_does_not_end_like_a_whole_one(story: Story) -> None:
     context = ssl.create_default_context(cafile=str(story.consumer.authority.pair.certificate))
     pki = story.consumer.directory / "pki"
     context.load_cert_chain(pki / "kubelet-client.crt", pki / "kubelet-client.key")
-    address, port = story.consumer.address, story.home.listen_port
+    address, port = story.consumer.address, story.kubelet_port
     connection = http.client.HTTPConnection(address, port)
     connection.sock = context.wrap_socket(story.consumer.space.connect(address, port, 60), server_hostname=address)
     try:
@@ -786,7 +786,7 @@ def test_what_is_not_there_yet_says_so(story: Story) -> None:
 
 
 def test_plain_text_on_the_port_does_no_harm(story: Story) -> None:
-    with story.consumer.space.connect(story.consumer.address, story.home.listen_port) as plain:
+    with story.consumer.space.connect(story.consumer.address, story.kubelet_port) as plain:
         plain.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
         plain.shutdown(socket.SHUT_WR)
         plain.settimeout(patient(60))
@@ -802,7 +802,8 @@ def test_plain_text_on_the_port_does_no_harm(story: Story) -> None:
 def test_silent_connections_do_not_use_the_port_up(story: Story, connections: int) -> None:
     story.create(busybox("one", "echo here; sleep 1000000"))
     story.wait_ready("one")
-    silent = [story.consumer.space.connect(story.consumer.address, story.home.listen_port) for _ in range(connections)]
+    port = story.kubelet_port
+    silent = [story.consumer.space.connect(story.consumer.address, port) for _ in range(connections)]
     try:
         wait_for(lambda: logs(story) == "here\n", 60, "the log, in spite of idle connections")
     finally:

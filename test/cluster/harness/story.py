@@ -24,6 +24,12 @@ class Story:
         self.twin = peering.offload(namespace)
         self._began = self.provider.audit.mark()
 
+    @property
+    def kubelet_port(self) -> int:
+        """That of the virtual node's kubelet API."""
+        node = self.consumer.api.get("nodes", None, self.peering.node)
+        return node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
+
     def create(self, pod: dict[str, Any]) -> dict[str, Any]:
         """Creates a pod at home that can only be scheduled on the virtual node."""
         return self.consumer.api.create("pods", self.namespace, self.peering.pinned(pod))
