@@ -200,7 +200,7 @@ asio::awaitable<Result<Installed>> look_for_installation(Cluster& cluster) {
 }
 
 asio::awaitable<Result<std::vector<kube::ObjectKey>>> find_virtual_kubelets(Cluster& cluster) {
-  auto found = co_await cluster.list(deployments, "", model::virtual_kubelets);
+  auto found = co_await cluster.list(deployments, "", std::string(model::virtual_kubelets));
   if (!found) co_return std::unexpected(std::move(found.error()));
   std::vector<kube::ObjectKey> keys;
   for (const Object& deployment : *found) keys.push_back(deployment.key());

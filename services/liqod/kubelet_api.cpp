@@ -15,15 +15,19 @@ kube::Result<liqo::kubelet::PodRoute> find_pod(liqo::controllers::Process& proce
   const auto local = pods.local_pods().find(key);
   liqo::kubelet::PodRoute route;
   if (local) route.refused = liqo::core::refused_containers(*local);
-  if (!remote && !route.refused.empty()) return kube::fail(kube::Errc::missing, route.refused.begin()->second);
-  if (!remote) return kube::fail(kube::Errc::missing, "namespace " + ns + " has no twin at the provider of pod " + pod);
+  if (local) route.node = std::string(kube::string_at(local->spec(), {"nodeName"}));
+  if (!remote) {
+    route.trouble.emplace(kube::Errc::missing, route.refused.empty()
+                                                   ? "namespace " + ns + " has no twin at the provider of pod " + pod
+                                                   : route.refused.begin()->second);
+    return route;
+  }
   const std::shared_ptr<liqo::controllers::ProviderLink> link = session->link();
   route.transport = {link, &link->transport()};
   if (auto* upgrader = link->upgrader()) route.upgrader = {link, upgrader};
   route.remote_namespace = *remote;
   route.remote_pod = pod;
   route.provider = session->provider();
-  if (local) route.node = std::string(kube::string_at(local->spec(), {"nodeName"}));
   return route;
 }
 
@@ -35,10 +39,17 @@ kube::Result<liqo::kubelet::CachedPods> pods_of(liqo::controllers::Process& proc
     return kube::fail(kube::Errc::missing,
                       "the pods of node " + node + " are not known: there is no session with its provider");
   return liqo::kubelet::CachedPods{.keys = now->pods().local_pods().store().keys(),
-                                   .find = [session](const kube::ObjectKey& key) {
-                                     const auto* current = session();
-                                     return current ? current->pods().local_pods().find(key) : std::nullopt;
-                                   }};
+                                   .find =
+                                       [session](const kube::ObjectKey& key) {
+                                         const auto* current = session();
+                                         return current ? current->pods().local_pods().find(key) : std::nullopt;
+                                       },
+                                   .is_there =
+                                       [session, link = now->link()] {
+                                         const auto* current = session();
+                                         return current && current->link() == link &&
+                                                current->pods().local_pods().has_synced();
+                                       }};
 }
 
 }  // namespace

@@ -112,12 +112,16 @@ kube::Result<PodRoute> KubeletServer::find_again(const Route& route, const std::
   if (pod && !admitted_node.empty() && pod->node != admitted_node)
     return kube::fail(kube::Errc::missing,
                       "pod " + route.ns + "/" + route.pod + " has left node " + admitted_node + "; ask once more");
+  if (pod && pod->trouble) return std::unexpected(*pod->trouble);
   return pod;
 }
 
 kube::Result<PodRoute> KubeletServer::find_at(const PortOwners& owners, const Route& route) const {
   auto pod = find_(route.ns, route.pod);
-  if (pod && !owners.has(pod->node)) return owners.refuse_pod(route.ns + "/" + route.pod);
+  // Whoever has the right on one node hears nothing of others.
+  const bool is_elsewhere = pod ? !owners.has(pod->node) : !owners.only().empty();
+  if (is_elsewhere) return owners.refuse_pod(route.ns + "/" + route.pod);
+  if (pod && pod->trouble) return std::unexpected(*pod->trouble);
   return pod;
 }
 
@@ -190,6 +194,8 @@ asio::awaitable<void> KubeletServer::serve_logs(const Route& route, PodRoute pod
   const OpenStream open(logs_);
   Headers headers = text_headers();
   auto sent = co_await response.start(200, std::move(headers));
+  // Whoever reads a log stops now and then.
+  response.be_patient();
   while (sent) {
     auto piece = co_await remote->body->read();
     if (!piece) {

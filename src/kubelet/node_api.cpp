@@ -1,5 +1,7 @@
 #include "liqo/kubelet/node_api.hpp"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
 namespace liqo::kubelet {
@@ -9,6 +11,10 @@ namespace json = kube::json;
 
 // So much text is made before it is sent; besides, there is one pod in memory.
 constexpr std::size_t piece_size = 32 * 1024;
+// So many are looked at before others have their turn.
+constexpr std::size_t pods_in_a_turn = 32;
+// A key, and what the heap takes for its names.
+constexpr std::size_t key_size = 160;
 
 json::object whole_pod(const kube::Object& pod) {
   json::object tree = pod.tree();
@@ -64,11 +70,15 @@ asio::awaitable<std::expected<void, Refusal>> NodeApi::serve_pods(const std::str
                                                                   kube::net::ServerResponse& response) const {
   const auto pods = pods_(node);
   if (!pods) co_return std::unexpected(Refusal{503, pods.error().text()});
+  if (!response.hold(pods->keys.size() * key_size))
+    co_return std::unexpected(Refusal{503, "too many lists are being read; try again"});
   auto sent = co_await response.start(200, {{"content-type", "application/json"}});
   std::string text = R"({"kind":"PodList","apiVersion":"v1","metadata":{},"items":[)";
   bool is_first = true;
+  std::size_t looked_at = 0;
   for (const kube::ObjectKey& key : pods->keys) {
     if (!sent) co_return std::expected<void, Refusal>();
+    if (++looked_at % pods_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
     const auto pod = pods->find(key);
     const auto entry = !pod ? std::nullopt : running_only ? running_pod(*pod) : std::optional(whole_pod(*pod));
     if (!entry) continue;
@@ -77,7 +87,11 @@ asio::awaitable<std::expected<void, Refusal>> NodeApi::serve_pods(const std::str
     if (text.size() < piece_size) continue;
     sent = co_await response.write(std::exchange(text, {}));
   }
-  if (sent) static_cast<void>(co_await response.write(text + "]}\n"));
+  // Half a list would look like a whole one.
+  if (!pods->is_there())
+    response.abort();
+  else if (sent)
+    static_cast<void>(co_await response.write(text + "]}\n"));
   co_return std::expected<void, Refusal>();
 }
 

@@ -32,7 +32,7 @@ std::optional<std::expected<Route, Refusal>> read_node_route(std::string_view me
     const std::string_view below = path.substr(known.path.size());
     if (!below.empty() && !below.starts_with('/')) continue;
     if (below.size() > 1) return std::unexpected(Refusal{404, "there is nothing at this path"});
-    if (method != "GET" && method != "HEAD") return std::unexpected(Refusal{405, "the method is not allowed here"});
+    if (method != "GET") return std::unexpected(Refusal{405, "the method is not allowed here"});
     Route route;
     route.endpoint = known.endpoint;
     route.subresource = "proxy";

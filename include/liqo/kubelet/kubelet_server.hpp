@@ -29,6 +29,8 @@ struct PodRoute {
   std::string provider;  ///< what the provider is called where people read of it
   /// By container that the provider does not run: the sentence that says so.
   std::map<std::string, std::string> refused = {};
+  /// Why nothing can be asked of the provider, in a sentence.
+  std::optional<kube::Failure> trouble = {};
   std::string node;  ///< the virtual node, for authorisation; "" = unknown, so the right on every node is needed
 };
 

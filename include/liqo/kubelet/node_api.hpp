@@ -35,10 +35,11 @@ class PortOwners {
   std::optional<std::set<std::string>> nodes_;
 };
 
-/// The pods of a node in a cache, which may have gone when the next one is asked for: then there are no more.
+/// The pods of a node in a cache, which may have gone when the next one is asked for.
 struct CachedPods {
   std::vector<kube::ObjectKey> keys;
   std::function<std::optional<kube::Object>(const kube::ObjectKey&)> find;
+  std::function<bool()> is_there;  ///< false once the cache has gone: a pod that is not found may be there
 };
 /// Failures: one sentence, answered with 503.
 using PodsOfNode = std::function<kube::Result<CachedPods>(const std::string& node)>;

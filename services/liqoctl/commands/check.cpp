@@ -230,7 +230,7 @@ asio::awaitable<void> Checkup::look_at_kubelet_api() {
   for (const Object& node : nodes_) {
     if (node.label(liqo::api::labels::type) != liqo::api::labels::type_virtual_node) continue;
     auto answer = co_await cluster_.api().raw("/api/v1/nodes/" + std::string(node.name()) + "/proxy/healthz", patience);
-    // It has nothing at that path, and says so itself; an API server that does not reach it answers otherwise.
+    // One that shares its port with others says so (501); an API server that does not reach it answers otherwise.
     const int code = answer ? 200 : answer.error().http_code();
     const bool answered = code != 0 && (code < 500 || code == 501);
     answers.emplace_back(node.name(), answered ? "" : answer.error().text());

@@ -44,6 +44,8 @@ kube::Object pod_named(const std::string& name, const std::string& statuses = "[
 struct World {
   std::map<std::string, kube::Object> pods;
   bool has_session = true;
+  bool is_replaced = false;
+  std::size_t may_hold = 1 << 20;
   FakeHome home{review};
   Authorizer authorizer{home.api, kube::Counter()};
   std::shared_ptr<FakeTransport> provider =
@@ -75,10 +77,12 @@ struct World {
 
   kube::Result<CachedPods> pods_of(const std::string& node) {
     if (!has_session) return kube::fail(kube::Errc::missing, "there is no session");
-    CachedPods cached{.keys = {}, .find = [this](const kube::ObjectKey& key) -> std::optional<kube::Object> {
+    CachedPods cached{.keys = {},
+                      .find = [this](const kube::ObjectKey& key) -> std::optional<kube::Object> {
                         const auto found = pods.find(key.name);
                         return found == pods.end() ? std::nullopt : std::optional(found->second);
-                      }};
+                      },
+                      .is_there = [this] { return !is_replaced; }};
     if (node == "milan")
       for (const auto& [name, pod] : pods) cached.keys.push_back(pod.key());
     return cached;
@@ -91,6 +95,7 @@ struct World {
     request.port = port;
     if (!user.empty()) request.peer = kube::net::PeerIdentity{std::move(user), {}};
     response = FakeResponse();
+    response.may_hold = may_hold;
     home.simulator.run(server.handle(request, response));
   }
 };
@@ -116,7 +121,7 @@ TEST_CASE("a port answers for its own node") {
       {"a pod of another node, with the right on this one only", 1, "local", "/containerLogs/rome/elsewhere/main", 404,
        "pod rome/elsewhere does not run on node milan\n"},
       {"no such pod, with the right on this node", 1, "local", "/containerLogs/rome/nobody/main", 404,
-       "pod nobody is not there\n"},
+       "pod rome/nobody does not run on node milan\n"},
       {"a pod of one of those who share the port", 3, "admin", "/containerLogs/rome/shared/main", 200, "line\n"},
       {"a pod of none of those who share the port", 3, "admin", "/containerLogs/rome/web/main", 404,
        "pod rome/web does not run on a virtual node that has this port\n"},
@@ -190,6 +195,19 @@ TEST_CASE("a caller that goes away ends the list, and a session that is not ther
   // A node is asked for its health all the same.
   world.ask(1, "/healthz");
   CHECK(world.response.status == 200);
+}
+
+TEST_CASE("half a list does not look like a whole one, and lists have their bound") {
+  World world;
+  world.is_replaced = true;
+  world.ask(1, "/pods");
+  CHECK(world.response.aborted);
+  CHECK_FALSE(world.response.body.ends_with("]}\n"));
+  world.is_replaced = false;
+  world.pods.emplace("one", pod_named("one"));
+  world.may_hold = 100;
+  world.ask(1, "/pods");
+  CHECK(world.response.status == 503);
 }
 
 TEST_CASE("GET /runningpods/ names what runs, and nothing else of it") {

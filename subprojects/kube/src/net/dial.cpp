@@ -71,7 +71,11 @@ asio::awaitable<Result<tcp::socket>> Dialer::connect(const wire::ServerUrl& serv
   }
   // Only where it was cancelled already: else the next cancellation would be forgotten.
   if (interrupted) co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  // One that came in the same turn as the connection would be thrown here, and leave the runners without their group.
+  const bool throwing = co_await asio::this_coro::throw_if_cancelled();
+  co_await asio::this_coro::throw_if_cancelled(false);
   co_await runners.stop();
+  co_await asio::this_coro::throw_if_cancelled(throwing);
   if (interrupted) std::rethrow_exception(interrupted);
   if (race.winner) {
     tune(*race.winner);

@@ -141,8 +141,6 @@ class HttpServer::Impl::Answer final : public ServerResponse {
     text += "\r\n";
     auto written = co_await put(std::move(text));
     if (written) group_.spawn(watch_client());
-    // Whoever reads a log stops now and then.
-    session_.stream->be_patient();
     co_return written;
   }
 
@@ -168,6 +166,9 @@ class HttpServer::Impl::Answer final : public ServerResponse {
     co_return std::make_unique<PrefixedStream>(session_.reader.take_rest(), std::move(session_.stream));
   }
 
+  void be_patient() override {
+    if (session_.stream) session_.stream->be_patient();
+  }
   bool started() const override { return started_; }
   bool hold(std::size_t bytes) override {
     const bool held = impl_.occupancy.hold(session_, bytes);

@@ -51,8 +51,10 @@ class ServerResponse {
   virtual asio::awaitable<Result<void>> send(int status, Headers headers, std::string body) = 0;
   /// The head of a streamed answer (chunked). From here on the handler is cancelled when the client goes away.
   virtual asio::awaitable<Result<void>> start(int status, Headers headers) = 0;
-  /// More of the body, on its way when this returns; waits while the client does not read.
+  /// More of the body, on its way when this returns; waits while the client does not read, for half a minute.
   virtual asio::awaitable<Result<void>> write(std::string_view bytes) = 0;
+  /// From now on the client may stop reading for as long as it likes.
+  virtual void be_patient() {}
   /// After start(): the rest of the body will never come. The connection ends without the body's last chunk, so that
   /// the client takes what it has for a part.
   virtual void abort() = 0;
