@@ -298,8 +298,9 @@ void PortForwardRelay::expire(TimePoint now) {
 
 // Ends a forward with a word to the caller.
 void PortForwardRelay::give_up(Forward& forward, std::string_view why) {
-  // Where the provider has said why, there is nothing to add.
-  if (!why.empty() && forward.told == 0) {
+  if (!why.empty()) {
+    // Behind what the provider has said, which may be half a sentence.
+    if (forward.told > 0) tell(forward, "; ");
     const std::string port = forward.port.empty() ? "" : "port " + forward.port + " ";
     tell(forward, "error forwarding " + port + "to pod " + pod_ + ": " + printable(std::string(why)));
   }

@@ -277,7 +277,7 @@ TEST_CASE("what the provider says of one port is told on its error stream, and t
   CHECK(world.away[7].bytes == "hello");
 }
 
-TEST_CASE("words of a provider move no cursor, and nothing is added to them") {
+TEST_CASE("words of a provider move no cursor, and ours stand apart from them") {
   World world;
   world.answers = false;
   const auto pair = world.forward("80", "0");
@@ -286,7 +286,8 @@ TEST_CASE("words of a provider move no cursor, and nothing is added to them") {
   world.provider.write(1, "\x1b[2Jrefused\r\n");
   world.provider.reset(3, SpdyReset::cancel);
   world.pump();
-  CHECK(world.home[pair.error].bytes == " [2Jrefused  ");
+  CHECK(world.home[pair.error].bytes ==
+        " [2Jrefused  ; error forwarding port 80 to pod rome/web: the provider refused the stream");
   CHECK(world.home[pair.error].finished);
   CHECK(world.relay.size() == 0);
 }
