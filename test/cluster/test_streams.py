@@ -381,16 +381,16 @@ def test_port_forward_carries_bytes_both_ways(story: Story) -> None:
 
 
 def test_who_pauses_goes_on_where_he_stopped(story: Story) -> None:
-    story.create(busybox("one", "nc -ll -p 7000 -e /bin/yes"))
+    story.create(busybox("one", "nc -ll -p 7000 -e /bin/cat /dev/zero"))
     story.wait_ready("one")
-    command = story.consumer.kubectl_started("-n", story.namespace, "exec", "one", "--", "yes")
+    command = story.consumer.kubectl_started("-n", story.namespace, "exec", "one", "--", "cat", "/dev/zero")
     try:
         with (
             forwarding(story, "pod/one", ":7000") as (process, [port]),
             story.consumer.space.connect("127.0.0.1", port) as connection,
         ):
             connection.settimeout(patient(60))
-            assert read_exactly(connection, 2) == b"y\n"
+            assert read_exactly(connection, 2) == b"\0\0"
             # By default the kernel gives up whoever takes nothing for 30 s.
             stays(lambda: command.poll() is None and process.poll() is None, 40, "kubectl of who reads nothing")
             # More than can have been on the way.

@@ -305,6 +305,7 @@ Finding judge_quotas(const std::vector<kube::Object>& quotas) {
 std::optional<Finding> judge_virtual_kubelets(const std::vector<kube::ObjectKey>& deployments) {
   if (deployments.empty()) return std::nullopt;
   std::vector<std::string> names;
+  names.reserve(deployments.size());
   for (const kube::ObjectKey& key : deployments) names.push_back(shown(key.text()));
   return bad("virtual kubelets",
              "of the Go version are there, and would write the same Nodes and pods as liqod: " + some_of(names) +
