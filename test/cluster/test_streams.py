@@ -390,11 +390,11 @@ def test_who_pauses_goes_on_where_he_stopped(story: Story) -> None:
             story.consumer.space.connect("127.0.0.1", port) as connection,
         ):
             connection.settimeout(patient(60))
-            assert read_exactly(connection, 2) == b"\0\0"
+            assert connection.recv(1) == b"\0"
             # By default the kernel gives up whoever takes nothing for 30 s.
             stays(lambda: command.poll() is None and process.poll() is None, 40, "kubectl of who reads nothing")
             # More than can have been on the way.
-            assert len(read_exactly(connection, 64 << 20)) == 64 << 20
+            assert len(read_exactly(connection, 64 << 20)) >= 64 << 20
             assert command.stdout
             assert len(command.stdout.read(64 << 20)) == 64 << 20
     finally:
