@@ -2,6 +2,8 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <future>
 
 #include "client_pair.hpp"
@@ -224,6 +226,30 @@ TEST_CASE("an upgrade that is refused for its credentials is tried again with wh
     co_await server.stop(1s);
     co_await group.join();
   }());
+}
+
+TEST_CASE("whoever is cancelled at any step of a dial leaves nothing running") {
+  const KeyAndCertificate identity = self_signed();
+  bool is_all = false;
+  for (int steps = 1; !is_all && steps < 1000; ++steps) {
+    CAPTURE(steps);
+    asio::io_context context(1);
+    // Connections are made, and nobody says anything on them.
+    const asio::ip::tcp::acceptor silent(context, {asio::ip::address_v4::loopback(), 0});
+    HttpClient client(context.get_executor(), real,
+                      credentials(config_for(silent.local_endpoint().port(), identity.certificate_pem)), {});
+    asio::cancellation_signal cancel;
+    bool has_ended = false;
+    asio::co_spawn(
+        context, client.upgrade(request_for("/"), real.deadline_in(30s)),
+        asio::bind_cancellation_slot(
+            cancel.slot(), [&has_ended](const std::exception_ptr&, const Result<Upgraded>&) { has_ended = true; }));
+    for (int done = 0; done < steps && !is_all; ++done) is_all = context.run_one_for(100ms) == 0;
+    cancel.emit(asio::cancellation_type::terminal);
+    while (!has_ended && context.run_one_for(5s) == 1) continue;
+    CHECK(has_ended);
+  }
+  CHECK(is_all);
 }
 
 }  // namespace kube::test
