@@ -1,6 +1,8 @@
 #include "kube/runtime/leadership.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
 
 #include "kube/async/task_group.hpp"
 
@@ -28,6 +30,10 @@ asio::awaitable<void> end_when_lost(Leadership& leadership, async::TaskGroup& gr
 asio::awaitable<void> run_while_leading(Leadership& leadership, std::function<asio::awaitable<void>()> work) {
   while (true) {
     co_await leadership.wait_leading();
+    // A cancellation of the same turn would be thrown by the join, and leave the work without its group.
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (state.cancelled() != asio::cancellation_type::none)
+      throw boost::system::system_error(asio::error::operation_aborted);
     async::TaskGroup group(co_await asio::this_coro::executor);
     group.spawn(work());
     group.spawn(end_when_lost(leadership, group));

@@ -59,6 +59,28 @@ TEST_CASE("work runs only while this process leads, again after it was lost, and
   }());
 }
 
+TEST_CASE("no work is left behind where the lead and the end come in one turn") {
+  run([]() -> asio::awaitable<void> {
+    auto executor = co_await asio::this_coro::executor;
+    async::RealClock clock;
+    Switch leadership(executor);
+    int running = 0;
+    const auto work = [&]() -> asio::awaitable<void> {
+      struct Guard {
+        int& count;
+        ~Guard() { --count; }
+      } guard{++running};
+      co_await clock.sleep(1h);
+    };
+    async::TaskGroup group(executor);
+    group.spawn(run_while_leading(leadership, work));
+    co_await clock.sleep(2ms);
+    leadership.lead(true);
+    co_await group.stop();
+    CHECK(running == 0);
+  }());
+}
+
 TEST_CASE("work that ends by an exception is not lost in silence while the process goes on leading") {
   run([]() -> asio::awaitable<void> {
     SoleLeader leadership(co_await asio::this_coro::executor);
