@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "kube/base/printable.hpp"
+
 namespace kube {
 namespace {
 
@@ -14,13 +16,7 @@ std::chrono::seconds pause_of(std::int64_t seconds) {
 }
 
 std::string printable(std::string_view text, std::size_t limit) {
-  std::string out;
-  for (char c : text.substr(0, limit)) {
-    const auto byte = std::uint8_t(c);
-    out += byte < 0x20 || byte == 0x7f ? ' ' : c;
-  }
-  if (text.size() > limit) out += "…";
-  return out;
+  return kube::printable(std::string(text.substr(0, limit))) + (text.size() > limit ? "…" : "");
 }
 
 }  // namespace

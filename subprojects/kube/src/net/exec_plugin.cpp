@@ -17,6 +17,7 @@
 #include <map>
 
 #include "kube/async/timeout.hpp"
+#include "kube/base/printable.hpp"
 
 namespace kube::net {
 
@@ -136,8 +137,7 @@ int spawn(const std::string& file, std::vector<std::string> argv, std::vector<st
 
 /// "; to install it: ..." on one line, or nothing.
 std::string hint(const wire::ExecPlugin& plugin) {
-  std::string text = plugin.install_hint.substr(0, max_hint);
-  std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, ' ');
+  const std::string text = printable(plugin.install_hint.substr(0, max_hint));
   const auto from = text.find_first_not_of(' ');
   if (from == std::string::npos) return {};
   return "; " + text.substr(from, text.find_last_not_of(' ') - from + 1);

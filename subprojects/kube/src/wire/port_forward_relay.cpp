@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "kube/base/printable.hpp"
+
 namespace kube::wire {
 namespace {
 
@@ -12,14 +14,6 @@ constexpr std::size_t request_limit = 64;
 // A chunk of input may open more streams than there may be pairs: those are refused here, one by one, and are no
 // breach.
 constexpr std::size_t streams_in_a_chunk = 1000;
-
-/// What another cluster wrote moves no cursor.
-std::string printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  return text;
-}
 
 /// The port that a stream is for, as plain decimal; "" where there is none.
 std::string read_port(std::string_view text) {
