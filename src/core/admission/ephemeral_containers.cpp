@@ -1,11 +1,11 @@
 #include "liqo/core/admission/ephemeral_containers.hpp"
 
-#include <algorithm>
 #include <initializer_list>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "liqo/core/mapping/names.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
@@ -23,13 +23,6 @@ std::string refuse_number(std::size_t number, const PodPolicy& policy) {
     return "pods of the tenant may have no ephemeral containers" + std::string(way_out);
   return "spec.pod." + std::string(field) + " has " + std::to_string(number) + " entries, and pods of the tenant may " +
          "have " + std::to_string(policy.max_ephemeral_containers) + std::string(way_out);
-}
-
-/// As the API server will have it (RFC 1123): what it refuses is not tried.
-bool is_label(std::string_view name) {
-  const auto is_alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !name.empty() && name.size() <= 63 && is_alphanumeric(name.front()) && is_alphanumeric(name.back()) &&
-         std::ranges::all_of(name, [&](char c) { return c == '-' || is_alphanumeric(c); });
 }
 
 std::set<std::string_view> names_in(const json::object& pod, std::initializer_list<std::string_view> lists) {
@@ -64,7 +57,8 @@ std::string refuse_names(const json::object& pod, std::size_t from) {
     const bool is_free = taken.insert(name).second;
     if (i < from) continue;
     if (name.empty()) return at(i) + ".name is missing";
-    if (!is_label(name)) return at(i) + ".name " + in_quotes(name) + " is no name of a container";
+    // What the API server would refuse is not tried.
+    if (!is_dns_label(name)) return at(i) + ".name " + in_quotes(name) + " is no name of a container";
     if (!is_free) return at(i) + ".name " + in_quotes(name) + " is the name of another container of the pod";
   }
   return {};

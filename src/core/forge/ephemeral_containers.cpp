@@ -8,6 +8,7 @@
 #include "liqo/core/forge/pod_status.hpp"
 #include "liqo/core/forge/shadow_pod.hpp"
 #include "liqo/core/quoted.hpp"
+#include "refused_container.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -66,13 +67,7 @@ json::object read_note(const kube::Object& pod) {
 json::value refused(const json::value& container, std::string_view provider, std::string_view words) {
   const std::string message = "Cluster " + std::string(provider) +
                               " does not run the ephemeral container: " + std::string(cut_text(words, longest_refusal));
-  json::object ended{{"exitCode", 1}, {"reason", api::reasons::offloading_refused}, {"message", message}};
-  return json::object{{"name", kube::string_at(container, {"name"})},
-                      {"image", kube::string_at(container, {"image"})},
-                      {"imageID", ""},
-                      {"ready", false},
-                      {"restartCount", 0},
-                      {"state", json::object{{"terminated", std::move(ended)}}}};
+  return refused_container(container, message);
 }
 
 /// Why the provider does not run it, "" = nothing is known against it.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "liqo/api/labels.hpp"
+#include "refused_container.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -23,15 +24,8 @@ WantedStatus forge_node_debugger_refusal(const kube::Object& pod, std::string_vi
                               std::string(provider);
   WantedStatus wanted = forge_rejection(pod, "Failed", api::reasons::offloading_refused, message, now);
   json::array statuses;
-  for (const json::value& container : kube::array_at(pod.spec(), {"containers"})) {
-    json::object ended{{"exitCode", 1}, {"reason", api::reasons::offloading_refused}, {"message", message}};
-    statuses.push_back(json::object{{"name", kube::string_at(container, {"name"})},
-                                    {"image", kube::string_at(container, {"image"})},
-                                    {"imageID", ""},
-                                    {"ready", false},
-                                    {"restartCount", 0},
-                                    {"state", json::object{{"terminated", std::move(ended)}}}});
-  }
+  for (const json::value& container : kube::array_at(pod.spec(), {"containers"}))
+    statuses.push_back(refused_container(container, message));
   wanted.status["containerStatuses"] = std::move(statuses);
   return wanted;
 }

@@ -1,0 +1,23 @@
+// The status of a container that no provider runs: for the files of this room that say so at home.
+#pragma once
+
+#include <string_view>
+
+#include "kube/k8s/object.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::core {
+
+/// It has ended, and says why.
+inline kube::json::object refused_container(const kube::json::value& container, std::string_view message) {
+  namespace json = kube::json;
+  json::object ended{{"exitCode", 1}, {"reason", api::reasons::offloading_refused}, {"message", message}};
+  return json::object{{"name", kube::string_at(container, {"name"})},
+                      {"image", kube::string_at(container, {"image"})},
+                      {"imageID", ""},
+                      {"ready", false},
+                      {"restartCount", 0},
+                      {"state", json::object{{"terminated", std::move(ended)}}}};
+}
+
+}  // namespace liqo::core
