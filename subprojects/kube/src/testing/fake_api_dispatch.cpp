@@ -120,7 +120,8 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
   // The conditions of a signing request are written through a subresource of their own.
   if (kind.plural == "certificatesigningrequests" && request.subresource == "approval") request.subresource = "status";
   const bool is_served = (kind.status_subresource && request.subresource == "status") ||
-                         (kind.plural == "pods" && kind.group.empty() && request.subresource == "ephemeralcontainers");
+                         (kind.plural == "pods" && kind.group.empty() &&
+                          (request.subresource == "ephemeralcontainers" || request.subresource == "resize"));
   if (request.method != "POST" && !request.subresource.empty() && !is_served) return refuse::no_such_path();
 
   if (request.method == "GET") {

@@ -158,6 +158,20 @@ Answer<> add_ephemeral_containers(const FakeKind& kind, const json::object& befo
   return {};
 }
 
+void keep_only_resources(const json::object& before, json::object& after) {
+  json::object kept = before;
+  for (std::string_view list : {"containers", "initContainers"}) {
+    json::value* containers = ensure_object(kept, "spec").if_contains(list);
+    if (!containers || !containers->is_array()) continue;
+    for (json::value& container : containers->get_array())
+      for (const json::value& wanted : array_at(after, {"spec", list}))
+        if (const json::value* resources = find(wanted, {"resources"});
+            resources && string_at(wanted, {"name"}) == string_at(container, {"name"}))
+          container.as_object()["resources"] = *resources;
+  }
+  after = std::move(kept);
+}
+
 Answer<> check_pod_status_update(const FakeKind& kind, const json::object& before, const json::object& after) {
   const std::string_view name = string_at(before, {"metadata", "name"});
   const std::string_view qos = string_at(before, {"status", "qosClass"});

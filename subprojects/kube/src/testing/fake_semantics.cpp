@@ -223,6 +223,8 @@ Answer<> prepare_update(const FakeKind& kind, std::string_view subresource, cons
     }
   } else if (is_pod && subresource == "ephemeralcontainers") {
     if (auto fine = add_ephemeral_containers(kind, before, after); !fine) return fine;
+  } else if (is_pod && subresource == "resize") {
+    keep_only_resources(before, after);
   } else if (kind.status_subresource) {
     copy_member(before, after, "status");
   }

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "kube/async/event.hpp"
+#include "kube/async/task_group.hpp"
 #include "kube/testing/simulator.hpp"
 
 namespace {
