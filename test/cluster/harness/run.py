@@ -25,6 +25,7 @@ class Run:
 
     def __init__(self) -> None:
         sweep()
+        allow_inotify_instances()
         self.id = secrets.token_hex(3)
         self.directory = settings.RUNS / f"{settings.RUN_PREFIX}{self.id}"
         self.directory.mkdir(mode=0o755)
@@ -79,6 +80,17 @@ class Run:
             list(pool.map(Cluster.stop, self.clusters.values()))
         self.network.close()
         _remove(self.directory)
+
+
+def allow_inotify_instances(at_least: int = 8192) -> None:
+    """Raises what the kernel allows a user, if it is less: the default of 128 is used up by the clusters of two files that run
+    side by side, and then nodes do not become ready and `kubectl logs -f` fails.
+
+    Each file that a component reloads and each log that a kubelet follows is an instance.
+    """
+    limit = Path("/proc/sys/fs/inotify/max_user_instances")
+    if int(limit.read_text()) < at_least:
+        limit.write_text(str(at_least))
 
 
 def _identity(pid: int) -> str:
