@@ -22,7 +22,9 @@ GROUPS = {
     "v1": "configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods resourcequotas "
     "secrets serviceaccounts services",
     "admissionregistration.k8s.io/v1": "mutatingwebhookconfigurations validatingwebhookconfigurations",
+    "apiregistration.k8s.io/v1": "apiservices",
     "apps/v1": "daemonsets deployments replicasets statefulsets",
+    "autoscaling/v2": "horizontalpodautoscalers",
     "batch/v1": "jobs",
     "certificates.k8s.io/v1": "certificatesigningrequests",
     "coordination.k8s.io/v1": "leases",

@@ -17,8 +17,12 @@ SERVICE_ACCOUNT = "liqo"
 USER = f"system:serviceaccount:{NAMESPACE}:{SERVICE_ACCOUNT}"
 
 OWN_ROLE = "liqo-liqod"
+NAMESPACES_ROLE = "liqo-liqod-namespaces"
 TOKENS_ROLE = "liqo-liqod-tokens"
 STORAGE_ROLE = "liqo-liqod-storage"
+METRIC_AGENT_ROLE = "liqo-liqod-metric-agent"
+METRIC_AGENT = "liqo-metric-agent"
+FIGURES = "v1beta1.metrics.liqo.io"
 CUSTOM_ROLE = "liqo-liqod-custom"
 TENANT_ROLES_ROLE = "liqo-liqod-tenant-roles"
 TENANT_ROLE = "liqo-liqod-tenant"
@@ -50,7 +54,7 @@ def install(cluster: Cluster) -> Path:
 def uninstall(cluster: Cluster) -> None:
     """What `helm uninstall --no-hooks` removes; waits until Kubernetes has removed the webhooks with the roles."""
     cluster.kubectl("delete", "--ignore-not-found", "-f", CHART / "files")
-    for role in (OWN_ROLE, STORAGE_ROLE):
+    for role in (OWN_ROLE, STORAGE_ROLE, METRIC_AGENT_ROLE, NAMESPACES_ROLE):
         cluster.api.delete("clusterrolebindings", None, role)
     for role, namespace in _BINDINGS:
         cluster.api.delete("rolebindings", namespace, f"{role}-liqo")
@@ -63,9 +67,36 @@ def allow_tokens(cluster: Cluster) -> None:
     rights.bind(cluster, None, TOKENS_ROLE, _SUBJECT, TOKENS_ROLE)
 
 
+def allow_namespaces(cluster: Cluster) -> None:
+    """What the chart binds besides with offloading.namespaces.selector."""
+    rights.bind(cluster, None, NAMESPACES_ROLE, _SUBJECT, NAMESPACES_ROLE)
+
+
 def allow_storage(cluster: Cluster) -> None:
     """What the chart binds besides with storage.enabled."""
     rights.bind(cluster, None, STORAGE_ROLE, _SUBJECT, STORAGE_ROLE)
+
+
+def allow_figures(cluster: Cluster) -> None:
+    """What the chart binds besides with metricAgent.enabled."""
+    rights.bind(cluster, None, METRIC_AGENT_ROLE, _SUBJECT, METRIC_AGENT_ROLE)
+
+
+def serve_figures(cluster: Cluster, port: int) -> None:
+    """The Service of the chart, for a liqod that is no pod; waits until figures are served."""
+    api = cluster.api
+    about = {"metadata": {"name": METRIC_AGENT}}
+    ports = [{"name": "metric-agent", "port": 443, "targetPort": port}]
+    api.apply("services", NAMESPACE, {"kind": "Service", **about, "spec": {"ports": ports}})
+    behind = {"addresses": [{"ip": cluster.address}], "ports": [{"name": "metric-agent", "port": port}]}
+    api.apply("endpoints", NAMESPACE, {"kind": "Endpoints", **about, "subsets": [behind]})
+    wait_for(lambda: figures_served(cluster), 60, f"the figures of {cluster.name} to be served")
+
+
+def figures_served(cluster: Cluster) -> bool:
+    found = cluster.api.find("apiservices", None, FIGURES) or {}
+    conditions = found.get("status", {}).get("conditions") or []
+    return any(c["type"] == "Available" and c["status"] == "True" for c in conditions)
 
 
 def allow_custom(cluster: Cluster, group: str, *resources: str) -> None:

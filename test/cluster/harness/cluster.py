@@ -266,6 +266,7 @@ class Cluster:
         issue("apiserver", "kube-apiserver", names=[*names, f"IP:{self.address}", f"IP:{first_service_ip}"])
         issue("kubelet-client", "apiserver-kubelet-client")
         pki.token_keys(self.directory / "pki")
+        pki.Authority(self.directory / "front-proxy", "front-proxy").issue("client", components.FRONT_PROXY)
         self.write_kubeconfig(
             "admin", pki.certificate_user(pki.Pair(self.directory / "pki/admin.crt", self.directory / "pki/admin.key"))
         )

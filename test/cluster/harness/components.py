@@ -11,6 +11,7 @@ from .images import PAUSE
 
 DNS_DOMAIN = "cluster.local"
 DNS_READY_PORT = 8181
+FRONT_PROXY = "front-proxy-client"
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,10 @@ class Options:
     node_grace_seconds: int = 40
     # How long a certificate is valid that the controller-manager signs, serving certificates of kubelets among them.
     signing_duration: str = "1h"
+    # Whether pods have cgroups of their own, below the cluster's: without, a kubelet panics when a pod is resized.
+    pod_cgroups: bool = False
+    # Whether pods have ports of the node.
+    host_ports: bool = False
     pod_cidr: str = ""
     service_cidr: str = "10.96.0.0/16"
     # Whether the API server shows a certificate to the webhooks that it asks by URL (see callers.py).
@@ -62,6 +67,12 @@ def apiserver(directory: Path, address: str, port: int, options: Options) -> lis
         f"--kubelet-client-certificate={pki}/kubelet-client.crt", f"--kubelet-client-key={pki}/kubelet-client.key",
         f"--kubelet-certificate-authority={pki}/ca.crt", "--kubelet-preferred-address-types=InternalIP",
         "--enable-aggregator-routing=true",
+        # What extensions of the API know it by: an authority for this purpose alone, as kubeadm has it.
+        f"--requestheader-client-ca-file={directory}/front-proxy/ca.crt",
+        f"--requestheader-allowed-names={FRONT_PROXY}", "--requestheader-username-headers=X-Remote-User",
+        "--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+        f"--proxy-client-cert-file={directory}/front-proxy/client.crt",
+        f"--proxy-client-key-file={directory}/front-proxy/client.key",
         # Blocking: a request that was answered is in the log, so counting needs no waiting.
         f"--audit-policy-file={directory}/audit-policy.yaml", f"--audit-log-path={directory}/audit.log",
         "--audit-log-mode=blocking", "--audit-log-maxsize=8192",
@@ -105,7 +116,7 @@ def proxy_config(directory: Path, node: str, pod_cidr: str) -> dict[str, Any]:
     }
 
 
-def network_config(directory: Path, pod_cidr: str) -> dict[str, Any]:
+def network_config(directory: Path, pod_cidr: str, options: Options) -> dict[str, Any]:
     """CNI: pods hang on a bridge; the cluster's network namespace routes for them."""
     ranges = [[{"subnet": pod_cidr}]]
     ipam = {
@@ -115,7 +126,8 @@ def network_config(directory: Path, pod_cidr: str) -> dict[str, Any]:
         "routes": [{"dst": "0.0.0.0/0"}],
     }
     bridge = {"type": "bridge", "bridge": "pods", "isGateway": True, "ipMasq": False, "ipam": ipam}
-    return {"cniVersion": "0.4.0", "name": "pods", "plugins": [bridge]}
+    ports = [{"type": "portmap", "capabilities": {"portMappings": True}}] if options.host_ports else []
+    return {"cniVersion": "0.4.0", "name": "pods", "plugins": [bridge, *ports]}
 
 
 def containerd_config(directory: Path) -> str:
@@ -142,7 +154,7 @@ def corefile(directory: Path, address: str) -> str:
     ready {address}:{DNS_READY_PORT}
     errors
     loadbalance
-    kubernetes {DNS_DOMAIN} {{
+    kubernetes {DNS_DOMAIN} in-addr.arpa ip6.arpa {{
         kubeconfig {directory}/coredns.kubeconfig
         ttl 5
     }}
@@ -160,7 +172,7 @@ def kubelet_config(directory: Path, cgroup: str, address: str, options: Options)
         "failCgroupV1": False,
         "cgroupDriver": "cgroupfs",
         "cgroupRoot": f"/{cgroup}",
-        "cgroupsPerQOS": False,
+        "cgroupsPerQOS": options.pod_cgroups,
         "enforceNodeAllocatable": [],
         "failSwapOn": False,
         "containerRuntimeEndpoint": f"unix://{directory}/containerd.sock",

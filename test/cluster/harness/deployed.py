@@ -24,6 +24,8 @@ def daemon_of(cluster: Cluster, namespace: str = "liqo", binary: Path | None = N
     if cluster.options.kubelet:
         # It shares its address with a real kubelet, as no pod does.
         arguments = ["--listen-port=10260" if word.startswith("--listen-port=") else word for word in arguments]
+    # Its Service leads to pods, of which there are none: nobody would answer behind the API that it registers.
+    arguments = [word for word in arguments if not word.startswith("--metric-agent-port=")]
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
     daemon = Liqod(
         cluster, cluster.service_account(namespace, "liqo"), metrics_port=ports["metrics"],

@@ -37,11 +37,13 @@ class Node:
             )
         (directory / "cni").mkdir()
         (directory / "cni/10-pods.conflist").write_text(
-            json.dumps(components.network_config(directory, cluster.pod_cidr))
+            json.dumps(components.network_config(directory, cluster.pod_cidr, cluster.options))
         )
         (directory / "containerd.toml").write_text(components.containerd_config(directory))
         kubelet = components.kubelet_config(directory, cluster.cgroup, cluster.address, cluster.options)
         (directory / "kubelet.yaml").write_text(yaml.safe_dump(kubelet))
+        if cluster.options.pod_cgroups:
+            make_cgroups(cluster.cgroup)
         cluster.kubeconfig_of("kubelet", f"system:node:{self.name}", ["system:nodes"])
         # For `kubectl logs` the cluster's API server verifies this certificate against the cluster's authority.
         names = [f"IP:{cluster.address}", f"DNS:{self.name}"]
@@ -67,6 +69,14 @@ class Node:
         command = components.kubelet(self.directory, self.name, self.cluster.address)
         self.cluster._run("kubelet", [self.cluster.kube, *command])
 
+    def name_containers(self) -> None:
+        """Has /metrics/cadvisor name pods: that part of the kubelet looks for containerd at its usual place only."""
+        place = Path("/run/containerd/containerd.sock")
+        inside = ["nsenter", f"--mount=/proc/{self.cluster.space.pid}/ns/mnt"]
+        subprocess.run([*inside, "mkdir", "-p", place.parent], check=True)
+        subprocess.run([*inside, "ln", "-s", self.directory / "containerd.sock", place], check=True)
+        self.cluster.restart("kubelet")
+
     def ready(self) -> bool:
         return is_ready(self.cluster.api.find("nodes", None, self.name))
 
@@ -82,6 +92,19 @@ def is_ready(node: dict | None) -> bool:
     """Whether a Node object says that it is ready."""
     conditions = (node or {}).get("status", {}).get("conditions", [])
     return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+
+
+def make_cgroups(name: str) -> None:
+    """Makes the cgroup below which a kubelet puts those of its pods, in the one tree of version 2, or in each of 1."""
+    root = Path("/sys/fs/cgroup")
+    trees = [root] if (root / "cgroup.controllers").exists() else [path for path in root.iterdir() if path.is_dir()]
+    for tree in trees:
+        group = tree / name
+        group.mkdir(exist_ok=True)
+        # Of version 1: nothing runs in a group that has been given no processors.
+        for given in ("cpuset.mems", "cpuset.cpus"):
+            if (group / given).exists() and not (group / given).read_text().strip():
+                (group / given).write_text((tree / given).read_text())
 
 
 def remove_cgroups(prefix: str) -> None:

@@ -17,16 +17,23 @@ from .node import is_ready
 from .wait import wait_for
 
 SOON = 30.0
+FIGURES_PORT = 8443
 
 
 class Peer:
     """One cluster with its liqod, whose webhooks the API server asks, and the liqoctl of its user.
 
-    `flags` are added to liqod's command line; `secure_metrics` is Liqod's; with `storage` it may do what volumes need.
+    `flags` are added to liqod's command line; `secure_metrics` is Liqod's; with `storage` it may do what volumes need,
+    and with `figures` it tells consumers what their pods use.
     """
 
     def __init__(
-        self, cluster: Cluster, flags: tuple[str, ...] = (), secure_metrics: bool = False, storage: bool = False
+        self,
+        cluster: Cluster,
+        flags: tuple[str, ...] = (),
+        secure_metrics: bool = False,
+        storage: bool = False,
+        figures: bool = False,
     ):
         self.cluster, self.api, self.name = cluster, cluster.api, cluster.name
         self.liqoctl = Liqoctl(cluster)
@@ -35,10 +42,15 @@ class Peer:
         kubeconfig = chart.install(cluster)
         if storage:
             chart.allow_storage(cluster)
+        if figures:
+            chart.allow_figures(cluster)
+            flags = (*flags, "--metric-agent-port", str(FIGURES_PORT))
         self.daemon = Liqod(cluster, kubeconfig, port, flags, webhooks=True, secure_metrics=secure_metrics).start()
         wait_for(lambda: self.api.find("secrets", "liqo", "authentication-keys"), SOON, f"the keys of {self.name}")
         wait_for(lambda: self.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), SOON, "the cluster's ID")
         self.daemon.wait_asked()
+        if figures:
+            chart.serve_figures(cluster, FIGURES_PORT)
 
     def uninstall(self) -> None:
         """`helm uninstall --no-hooks`: liqod ends, and its roles and webhooks go. All else stays."""

@@ -39,6 +39,8 @@ def module_files(name: str) -> list[Path]:
     """The files that decide what the Go module `name`, or a command in one ("kube/podrequests"), builds to."""
     first = module(name.partition("/")[0])
     files = [first / "go.mod", first / "go.sum", SUITE / name / "main.go"]
+    if name == "conformance/suite":
+        files += [first / "e2e_test.go", SUITE / "harness/e2e_suite.py"]
     return [file for file in files if file.exists()]
 
 
@@ -74,6 +76,12 @@ def skewed_kubernetes() -> str:
 def images() -> Path:
     """The archive of the images that test pods run, named after Debian's busybox that it is made from."""
     return CACHE / "images" / f"{fingerprint(BUSYBOX, Path(__file__).with_name('images.py'))}.tar"
+
+
+def e2e_images() -> Path:
+    """The archive of the images that Kubernetes' own tests run."""
+    made_of = (*module_files("conformance/agnhost"), BUSYBOX, Path(__file__).with_name("e2e_images.py"))
+    return CACHE / "images" / f"e2e-{fingerprint(*made_of)}.tar"
 
 
 BUSYBOX = Path("/bin/busybox")

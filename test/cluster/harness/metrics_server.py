@@ -1,0 +1,91 @@
+"""metrics-server of a cluster, a process beside the other components: what `kubectl top` and the HPA ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import pki, rights, settings
+from .wait import wait_for
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
+
+PORT = 4443
+RESOLUTION = 10.0  # seconds; it takes no less
+_NAMESPACE, _NAME = "kube-system", "metrics-server"
+_RULES: list[dict[str, Any]] = [
+    {"apiGroups": [""], "resources": ["nodes/metrics"], "verbs": ["get"]},
+    {"apiGroups": [""], "resources": ["pods", "nodes"], "verbs": ["get", "list", "watch"]},
+]
+
+
+def start(cluster: Cluster) -> None:
+    """Starts it with no more rights than its manual asks for, and waits until the API server reaches it. It verifies
+    the certificates of kubelets, real and virtual ones, by the cluster's authority."""
+    kubeconfig = cluster.service_account(_NAMESPACE, _NAME)
+    subject = rights.service_account(_NAMESPACE, _NAME)
+    role = {"kind": "ClusterRole", "metadata": {"name": "metrics-server"}, "rules": _RULES}
+    cluster.api.apply("clusterroles", None, role)
+    rights.bind(cluster, None, "metrics-server", subject, "metrics-server")
+    delegator = {"kind": "ClusterRole", "name": "system:auth-delegator", "apiGroup": "rbac.authorization.k8s.io"}
+    reader = {**delegator, "kind": "Role", "name": "extension-apiserver-authentication-reader"}
+    metadata = {"name": "metrics-server-delegates"}
+    binding = {"kind": "ClusterRoleBinding", "metadata": metadata, "subjects": [subject], "roleRef": delegator}
+    cluster.api.apply("clusterrolebindings", None, binding)
+    metadata = {"name": "metrics-server-reads"}
+    binding = {"kind": "RoleBinding", "metadata": metadata, "subjects": [subject], "roleRef": reader}
+    cluster.api.apply("rolebindings", _NAMESPACE, binding)
+    names = [f"DNS:{_NAME}.{_NAMESPACE}.svc", f"IP:{cluster.address}"]
+    pair = cluster.authority.issue("metrics-server", _NAME, names=names)
+    cluster._run(
+        "metrics-server",
+        [
+            settings.tool("metrics-server"), "--kubeconfig", kubeconfig,
+            "--authentication-kubeconfig", kubeconfig, "--authorization-kubeconfig", kubeconfig,
+            "--bind-address", cluster.address, "--secure-port", PORT,
+            "--tls-cert-file", pair.certificate, "--tls-private-key-file", pair.key,
+            "--kubelet-certificate-authority", cluster.authority.pair.certificate,
+            "--kubelet-preferred-address-types", "InternalIP", "--kubelet-use-node-status-port",
+            "--metric-resolution", f"{RESOLUTION:.0f}s", "--kubelet-request-timeout", "8s",
+        ],
+    )  # fmt: skip
+    # An API server that finds nobody there asks again later and later.
+    wait_for(lambda: _listens(cluster), 60, f"metrics-server of {cluster.name} to listen")
+    _serve(cluster)
+    wait_for(lambda: _is_available(cluster), 60, f"metrics-server of {cluster.name}")
+
+
+def _listens(cluster: Cluster) -> bool:
+    cluster.space.connect(cluster.address, PORT, 3).close()
+    return True
+
+
+def _serve(cluster: Cluster) -> None:
+    """Has the API server ask it for `metrics.k8s.io`."""
+    port = {"name": "https", "port": 443, "protocol": "TCP"}
+    service = {"kind": "Service", "metadata": {"name": _NAME}, "spec": {"ports": [{**port, "targetPort": PORT}]}}
+    cluster.api.apply("services", _NAMESPACE, service)
+    labels = {"kubernetes.io/service-name": _NAME}
+    endpoints = {
+        "kind": "EndpointSlice",
+        "metadata": {"name": _NAME, "labels": labels},
+        "addressType": "IPv4",
+        "endpoints": [{"addresses": [cluster.address], "conditions": {"ready": True}}],
+        "ports": [{"name": "https", "port": PORT, "protocol": "TCP"}],
+    }
+    cluster.api.apply("endpointslices", _NAMESPACE, endpoints)
+    spec = {
+        "service": {"name": _NAME, "namespace": _NAMESPACE, "port": 443},
+        "group": "metrics.k8s.io",
+        "version": "v1beta1",
+        "groupPriorityMinimum": 100,
+        "versionPriority": 100,
+        "caBundle": pki.encoded(cluster.authority.pair.certificate),
+    }
+    made = {"kind": "APIService", "metadata": {"name": "v1beta1.metrics.k8s.io"}, "spec": spec}
+    cluster.api.apply("apiservices", None, made)
+
+
+def _is_available(cluster: Cluster) -> bool:
+    conditions = cluster.api.get("apiservices", None, "v1beta1.metrics.k8s.io").get("status", {}).get("conditions", [])
+    return any(one["type"] == "Available" and one["status"] == "True" for one in conditions)
