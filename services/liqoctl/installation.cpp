@@ -33,6 +33,8 @@ constexpr kube::Resource definitions{"apiextensions.k8s.io", "v1", "customresour
                                      "CustomResourceDefinition", false};
 constexpr kube::Resource access_reviews{"authorization.k8s.io", "v1", "selfsubjectaccessreviews",
                                         "SelfSubjectAccessReview", false};
+constexpr kube::Resource api_services{"apiregistration.k8s.io", "v1", "apiservices", "APIService", false};
+constexpr std::string_view metric_agent_role = "liqo-liqod-metric-agent";
 constexpr std::array kinds_of_chart{
     deployments,
     kube::Resource{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"},
@@ -83,6 +85,23 @@ asio::awaitable<Result<void>> remove_all_but(Cluster& cluster, std::set<Place> k
         cluster.output().detail(cluster.scope(), std::string(kind.kind) + " " + object.key().text() + " removed");
     }
   }
+  co_return Result<void>();
+}
+
+/// The API behind which nobody will answer: it would hold up the removal of every namespace. It belongs to a role,
+/// without which the daemon does not make it again.
+asio::awaitable<Result<void>> remove_figures(Cluster& cluster) {
+  auto removed = co_await cluster.remove(cluster_roles, {"", std::string(metric_agent_role)});
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  const kube::ObjectKey key{"", "v1beta1.metrics.liqo.io"};
+  auto found = co_await cluster.find(api_services, key);
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  const bool is_ours =
+      *found && std::ranges::any_of((*found)->owner_references(),
+                                    [](const kube::OwnerReference& owner) { return owner.name == metric_agent_role; });
+  if (!is_ours) co_return Result<void>();
+  removed = co_await cluster.remove(api_services, key);
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
   co_return Result<void>();
 }
 
@@ -290,6 +309,7 @@ asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster
 asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& cluster) {
   const std::string ns = cluster.liqo_namespace();
   cluster.output().doing(cluster.scope(), "removing liqod");
+  if (auto first = co_await remove_figures(cluster); !first) co_return first;
   auto removed = co_await cluster.remove(deployments, {ns, "liqod"});
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   auto done = co_await wait_for_absence(cluster, session.deadline(), kube::resources::pods, ns,
@@ -302,8 +322,9 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
         !done)
       co_return done;
   // What liqod made itself in its namespace, which may be somebody else's.
-  const std::array<std::pair<kube::Resource, const char*>, 4> own{
+  const std::array<std::pair<kube::Resource, const char*>, 5> own{
       {{kube::resources::secrets, "liqo-webhook-certs"},
+       {kube::resources::secrets, "liqo-metric-agent-certs"},
        {kube::resources::secrets, "authentication-keys"},
        {kube::resources::config_maps, "liqo-clusterid-configmap"},
        {kube::resources::leases, "liqod"}}};

@@ -24,7 +24,9 @@
 #include "kube/net/http_server.hpp"
 #include "kubelet_api.hpp"
 #include "liqo/controllers/process.hpp"
+#include "liqo/core/forge/node.hpp"
 #include "liqo/telemetry/families.hpp"
+#include "metric_agent.hpp"
 #include "metrics_port.hpp"
 #include "provider_link.hpp"
 #include "webhooks.hpp"
@@ -108,12 +110,14 @@ class Daemon {
   Daemon(const asio::any_io_executor& executor, const Options& options, kube::Metrics& metrics,
          std::shared_ptr<kube::net::Credentials> credentials)
       : executor_(executor),
+        credentials_(credentials),
         options_(options),
         random_(std::random_device{}()),
         metrics_(metrics),
         process_metrics_(metrics),
         kubelet_metrics_(metrics, "kubelet"),
         webhook_metrics_(metrics, "webhook"),
+        figures_metrics_(metrics, "metric-agent"),
         metrics_metrics_(metrics, "metrics"),
         health_metrics_(metrics, "health"),
         home_(executor, clock_, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}),
@@ -136,18 +140,20 @@ class Daemon {
   asio::awaitable<std::string> read_server_version();
 
   asio::any_io_executor executor_;
+  std::shared_ptr<kube::net::Credentials> credentials_;  ///< by which the cluster at home knows us
   const Options& options_;
   kube::async::RealClock clock_;
   kube::Random random_;
   kube::Metrics& metrics_;
   ProcessMetrics process_metrics_;
-  ServerMetrics kubelet_metrics_, webhook_metrics_, metrics_metrics_, health_metrics_;
+  ServerMetrics kubelet_metrics_, webhook_metrics_, figures_metrics_, metrics_metrics_, health_metrics_;
   kube::net::HttpClient home_;
   ClientGauges home_gauges_;
   kube::Api reviews_;  ///< of who asks for metrics, which are there before anything else is
   std::unique_ptr<Process> process_;
   std::unique_ptr<liqo::kubelet::Kubelet> kubelet_;
   Webhooks webhooks_;
+  MetricAgent figures_;
   kube::async::Event stop_;
   std::optional<kube::Failure> failure_;  ///< by which it ends
   kube::Log log_{"liqod"};
@@ -184,10 +190,7 @@ asio::awaitable<std::string> Daemon::read_server_version() {
   bool told = false;
   while (true) {
     auto answer = co_await api.raw("/version", 10s);
-    if (answer) {
-      auto document = kube::parse_json(*answer);
-      co_return document ? std::string(kube::string_at(*document, {"gitVersion"})) : std::string();
-    }
+    if (answer) co_return liqo::core::server_version(*answer);
     if (!std::exchange(told, true)) log_.warn("the cluster does not answer yet", {{"error", answer.error()}});
     co_await clock_.sleep(1s);
   }
@@ -197,7 +200,9 @@ std::string Daemon::waiting_for() const {
   if (stop_.is_set()) return "it is stopping";
   if (!process_) return "cluster " + options_.settings.cluster_id + " has not answered yet";
   if (std::string waiting = process_->waiting_for(); !waiting.empty()) return waiting;
-  return webhooks_.webhook ? webhooks_.webhook->waiting_for() : "";
+  if (webhooks_.webhook)
+    if (std::string waiting = webhooks_.webhook->waiting_for(); !waiting.empty()) return waiting;
+  return figures_.agent ? figures_.agent->waiting_for() : "";
 }
 
 void Daemon::refresh_metrics(const MetricsPort& port, const kube::net::HttpServer& health) {
@@ -206,6 +211,7 @@ void Daemon::refresh_metrics(const MetricsPort& port, const kube::net::HttpServe
   health_metrics_.show(health.counters());
   if (kubelet_) kubelet_metrics_.show(kubelet_->counters());
   if (webhooks_.webhook) webhook_metrics_.show(webhooks_.webhook->counters());
+  if (figures_.agent) figures_metrics_.show(figures_.agent->counters());
 }
 
 asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
@@ -237,6 +243,15 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
       group.spawn(vital("the display of quotas", webhooks_.display->run()));
     }
     group.spawn(vital("the webhook", webhooks_.webhook->run()));
+  }
+  figures_ = make_metric_agent(executor_, *process_, *credentials_, clock_, random_, metrics_, options_);
+  if (figures_.agent) {
+    if (auto port = figures_.agent->listen(); !port) {
+      failure_ = std::move(port.error());
+      stop_.set();
+      co_return;
+    }
+    group.spawn(vital("the metric agent", figures_.agent->run()));
   }
   group.spawn(vital("the kubelet API", kubelet_->run()));
   log_.info("serving",
@@ -280,6 +295,8 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   if (webhooks_.webhook && !failure_) co_await webhooks_.webhook->stop(options_.stop_delay);
   servers.spawn(give_up_stopping());
   co_await cluster.stop();
+  figures_.agent.reset();
+  figures_.pods.reset();
   webhooks_.webhook.reset();
   webhooks_.gate.reset();
   webhooks_.callers.reset();

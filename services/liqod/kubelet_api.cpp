@@ -38,18 +38,39 @@ kube::Result<liqo::kubelet::CachedPods> pods_of(liqo::controllers::Process& proc
   if (!now || !now->pods().local_pods().has_synced())
     return kube::fail(kube::Errc::missing,
                       "the pods of node " + node + " are not known: there is no session with its provider");
-  return liqo::kubelet::CachedPods{.keys = now->pods().local_pods().store().keys(),
-                                   .find =
-                                       [session](const kube::ObjectKey& key) {
-                                         const auto* current = session();
-                                         return current ? current->pods().local_pods().find(key) : std::nullopt;
-                                       },
-                                   .is_there =
-                                       [session, link = now->link()] {
-                                         const auto* current = session();
-                                         return current && current->link() == link &&
-                                                current->pods().local_pods().has_synced();
-                                       }};
+  return liqo::kubelet::CachedPods{
+      .keys = now->pods().local_pods().store().keys(),
+      .find =
+          [session](const kube::ObjectKey& key) {
+            const auto* current = session();
+            return current ? current->pods().local_pods().find(key) : std::nullopt;
+          },
+      .uid =
+          [session](const kube::ObjectKey& key) {
+            const auto* current = session();
+            return current ? std::string(current->pods().local_pods().store().uid(key)) : std::string();
+          },
+      .is_there =
+          [session, link = now->link()] {
+            const auto* current = session();
+            return current && current->link() == link && current->pods().local_pods().has_synced();
+          }};
+}
+
+/// Whom the figures of a node are asked of.
+kube::Result<liqo::kubelet::FigureSource> figures_of(liqo::controllers::Process& process, const std::string& node,
+                                                     const std::string& cluster_id) {
+  const auto* session = process.virtual_nodes().session_of(node);
+  if (!session)
+    return kube::fail(kube::Errc::missing,
+                      "what the pods of node " + node + " use is not known: there is no session with its provider");
+  const std::shared_ptr<liqo::controllers::ProviderLink> link = session->link();
+  liqo::kubelet::FigureSource source;
+  source.transport = {link, &link->transport()};
+  if (auto* upgrader = link->upgrader()) source.upgrader = {link, upgrader};
+  source.provider = session->provider();
+  source.consumer = cluster_id;
+  return source;
 }
 
 }  // namespace
@@ -70,6 +91,8 @@ std::unique_ptr<liqo::kubelet::Kubelet> make_kubelet(const boost::asio::any_io_e
           .metrics = metrics,
           .find = [&process](const std::string& ns, const std::string& pod) { return find_pod(process, ns, pod); },
           .pods = [&process](const std::string& node) { return pods_of(process, node); },
+          .figures = [&process, id = options.settings.cluster_id](
+                         const std::string& node) { return figures_of(process, node, id); },
           .nodes = [&process] { return process.virtual_nodes().node_names(); }},
       liqo::kubelet::KubeletSettings{.node_ip = options.settings.node_ip,
                                      .ports = options.settings.kubelet_ports,

@@ -187,7 +187,9 @@ ParsedOptions parse_options(int argc, char** argv) {
   std::optional<bool> all_tokens;
   std::optional<liqo::core::ApiServerMode> tokens;
   std::vector<std::string> extra_labels, extra_annotations, twin_names;
-  std::string peer_interval = "15s", peer_timeout = "5s", stop_delay = "5s", silence = "0", withdrawal_grace = "10m";
+  liqo::core::NamespaceSelectionTexts selection;
+  std::string peer_interval = "15s", peer_timeout = "5s", stop_delay = "5s", silence = "0", withdrawal_grace = "10m",
+              figures_timeout = "5s";
 
   CLI::App app{
       "liqod lends and borrows capacity between Kubernetes clusters: one process per cluster, consumer and provider "
@@ -244,6 +246,19 @@ ParsedOptions parse_options(int argc, char** argv) {
             "Labels that providers may not set on their virtual nodes: key,... or domain/*; those of kubernetes.io and "
             "k8s.io domains never are theirs, but for region, zone and architecture")
       ->delimiter(',');
+  add_text(app, "--offload-namespaces", selection.selector,
+           "Labels of namespaces that are offloaded as they are made, as kubectl -l has them: team=ml,!private. A "
+           "namespace that loses them is offloaded no longer");
+  add_preset(app, "--offload-namespaces-pod-strategy", selection.pod_strategy,
+             "podOffloadingStrategy of those namespaces: LocalAndRemote, Remote or Local")
+      ->check(CLI::IsMember({"LocalAndRemote", "Remote", "Local"}));
+  add_preset(app, "--offload-namespaces-mapping-strategy", selection.mapping_strategy,
+             "namespaceMappingStrategy of those namespaces: DefaultName or EnforceSameName")
+      ->check(CLI::IsMember({"DefaultName", "EnforceSameName"}));
+  add_texts(app, "--offload-namespaces-to", selection.clusters,
+            "Labels of the virtual nodes that those namespaces are offloaded to, likewise; may be given more than once "
+            "(one is enough), by default every virtual node")
+      ->allow_extra_args(false);
   add_preset(app, "--namespace-withdrawal-grace", withdrawal_grace,
              "How long the twin of a namespace stays when its selector matches no virtual node since labels have "
              "changed");
@@ -399,6 +414,13 @@ ParsedOptions parse_options(int argc, char** argv) {
       ->needs(webhook_ca);
   add_preset(app, "--webhook-certificate-lifetime", webhook_lifetime,
              "Validity of the serving certificate of the webhooks; it is renewed at 2/3 of that");
+  add_port(app, "--metric-agent-port", options.metric_agent_port, 0,
+           "Port at which API servers get the figures of consumers' pods (metrics.liqo.io); 0: consumers get none");
+  add_preset(app, "--metric-agent-timeout", figures_timeout,
+             "Time that kubelets have to tell them; what comes later is left out");
+  add_text(app, "--kubelet-ca-file", options.kubelet_ca_file,
+           "CA by which kubelets are known that are asked for figures; by default that of the cluster")
+      ->check(CLI::ExistingFile);
   add_flag(app, "--enable-resource-enforcement,!--disable-resource-enforcement", options.settings.enforce_resources,
            "Consumers get no more than their quotas (default true; --enable-resource-enforcement=false switches it "
            "off)");
@@ -458,6 +480,7 @@ ParsedOptions parse_options(int argc, char** argv) {
         Time{"--namespace-withdrawal-grace", withdrawal_grace, &settings.withdrawal_grace},
         Time{"--foreign-cluster-ping-timeout", peer_timeout, &settings.foreign_cluster_ping_timeout},
         Time{"--stop-delay", stop_delay, &options.stop_delay},
+        Time{"--metric-agent-timeout", figures_timeout, &options.metric_agent_timeout},
         Time{"--cordon-silent-tenants-after", silence, &settings.silent_tenant_limit},
         Time{"--foreign-cluster-ping-interval", peer_interval, &settings.foreign_cluster_ping_interval}}) {
     const bool may_be_zero = time.out == &settings.foreign_cluster_ping_interval || time.out == &options.stop_delay ||
@@ -484,6 +507,12 @@ ParsedOptions parse_options(int argc, char** argv) {
       std::cerr << "liqod: " << entries.name << " " << mistake << " (liqod --help tells the options)\n";
       return {.exit_code = 2};
     }
+  }
+  if (auto read = liqo::core::NamespaceSelection::read(std::move(selection), settings.liqo_namespace)) {
+    settings.selected_namespaces = std::move(*read);
+  } else {
+    std::cerr << "liqod: --offload-namespaces: " << read.error().text() << " (liqod --help tells the options)\n";
+    return {.exit_code = 2};
   }
   if (!twin_names.empty()) settings.twin_names = std::move(twin_names);
   // Kubernetes signs for ten minutes at least, and refuses to be asked for less.

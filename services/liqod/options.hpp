@@ -28,6 +28,9 @@ struct Options {
   std::string webhook_client_ca_file;             ///< "" = everybody may ask the webhooks
   std::vector<std::string> webhook_client_names;  ///< none = every certificate of that CA
   kube::Duration webhook_certificate_lifetime = std::chrono::hours(24 * 90);
+  std::uint16_t metric_agent_port = 0;  ///< 0 = consumers get no figures
+  kube::Duration metric_agent_timeout = std::chrono::seconds(5);
+  std::string kubelet_ca_file;  ///< "" = the CA of the cluster
   liqo::controllers::LedgerSettings ledger;
   std::string ca_override;  ///< base64 of PEM
   bool trusted_ca = false;  ///< consumers get no CA

@@ -22,10 +22,11 @@ class LedgerGate final : public liqo::webhook::QuotaGate {
                                                        question.policy, question.claimant.proven);
         !refusal.empty())
       co_return Answer::deny(std::move(refusal));
-    // What a pod asks for does not change while it lives.
-    if (!creates) co_return Answer::allow();
-    Judgement judgement =
-        co_await ledger_.admit(question.request.object, question.request.dry_run, std::move(question.claimant));
+    if (!creates && !admission::is_resize(request)) co_return Answer::allow();
+    Judgement judgement = creates
+                              ? co_await ledger_.admit(request.object, request.dry_run, std::move(question.claimant))
+                              : co_await ledger_.admit_resize(request.old_object, request.object, request.dry_run,
+                                                              std::move(question.claimant));
     switch (judgement.ruling) {
       case Judgement::Ruling::admitted:
         co_return Answer::allow();
@@ -88,6 +89,7 @@ Webhooks make_webhooks(const boost::asio::any_io_executor& executor, liqo::contr
                                      .failure_policy = options.webhook_failure_policy,
                                      .enforce_quotas = options.settings.enforce_resources,
                                      .twin_names = options.settings.twin_names,
+                                     .selected_namespaces = options.settings.selected_namespaces,
                                      .certificate_lifetime = options.webhook_certificate_lifetime,
                                      .client_ca_file = options.webhook_client_ca_file,
                                      .client_names = options.webhook_client_names});

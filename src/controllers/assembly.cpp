@@ -13,6 +13,7 @@
 #include "liqo/controllers/remote_resource_slice.hpp"
 #include "liqo/controllers/renew.hpp"
 #include "liqo/controllers/replicator.hpp"
+#include "liqo/controllers/selected_namespaces.hpp"
 #include "liqo/controllers/shadow_endpoint_slice.hpp"
 #include "liqo/controllers/shadow_pod.hpp"
 #include "liqo/controllers/tenant.hpp"
@@ -29,6 +30,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   if (context.settings.node_failures) made.push_back(std::make_unique<NodeFailureController>(context));
   made.push_back(std::make_unique<UnaccountedPods>(context));
   made.push_back(std::make_unique<OutgoingNamespaceMapController>(context));
+  if (context.settings.selected_namespaces) made.push_back(std::make_unique<SelectedNamespaces>(context));
   made.push_back(std::make_unique<NamespaceOffloadingController>(context));
   made.push_back(std::make_unique<NamespaceMapController>(context));
   made.push_back(std::make_unique<TwinPodBounds>(context));

@@ -225,7 +225,9 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
       std::holds_alternative<action::CreateShadow>(plan.action) && core::is_node_debugger(*local);
   Outcome outcome = Outcome::done();
   std::string ephemeral_refusal;
-  std::optional<kube::Duration> ending_left;
+  core::ResizeRefusal resize_refusal;
+  bool is_sent = false;
+  std::optional<kube::Duration> ending_left, resize_left;
   if (const auto most = remote && local && !local->is_deleting() ? core::ending_may_take(*remote) : std::nullopt)
     ending_left = *most - memory_of(key, local->uid()).plan.remote_ending_for;
   // What cannot be taken back wants more than that a cache has nothing: the replica that led before may have offloaded
@@ -277,7 +279,9 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     const Twin* twin = find_twin(key.ns);
     if (done && twin && !twin->shadows->store().contains(remote_key)) outcome = Outcome::again_after(unseen_time);
   } else if (std::holds_alternative<action::KeepShadow>(plan.action)) {
-    done = co_await update_shadow(*local, *shadow);
+    auto updated = co_await update_shadow(*local, *shadow);
+    if (!updated) done = std::unexpected(std::move(updated.error()));
+    is_sent = updated && !*updated;
     if (done && remote) {
       auto added = co_await add_ephemeral(*local, remote_key, *remote);
       // The pod is shown as it is all the same.
@@ -285,6 +289,19 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
         outcome = Outcome::retry(std::move(added.error()));
       else
         ephemeral_refusal = std::move(*added);
+      if (core::asks_otherwise(local->spec(), api::ShadowPod(*shadow).pod_spec())) {
+        auto resized = co_await resize_shadow(*local, remote_key, *remote);
+        if (resized) resize_refusal = std::move(*resized);
+        if (!resized && !outcome.failure()) outcome = Outcome::retry(std::move(resized.error()));
+      } else {
+        // What is with the provider is told by the Pod.
+        memory_of(key, local->uid()).refused_resize.clear();
+        resize_refusal.words = core::resize_left_out(*remote);
+      }
+      const bool is_refused = !resize_refusal.words.empty() || !ephemeral_refusal.empty();
+      is_sent = is_sent && (is_refused || core::has_sent(*local, *shadow));
+      if (const Memory& memory = memory_of(key, local->uid()); !memory.refused_resize.empty())
+        resize_left = memory.resize_again_at - context_.clock.now();
     }
     if (done && mounts_tokens) {
       auto tokens = co_await ensure_tokens(key, &*local, remote_namespace, true);
@@ -326,7 +343,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     const kube::TimePoint now = context_.clock.now();
     if (!memory.remote_seen_at) memory.remote_seen_at = now;
     const kube::Duration left = core::status_may_wait(*local, *remote, now - *memory.remote_seen_at);
-    const bool may_wait = ephemeral_refusal.empty() && !outcome.failure();
+    const bool may_wait = ephemeral_refusal.empty() && resize_refusal.words.empty() && !outcome.failure();
     if (left > 0ms && may_wait)
       co_return outcome.delay() && *outcome.delay() < left ? outcome : Outcome::again_after(left);
   }
@@ -339,6 +356,8 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
         .reflect_ips = context_.settings.reflect_ips,
         .warning = memory_of(key, local->uid()).questions.words(),
         .ephemeral_refusal = std::move(ephemeral_refusal),
+        .is_sent = is_sent,
+        .resize_refusal = std::move(resize_refusal),
         .api_server_trouble = core::api_server_trouble(*local, forging_, mounts_tokens)};
     auto wanted = core::forge_local_status(*local, remote ? &*remote : nullptr, shadow ? &*shadow : nullptr,
                                            status_context, context_.clock.wall());
@@ -352,6 +371,8 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     }
   }
   // What is overdue has been seen to above; the event of what was done brings the pod back here.
+  if (!outcome.failure() && resize_left > 0ms && (!ending_left || *resize_left < *ending_left))
+    ending_left = resize_left;
   if (ending_left > 0ms && (!outcome.delay() || *outcome.delay() > *ending_left))
     co_return Outcome::again_after(*ending_left);
   co_return outcome;
@@ -360,7 +381,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
 void PodController::tell_left_out(const kube::Object& local, const kube::Object& remote) {
   // What is shown of a pod at home is recorded there: this is its first sight, over restarts of this process, too.
   if (local.annotation(api::annotations::remote_pod_uid) == remote.uid()) return;
-  const auto things = core::read_left_out(remote.annotation(api::annotations::left_out));
+  const auto things = core::left_out_of(local, remote);
   Memory& memory = memory_of(local.key(), local.uid());
   if (things.empty() || std::exchange(memory.told_left_out, true)) return;
   context_.events.warning(local, kube::resources::pods, reasons::left_out,
@@ -390,6 +411,9 @@ asio::awaitable<kube::Result<void>> PodController::write_status(const kube::Obje
                                          kube::json::serialize(*patch), {.subresource = "status"});
   if (patched) {
     note_start(*patched);
+    for (const std::string& name : core::started_containers(local.status(), patched->status()))
+      context_.events.normal(*patched, kube::resources::pods, "Started",
+                             "Container " + name + " started in cluster " + forging_.clusters.remote);
     const auto left = core::status_patch(*patched, wanted);
     if (const auto known = memory_.find(local.key()); known != memory_.end() && known->second.uid == patched->uid())
       known->second.not_taken = left ? difference_digest(*patched, *left) : std::string();

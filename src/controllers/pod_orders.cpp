@@ -5,6 +5,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/controllers/pod.hpp"
 #include "liqo/core/forge/ephemeral_containers.hpp"
+#include "liqo/core/forge/resize.hpp"
 #include "liqo/core/forge/room.hpp"
 #include "liqo/core/forge/shadow_pod.hpp"
 #include "liqo/core/forge/shadow_pod_update.hpp"
@@ -29,6 +30,9 @@ constexpr kube::Duration first_pause = 1s, longest_pause = 60s;
 /// How long a provider that had no room counts as full when nobody waits for it any more: who left is replaced in a
 /// moment, and the replacement is to go elsewhere.
 constexpr kube::Duration full_time = 10s;
+
+/// A resize that was refused is asked for again after so long: room comes and goes without notice.
+constexpr kube::Duration resize_pause = 30s;
 
 /// A twin that somebody removed, or rights in it, come back sooner than that; those of a drained tenant do not.
 constexpr kube::Duration rights_patience = 1min;
@@ -115,10 +119,10 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
   co_return kube::fail(std::move(*failure), "offloading the pod");
 }
 
-asio::awaitable<kube::Result<void>> PodController::update_shadow(const kube::Object& local,
+asio::awaitable<kube::Result<bool>> PodController::update_shadow(const kube::Object& local,
                                                                  const kube::Object& shadow) {
   auto patch = core::plan_shadow_pod_update(local, shadow, forging_);
-  if (!patch) co_return kube::Result<void>();
+  if (!patch) co_return false;
   auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, shadow.key(), kube::PatchType::merge,
                                               kube::json::serialize(*patch));
   if (!patched) {
@@ -131,7 +135,42 @@ asio::awaitable<kube::Result<void>> PodController::update_shadow(const kube::Obj
   if (Twin* twin = find_twin(std::string(local.ns()))) twin->counters.reflected.add();
   if (auto* cache = cache_of(std::string(local.ns()), shadow.ns(), &Twin::shadows))
     (*cache)->observe(std::move(*patched));
-  co_return kube::Result<void>();
+  co_return true;
+}
+
+asio::awaitable<kube::Result<core::ResizeRefusal>> PodController::resize_shadow(kube::Object local,
+                                                                                kube::ObjectKey remote_key,
+                                                                                kube::Object remote) {
+  const std::string ns(local.ns());
+  auto* cache = cache_of(ns, remote_key.ns, &Twin::shadows);
+  const auto shadow = cache ? (*cache)->find(remote_key) : std::nullopt;
+  // Another one will be made for this pod, with the amounts that it has by then.
+  if (!shadow || shadow->annotation(api::annotations::local_pod_uid) != local.uid()) co_return core::ResizeRefusal();
+  auto patch = core::plan_shadow_resize(local, *shadow);
+  if (!patch || remote.is_deleting()) co_return core::ResizeRefusal();
+  if (!core::takes_resize(remote)) co_return core::ResizeRefusal{.words = std::string(core::resize_not_carried)};
+  const std::string digest = core::resources_digest(local.spec());
+  if (const Memory& memory = memory_of(local.key(), local.uid());
+      memory.refused_resize == digest && context_.clock.now() < memory.resize_again_at)
+    co_return memory.resize_refusal;
+  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, remote_key, kube::PatchType::merge,
+                                              kube::json::serialize(*patch));
+  if (patched) {
+    memory_of(local.key(), local.uid()).refused_resize.clear();
+    if (auto* now = cache_of(ns, remote_key.ns, &Twin::shadows)) (*now)->observe(std::move(*patched));
+    co_return core::ResizeRefusal();
+  }
+  if (!patched.error().is_permanent() || patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), "resizing the ShadowPod");
+  Memory& memory = memory_of(local.key(), local.uid());
+  memory.refused_resize = digest;
+  memory.resize_again_at = context_.clock.now() + resize_pause;
+  memory.resize_refusal = {.words = core::refusal_words(patched.error()),
+                           .may_pass = core::is_for_lack_of_room(patched.error())};
+  context_.events.warning(
+      local, kube::resources::pods, reasons::failed_reflection,
+      "Cluster " + forging_.clusters.remote + " refuses the resize: " + memory.resize_refusal.words);
+  co_return memory.resize_refusal;
 }
 
 asio::awaitable<kube::Result<std::string>> PodController::add_ephemeral(kube::Object local, kube::ObjectKey remote_key,

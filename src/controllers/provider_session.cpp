@@ -1,6 +1,12 @@
 #include "liqo/controllers/provider_session.hpp"
 
 namespace liqo::controllers {
+namespace {
+
+/// A provider is upgraded without its address being silent for long enough to be noticed.
+constexpr kube::Duration version_interval = std::chrono::minutes(10);
+
+}  // namespace
 
 ProviderSession::ProviderSession(core::ForgingContext forging, std::shared_ptr<ProviderLink> link,
                                  std::shared_ptr<ProviderCluster> cluster, Context context)
@@ -30,7 +36,17 @@ asio::awaitable<void> ProviderSession::stop() {
   co_await link_->stop();
 }
 
+asio::awaitable<bool> ProviderSession::read_version() {
+  const auto answer = co_await api_.raw("/version", context_.settings.probe_timeout);
+  // Who forbids it, or answers something else, is asked again as rarely as the others.
+  const std::string version = answer ? core::server_version(*answer) : std::string();
+  if (version.empty() || version == health_.version) co_return false;
+  health_.version = version;
+  co_return true;
+}
+
 asio::awaitable<void> ProviderSession::probe() {
+  kube::TimePoint version_due{};
   while (true) {
     const kube::TimePoint start = context_.clock.now();
     auto answer = co_await api_.raw("/livez", context_.settings.probe_timeout);
@@ -59,7 +75,14 @@ asio::awaitable<void> ProviderSession::probe() {
         log_.warn("provider does not answer", {{"error", health_.last_error}, {"failures", health_.failed_probes}});
       }
     }
-    if ((!was_known || was_alive != is_alive || was_refused != refused_) && health_changed_) health_changed_();
+    bool is_news = !was_known || was_alive != is_alive || was_refused != refused_;
+    // Behind an outage it may have been upgraded.
+    if (!was_known || was_alive != is_alive) version_due = start;
+    if (alive && is_alive && start >= version_due) {
+      version_due = start + version_interval;
+      is_news = co_await read_version() || is_news;
+    }
+    if (is_news && health_changed_) health_changed_();
     co_await context_.clock.sleep_until(start + context_.settings.probe_interval);
   }
 }

@@ -160,7 +160,8 @@ QuotaLedger::Desk& QuotaLedger::open_desk(const kube::ObjectKey& quota) {
   return *desk;
 }
 
-asio::awaitable<Judgement> QuotaLedger::admit(const kube::Object& shadow_pod, bool dry_run, core::Claimant claimant) {
+asio::awaitable<Judgement> QuotaLedger::decide_on(const kube::Object& shadow_pod, const kube::Object* before,
+                                                  bool dry_run, core::Claimant claimant) {
   if (!has_synced()) {
     unavailable_.add();
     co_return unavailable("liqod has just started and is counting what runs; ask again in a moment");
@@ -169,6 +170,7 @@ asio::awaitable<Judgement> QuotaLedger::admit(const kube::Object& shadow_pod, bo
   std::string problem;
   Desk* desk = find_desk(std::string(shadow_pod.label(api::labels::creator_user)), view.origin(), problem);
   auto needs = stored_.needs_of(shadow_pod);
+  if (before && version_of(*before) == 0) problem = "the ShadowPod has no version from which it could be changed";
   if (desk && !needs) problem = "the pod's amounts cannot be read: " + needs.error().text();
   if (desk && problem.empty() && desk->queue.size() >= most_waiting) {
     unavailable_.add();
@@ -186,17 +188,22 @@ asio::awaitable<Judgement> QuotaLedger::admit(const kube::Object& shadow_pod, bo
     co_return held_back(desk->quota);
   }
   auto asked = std::make_shared<Asked>(context_.executor);
-  asked->uid = shadow_pod.uid();
   asked->user = shadow_pod.label(api::labels::creator_user);
   asked->reservation = {
       .pod = shadow_pod.key(), .demand = core::pod_demand(*needs, settings_.counting), .unproven = !claimant.proven};
   core::drop_zeros(asked->reservation.demand);
-  if (!core::is_recordable(asked->uid, asked->reservation)) {
+  asked->reservation.from = before ? version_of(*before) : 0;
+  // What could not be read when it was stored was not counted.
+  if (before)
+    if (const auto had = stored_.needs_of(*before))
+      asked->reservation.demand = core::beyond(asked->reservation.demand, core::pod_demand(*had, settings_.counting));
+  asked->key = before ? core::growth_key(shadow_pod.uid(), context_.random.next()) : std::string(shadow_pod.uid());
+  if (!core::is_recordable(asked->key, asked->reservation)) {
     refused_.add();
     count_refusal(desk, QuotaRefusal::unreadable);
     co_return refused("the pod names too many resources, or by too long names", QuotaRefusal::unreadable);
   }
-  asked->bytes = core::reservation_bytes(asked->uid, asked->reservation);
+  asked->bytes = core::reservation_bytes(asked->key, asked->reservation);
   asked->claimant = std::move(claimant);
   asked->needs = std::move(*needs);
   asked->dry_run = dry_run;

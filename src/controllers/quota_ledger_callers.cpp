@@ -15,7 +15,8 @@ constexpr std::size_t most_watched_for = 1'000;
 }  // namespace
 
 void QuotaLedger::watch_for(const Desk& desk, const Asked& asked, bool large) {
-  if (asked.claimant.address.empty()) return;
+  // Of what is stored already everybody may know the UID.
+  if (asked.claimant.address.empty() || asked.reservation.grows()) return;
   const kube::TimePoint now = context_.clock.now();
   while (!unconfirmed_since_.empty() &&
          now - unconfirmed_since_.front().first > settings_.request_timeout + expiry_slack) {
@@ -30,8 +31,8 @@ void QuotaLedger::watch_for(const Desk& desk, const Asked& asked, bool large) {
     if (watched_for_.size() > most_watched_for) watched_for_.clear();
   }
   if (unconfirmed_since_.size() >= most_unconfirmed) return;
-  unconfirmed_since_.emplace_back(now, asked.uid);
-  unconfirmed_.insert_or_assign(asked.uid, Unconfirmed{.quota = desk.quota,
+  unconfirmed_since_.emplace_back(now, asked.key);
+  unconfirmed_.insert_or_assign(asked.key, Unconfirmed{.quota = desk.quota,
                                                        .pod = asked.reservation.pod,
                                                        .user = asked.user,
                                                        .address = asked.claimant.address,

@@ -52,8 +52,8 @@ std::optional<Judgement> why_closed(const api::Quota& quota, core::Resources& ha
 
 core::Resources QuotaLedger::reserved(const core::LedgerRecord& record) const {
   core::Resources total;
-  for (const auto& [uid, reservation] : record.reservations)
-    if (stored_.account().seen_version(uid) == 0) core::add(total, reservation.demand);
+  for (const auto& [key, reservation] : record.reservations)
+    if (stored_version(key, reservation) == 0) core::add(total, reservation.demand);
   return total;
 }
 
@@ -117,8 +117,8 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
     // count, but the first is no reason to say that a quota is full.
     std::unordered_map<kube::ObjectKey, OnItsWay> on_their_way;
     core::UnprovenHold unproven;
-    for (const auto& [uid, reservation] : next.reservations) {
-      on_their_way[reservation.pod].add(reservation);
+    for (const auto& [key, reservation] : next.reservations) {
+      if (!reservation.grows()) on_their_way[reservation.pod].add(reservation);
       if (reservation.unproven) unproven.add(reservation.demand);
     }
     std::vector<Asked*> repeated, crowded_out, too_large, no_space, made;
@@ -127,21 +127,29 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
     for (const auto& asked : batch) {
       if (asked->judgement) continue;
       const core::Resources& demand = asked->reservation.demand;
-      const bool is_reserved = next.reservations.contains(asked->uid);
-      const bool in_doubt = is_reserved && desk.doubtful.contains(asked->uid);
-      if (!in_doubt && (is_reserved || stored_.account().seen_version(asked->uid) != 0)) {
+      const bool grows = asked->reservation.grows();
+      // Who asks for less needs no room, whatever the Quota says of more.
+      const bool needs_room = !grows || !demand.empty();
+      const bool is_reserved = next.reservations.contains(asked->key);
+      const bool in_doubt = is_reserved && desk.doubtful.contains(asked->key);
+      if (!in_doubt && (is_reserved || (needs_room && stored_version(asked->key, asked->reservation) != 0))) {
         accepted.push_back(asked.get());
         continue;
       }
       if (in_doubt) core::subtract(state.used, demand);
-      std::string refusal = closed ? closed->text : "";
+      std::string refusal = closed && needs_room ? closed->text : "";
       QuotaRefusal reason = closed ? closed->reason : QuotaRefusal::no_room;
       if (refusal.empty())
         if (auto problem = core::check_enforcement(asked->needs, enforcement, settings_.counting)) {
           refusal = *problem + " (quota " + desk.quota.text() + ")";
           reason = QuotaRefusal::enforcement;
         }
-      const OnItsWay& first = on_their_way[asked->reservation.pod];
+      if (refusal.empty() && !needs_room) {
+        accepted.push_back(asked.get());
+        only_asked = true;
+        continue;
+      }
+      const OnItsWay first = grows ? OnItsWay() : on_their_way[asked->reservation.pod];
       const core::Claimant& claimant = asked->claimant;
       // What is asked in the name of an API server holds none of them up.
       if (refusal.empty() && !in_doubt && (claimant.proven ? first.proven : first.count) >= most_repeated) {
@@ -193,12 +201,12 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
       accepted.push_back(asked.get());
       bytes += asked->bytes;
       core::add(state.used, demand);
-      next.reservations[asked->uid] = asked->reservation;
-      on_their_way[asked->reservation.pod].add(asked->reservation);
+      next.reservations[asked->key] = asked->reservation;
+      if (!grows) on_their_way[asked->reservation.pod].add(asked->reservation);
       if (asked->reservation.unproven) unproven.add(demand);
       if (is_large) large = asked.get();
       made.push_back(asked.get());
-      if (!is_live) desk.doubtful.insert(asked->uid);
+      if (!is_live) desk.doubtful.insert(asked->key);
       changed = true;
     }
     // A write proves that the record was the newest. What is said without one needs a look: another replica may have
@@ -228,7 +236,7 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
       }
       ask_quota = true;  // once more, where it could not be read
       if (stands)
-        for (const Asked* asked : accepted) desk.doubtful.erase(asked->uid);
+        for (const Asked* asked : accepted) desk.doubtful.erase(asked->key);
       fresh = *written;
       if (!*written || !stands) continue;
     }
@@ -245,7 +253,7 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk, std::vector<std::shared_pt
     for (Asked* asked : too_large) answer(*asked, held_back(desk.quota));
     for (auto& [asked, refusal] : refusals) answer(*asked, std::move(refusal));
     for (Asked* asked : accepted) {
-      desk.doubtful.erase(asked->uid);
+      desk.doubtful.erase(asked->key);
       answer(*asked, {});
     }
     co_return;

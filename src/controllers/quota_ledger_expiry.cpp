@@ -14,6 +14,11 @@ using namespace std::chrono_literals;
 constexpr std::size_t most_expiry_reads = 16;
 constexpr kube::Duration most_expiry_time = 250ms;
 
+bool is_stored(const kube::Object& shadow_pod, std::string_view key, const core::Reservation& reservation) {
+  return shadow_pod.uid() == core::uid_of(key) &&
+         kube::Store::version_number(shadow_pod.resource_version()) > reservation.from;
+}
+
 }  // namespace
 
 asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
@@ -23,32 +28,31 @@ asio::awaitable<bool> QuotaLedger::expire(Desk& desk) {
   if (const auto record = core::LedgerRecord::read(*config_map); record && record->empty()) co_return true;
   if (auto read = co_await read_record(desk); !read) co_return true;
   const kube::TimePoint now = context_.clock.now();
-  const auto is_due = [&](const std::string& uid) {
-    const auto since = desk.since.find(uid);
-    return stored_.account().seen_version(uid) == 0 && since != desk.since.end() &&
-           now - since->second >= settings_.request_timeout + expiry_slack;
+  const auto is_due = [&](const std::string& key) {
+    const auto since = desk.since.find(key);
+    return since != desk.since.end() && now - since->second >= settings_.request_timeout + expiry_slack;
   };
-  std::vector<std::pair<std::string, kube::ObjectKey>> due;
-  for (const auto& [uid, reservation] : desk.record.reservations)
-    if (is_due(uid)) due.emplace_back(uid, reservation.pod);
+  std::vector<std::pair<std::string, core::Reservation>> due;
+  for (const auto& [key, reservation] : desk.record.reservations)
+    if (is_due(key) && stored_version(key, reservation) == 0) due.emplace_back(key, reservation);
   // What could not be read before keeps no other waiting.
   std::ranges::partition(due, [&](const auto& entry) { return !desk.unclear.contains(entry.first); });
   std::set<std::string> gone, unclear;
   for (const auto& [uid, entry] : desk.record.unreadable)
-    if (is_due(uid)) unclear.insert(uid);
+    if (is_due(uid) && stored_.account().seen_version(uid) == 0) unclear.insert(uid);
   std::size_t reads = 0;
   bool complete = true;
-  for (const auto& [uid, pod] : due) {
+  for (const auto& [key, reservation] : due) {
     if (reads == most_expiry_reads || context_.clock.now() - now > most_expiry_time) {
       complete = false;
       break;
     }
     ++reads;
-    auto live = co_await api_.get(api::kinds::shadow_pods, pod);
-    if (live ? live->uid() != uid : live.error().is_not_found())
-      gone.insert(uid);
+    auto live = co_await api_.get(api::kinds::shadow_pods, reservation.pod);
+    if (live ? !is_stored(*live, key, reservation) : live.error().is_not_found())
+      gone.insert(key);
     else if (!live)
-      unclear.insert(uid);
+      unclear.insert(key);
   }
   if (!unclear.empty()) co_await settle(desk, std::move(unclear), gone);
   if (!desk.known || !co_await catch_up(desk)) co_return true;

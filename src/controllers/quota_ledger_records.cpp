@@ -112,12 +112,18 @@ asio::awaitable<kube::Result<bool>> QuotaLedger::write_record(Desk& desk, core::
 }
 
 std::size_t QuotaLedger::drop_stored(core::LedgerRecord& record) const {
-  const auto is_stored = [&](const auto& entry) {
-    const std::uint64_t seen = stored_.account().seen_version(entry.first);
+  const auto note = [&record](std::uint64_t seen) {
     if (seen != 0) record.floor = std::max(record.floor, seen);
     return seen != 0;
   };
-  return std::erase_if(record.reservations, is_stored) + std::erase_if(record.unreadable, is_stored);
+  const auto is_stored = [&](const auto& entry) { return note(stored_version(entry.first, entry.second)); };
+  const auto is_known = [&](const auto& entry) { return note(stored_.account().seen_version(entry.first)); };
+  return std::erase_if(record.reservations, is_stored) + std::erase_if(record.unreadable, is_known);
+}
+
+std::uint64_t QuotaLedger::stored_version(const std::string& key, const core::Reservation& reservation) const {
+  const std::uint64_t seen = stored_.account().seen_version(std::string(core::uid_of(key)));
+  return seen > reservation.from ? seen : 0;
 }
 
 asio::awaitable<bool> QuotaLedger::catch_up(const Desk& desk) {

@@ -7,6 +7,7 @@
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_index.hpp"
 #include "liqo/core/forge/pod_status.hpp"
 #include "liqo/core/forge/provider_pod.hpp"
@@ -31,6 +32,8 @@ constexpr kube::Duration share_patience = 3s, counting_patience = 30s;
 /// How often it is told that a pod finds no room there.
 constexpr kube::Duration told_short_pause = 1min;
 constexpr kube::Duration cache_pause = 200ms;
+/// What the cluster has refused to resize is tried again: its nodes and bounds change.
+constexpr kube::Duration resize_pause = 1min;
 /// So many are tried when something has ended, which makes room for some.
 constexpr std::size_t woken_by_an_end = 32;
 
@@ -230,6 +233,45 @@ asio::awaitable<kube::Result<void>> ShadowPodController::add_ephemeral(kube::Obj
   co_return kube::Result<void>();
 }
 
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> ShadowPodController::resize(kube::Object shadow,
+                                                                                         kube::Object pod,
+                                                                                         core::PodResize plan) {
+  kube::Api& home = context_.home.api();
+  const kube::ObjectKey key = shadow.key();
+  const std::string digest = core::resources_digest(api::ShadowPod(shadow).pod_spec());
+  if (const Memory& memory = memory_[key]; memory.resize_refused == digest)
+    if (const kube::Duration left = memory.resize_again_at - context_.clock.now(); left > 0ms) co_return left;
+  if (plan.patch && !plan.is_begun) {
+    plan.done = std::move(plan.begin);
+  } else if (plan.patch) {
+    auto patched = co_await home.patch(kube::resources::pods, key, kube::PatchType::strategic_merge,
+                                       kube::json::serialize(*plan.patch), {.subresource = "resize"});
+    if (patched) {
+      pods_->observe(std::move(*patched));
+      co_return std::nullopt;
+    }
+    const kube::Failure& failure = patched.error();
+    const bool is_unknown = core::is_without_resize(failure);
+    if (failure.is_not_found() && !is_unknown) co_return std::nullopt;
+    if (!failure.is_permanent()) co_return kube::fail(std::move(patched.error()), "resizing the pod");
+    Memory& memory = memory_[key];
+    memory.resize_refused = digest;
+    memory.resize_again_at = context_.clock.now() + resize_pause;
+    const std::string words = is_unknown ? std::string(core::without_resize) : core::refusal_words(failure);
+    context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod,
+                            "The resize is refused: " + words);
+    auto note = core::resize_refusal_patch(shadow, pod, words);
+    if (!note) co_return resize_pause;
+    plan.done = std::move(*note);
+  }
+  auto noted = co_await home.patch(kube::resources::pods, key, kube::PatchType::strategic_merge,
+                                   kube::json::serialize(plan.done));
+  if (!noted && !noted.error().is_not_found())
+    co_return kube::fail(std::move(noted.error()), "noting what the pod was resized to");
+  if (noted) pods_->observe(std::move(*noted));
+  co_return std::nullopt;
+}
+
 asio::awaitable<Outcome> ShadowPodController::await_bounds(kube::Object shadow) {
   const kube::ObjectKey key = shadow.key();
   short_[key.ns].insert(key);
@@ -395,6 +437,13 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
     auto released = co_await release(*pod, false);
     if (!released) co_return Outcome::retry(std::move(released.error()));
   }
+  std::optional<kube::Duration> resize_left;
+  if (plan.resize) {
+    auto resized = co_await resize(*shadow, *pod, std::move(*plan.resize));
+    if (!resized) co_return Outcome::retry(std::move(resized.error()));
+    if (!*resized) co_return Outcome::done();
+    resize_left = *resized;
+  }
   if (plan.add_ephemeral) {
     auto added = co_await add_ephemeral(*shadow, *pod, std::move(*plan.add_ephemeral));
     if (!added) co_return Outcome::retry(std::move(added.error()));
@@ -404,6 +453,7 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
     if (std::exchange(now.awaited, std::string(pod->uid())) != pod->uid()) now.awaited_since = context_.clock.now();
     co_return Outcome::again_after(core::node_patience - (context_.clock.now() - now.awaited_since));
   }
+  if (resize_left) co_return Outcome::again_after(*resize_left);
   co_return Outcome::done();
 }
 

@@ -23,7 +23,7 @@ void keep_at(json::object& tree, std::string_view part, std::initializer_list<st
 void prune_node(json::object& tree) {
   keep_at(tree, "metadata", {"name", "uid", "resourceVersion", "labels"});
   keep_at(tree, "spec", {"unschedulable", "taints"});
-  keep_at(tree, "status", {"allocatable", "conditions"});
+  keep_at(tree, "status", {"allocatable", "conditions", "addresses", "daemonEndpoints"});
 }
 
 void prune_pod(json::object& tree) {

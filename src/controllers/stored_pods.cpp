@@ -8,6 +8,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/forge/resize.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -103,7 +104,8 @@ void StoredPods::recount(const kube::ObjectKey& key) {
                                    .user = std::string(shadow->label(api::labels::creator_user)),
                                    .demand = {},
                                    .finished = view.is_finished(),
-                                   .version = kube::Store::version_number(shadow->resource_version())};
+                                   .version = kube::Store::version_number(shadow->resource_version()),
+                                   .generation = shadow->generation()};
     // What cannot be read was not admitted by us and takes nothing but its place; its Pod will count.
     if (const auto needs = needs_of(*shadow)) held_shadow->demand = core::pod_demand(*needs, counting_);
     if (seen_) seen_(key, *held_shadow);
@@ -113,9 +115,11 @@ void StoredPods::recount(const kube::ObjectKey& key) {
                              .shadow_uid = owner_uid(*pod),
                              .user = std::string(pod->label(api::labels::creator_user)),
                              .demand = {},
-                             .finished = api::is_final_phase(api::phase_of(*pod))};
+                             .finished = api::is_final_phase(api::phase_of(*pod)),
+                             .generation = core::applied_generation(*pod)};
     if (auto needs = core::read_pod_needs(pod->spec())) {
       if (counting_ == core::Counting::exact) core::apply_defaults(*needs);
+      core::raise_to_allocated(*needs, pod->status());
       held_pod->demand = core::pod_demand(*needs, counting_);
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/base/json.hpp"
+#include "liqo/api/labels.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;
@@ -37,6 +38,17 @@ std::vector<std::string> read_left_out(std::string_view annotation) {
     if (text && !text->empty() && is_printable(*text))
       things.emplace_back(std::string_view(*text).substr(0, max_left_out_text));
   }
+  return things;
+}
+
+std::string left_out_priority_class(std::string_view name) { return "priority class " + std::string(name); }
+
+std::vector<std::string> left_out_of(const kube::Object& local, const kube::Object& remote) {
+  std::vector<std::string> things = read_left_out(remote.annotation(api::annotations::left_out));
+  const std::string_view wanted = kube::string_at(local.spec(), {"priorityClassName"});
+  if (wanted.empty() || !kube::string_at(remote.spec(), {"priorityClassName"}).empty()) return things;
+  std::string named = left_out_priority_class(wanted).substr(0, max_left_out_text);
+  if (std::ranges::find(things, named) == things.end()) things.push_back(std::move(named));
   return things;
 }
 

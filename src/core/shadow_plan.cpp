@@ -101,6 +101,7 @@ ShadowPlan plan_with_pod(const kube::Object& shadow, const kube::Object& pod, co
   if (!pod.is_deleting() && !api::is_final_phase(api::phase_of(pod))) {
     plan.patch = plan_provider_pod_update(shadow, pod, policy);
     // The answer to the patch brings it back here.
+    if (!plan.patch) plan.resize = plan_pod_resize(shadow, pod);
     if (!plan.patch) plan.add_ephemeral = plan_ephemeral_addition(shadow, pod, policy);
   }
   plan.told = refusal_patch(shadow, "");

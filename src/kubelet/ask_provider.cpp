@@ -1,6 +1,23 @@
 #include "ask_provider.hpp"
 
-namespace liqo::kubelet::detail {
+#include "kube/k8s/status.hpp"
+
+namespace liqo::kubelet {
+
+constexpr std::size_t error_body_limit = 16 * 1024;
+
+asio::awaitable<kube::Failure> read_failure(kube::net::Response& response) {
+  std::string body;
+  while (body.size() < error_body_limit) {
+    auto piece = co_await response.body->read();
+    if (!piece || piece->empty()) break;
+    body += *piece;
+  }
+  co_return kube::Failure::from_status(
+      kube::read_status(response.head.status, body, response.head.header("retry-after")));
+}
+
+namespace detail {
 
 asio::awaitable<void> doubt(AskedProvider provider, kube::async::Clock& clock, Doubts doubts,
                             std::optional<kube::Failure>& unreachable, kube::async::TaskGroup& group) {
@@ -15,4 +32,5 @@ asio::awaitable<void> doubt(AskedProvider provider, kube::async::Clock& clock, D
   group.cancel();
 }
 
-}  // namespace liqo::kubelet::detail
+}  // namespace detail
+}  // namespace liqo::kubelet

@@ -59,7 +59,10 @@ kube::Result<std::uint16_t> Kubelet::listen() {
   server_ = std::make_unique<KubeletServer>(
       executor_, context_.clock, context_.metrics, authorizer_, context_.find, std::move(*tls),
       KubeletServerSettings{.port = settings_.ports.first},
-      NodeApi([this](std::uint16_t port) { return doors_.nodes_at(port); }, context_.pods));
+      NodeApi([this](std::uint16_t port) { return doors_.nodes_at(port); }, context_.pods,
+              [this](const std::string& node) { return doors_.find(node); },
+              std::make_unique<FiguresApi>(context_.clock, context_.metrics, context_.figures, context_.pods,
+                                           context_.nodes)));
   auto port = server_->listen();
   if (!port) return kube::fail(std::move(port.error()), "kubelet API: port " + std::to_string(settings_.ports.first));
   return port;

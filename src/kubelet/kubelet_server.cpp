@@ -2,7 +2,6 @@
 
 #include "ask_provider.hpp"
 #include "kube/client/port_forward.hpp"
-#include "kube/k8s/status.hpp"
 #include "liqo/kubelet/exec_server.hpp"
 #include "liqo/kubelet/port_forward_server.hpp"
 #include "liqo/telemetry/families.hpp"
@@ -14,7 +13,6 @@ using kube::net::ServerRequest;
 using kube::net::ServerResponse;
 using Headers = ServerResponse::Headers;
 
-constexpr std::size_t error_body_limit = 16 * 1024;
 // Anybody who reaches the port can be refused; more lines than this in a minute tell nothing new.
 constexpr int refusals_per_minute = 20;
 
@@ -29,18 +27,6 @@ asio::awaitable<void> answer(ServerResponse& response, Refusal refusal, Headers 
   if (refusal.status == 401) headers.emplace_back("www-authenticate", "Bearer");
   // Who has gone needs no answer.
   static_cast<void>(co_await response.send(refusal.status, std::move(headers), refusal.sentence + "\n"));
-}
-
-// What the provider said instead of a log.
-asio::awaitable<kube::Failure> read_failure(kube::net::Response& response) {
-  std::string body;
-  while (body.size() < error_body_limit) {
-    auto piece = co_await response.body->read();
-    if (!piece || piece->empty()) break;
-    body += *piece;
-  }
-  co_return kube::Failure::from_status(
-      kube::read_status(response.head.status, body, response.head.header("retry-after")));
 }
 
 }  // namespace

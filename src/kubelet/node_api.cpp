@@ -4,6 +4,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
+#include "node_configuration.hpp"
+
 namespace liqo::kubelet {
 namespace {
 
@@ -51,7 +53,7 @@ std::optional<json::object> running_pod(const kube::Object& pod) {
 
 asio::awaitable<std::expected<void, Refusal>> NodeApi::serve(const Route& route, const PortOwners& owners,
                                                              kube::net::ServerResponse& response) const {
-  if (route.endpoint == Endpoint::not_served_yet) co_return std::unexpected(Refusal{501, std::string(route.sentence)});
+  if (route.endpoint == Endpoint::not_served) co_return std::unexpected(Refusal{501, std::string(route.sentence)});
   if (owners.is_nobodys()) co_return std::unexpected(Refusal{404, "no virtual node has this port"});
   const std::string node = owners.only();
   if (node.empty())
@@ -63,7 +65,23 @@ asio::awaitable<std::expected<void, Refusal>> NodeApi::serve(const Route& route,
         200, {{"content-type", "text/plain; charset=utf-8"}, {"x-content-type-options", "nosniff"}}, "ok"));
     co_return std::expected<void, Refusal>();
   }
-  co_return co_await serve_pods(node, route.endpoint == Endpoint::running_pods, response);
+  if (route.endpoint == Endpoint::pods || route.endpoint == Endpoint::running_pods)
+    co_return co_await serve_pods(node, route.endpoint == Endpoint::running_pods, response);
+  if (route.endpoint == Endpoint::metrics_slis) {
+    // Checks of its own components, of which a virtual node has none: a scrape of no samples is a good one.
+    static_cast<void>(
+        co_await response.send(200, {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}}, std::string()));
+    co_return std::expected<void, Refusal>();
+  }
+  const auto object = find_node_(node);
+  if (!object) co_return std::unexpected(Refusal{503, "node " + node + " is not there"});
+  if (route.endpoint == Endpoint::configz) {
+    static_cast<void>(co_await response.send(200, {{"content-type", "application/json"}},
+                                             json::serialize(node_configuration(*object))));
+    co_return std::expected<void, Refusal>();
+  }
+  std::string started(kube::string_at(object->metadata(), {"creationTimestamp"}));
+  co_return co_await figures_->serve(route.endpoint, node, std::move(started), response);
 }
 
 asio::awaitable<std::expected<void, Refusal>> NodeApi::serve_pods(const std::string& node, bool running_only,

@@ -8,15 +8,21 @@ namespace {
 struct NodePath {
   std::string_view path;
   Endpoint endpoint;
+  std::string_view subresource;
   std::string_view narrower;  // as kubelets name it since Kubernetes 1.33
-  std::string_view sentence;
 };
-constexpr std::array<NodePath, 4> node_paths = {{
-    {"/pods", Endpoint::pods, "pods", ""},
-    {"/runningpods", Endpoint::running_pods, "pods", ""},
-    {"/healthz", Endpoint::healthz, "healthz", ""},
-    {"/configz", Endpoint::not_served_yet, "configz",
-     "the configuration is not served by virtual nodes: they have no kubelet that could be configured"},
+// What is below another path stands before it.
+constexpr std::array<NodePath, 10> node_paths = {{
+    {"/pods", Endpoint::pods, "proxy", "pods"},
+    {"/runningpods", Endpoint::running_pods, "proxy", "pods"},
+    {"/healthz", Endpoint::healthz, "proxy", "healthz"},
+    {"/configz", Endpoint::configz, "proxy", "configz"},
+    {"/stats/summary", Endpoint::stats_summary, "stats", ""},
+    {"/metrics/cadvisor", Endpoint::metrics_cadvisor, "metrics", ""},
+    {"/metrics/probes", Endpoint::metrics_probes, "metrics", ""},
+    {"/metrics/resource", Endpoint::metrics_resource, "metrics", ""},
+    {"/metrics/slis", Endpoint::metrics_slis, "metrics", ""},
+    {"/metrics", Endpoint::metrics, "metrics", ""},
 }};
 
 }  // namespace
@@ -35,10 +41,9 @@ std::optional<std::expected<Route, Refusal>> read_node_route(std::string_view me
     if (method != "GET") return std::unexpected(Refusal{405, "the method is not allowed here"});
     Route route;
     route.endpoint = known.endpoint;
-    route.subresource = "proxy";
+    route.subresource = known.subresource;
     route.narrower = known.narrower;
     route.verb = "get";
-    route.sentence = known.sentence;
     return route;
   }
   return std::nullopt;

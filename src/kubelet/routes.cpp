@@ -79,12 +79,10 @@ struct Unserved {
   std::string_view subresource;
   std::string_view sentence;
 };
-constexpr std::array<Unserved, 5> unserved = {{
-    {"run", "proxy", "run is not served by virtual nodes yet"},
-    {"stats", "stats", "stats are not served by virtual nodes yet"},
-    {"metrics", "metrics", "metrics of pods are not served by virtual nodes yet"},
+constexpr std::array<Unserved, 3> unserved = {{
+    {"run", "proxy", "run is not served by virtual nodes: exec runs commands"},
     {"logs", "log", "logs of the node are not served by virtual nodes: it has none"},
-    {"checkpoint", "checkpoint", "checkpoints are not served by virtual nodes yet"},
+    {"checkpoint", "checkpoint", "checkpoints are not served by virtual nodes: containers run in another cluster"},
 }};
 
 std::optional<bool> read_bool(std::string_view text) {

@@ -42,12 +42,12 @@ kube::Object write_certificate_secret(kube::Object secret, const CertificateStat
 }
 
 Certificates::Certificates(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home,
-                           std::string ns, CertificateSettings settings, Use use)
+                           kube::ObjectKey secret, std::string part, CertificateSettings settings, Use use)
     : api_(api),
-      key_{std::move(ns), std::string(certificate_secret)},
+      key_(std::move(secret)),
       settings_(std::move(settings)),
       use_(std::move(use)),
-      log_("webhook"),
+      log_(std::move(part)),
       changed_(executor),
       secrets_(home.acquire(
           {.resource = secrets, .ns = key_.ns, .selection = {.field_selector = "metadata.name=" + key_.name}})) {
@@ -64,7 +64,7 @@ asio::awaitable<void> Certificates::run() {
       const auto left = std::max(*next - api_.clock().wall(), kube::WallTime::duration::zero());
       pause = std::min<kube::Duration>(left + 10ms, longest_sleep);
     } else {
-      log_.warn("No certificate for the webhooks yet", {{"error", next.error()}});
+      log_.warn("No certificate for API servers yet", {{"error", next.error()}});
     }
     co_await changed_.wait_for(api_.clock(), pause);
   }
@@ -98,7 +98,7 @@ asio::awaitable<kube::Result<void>> Certificates::store(std::optional<kube::Obje
     stored = co_await api_.create(secrets, wanted);
   }
   if (stored) {
-    log_.info("Stored new certificates for the webhooks", {{"secret", key_.text()}});
+    log_.info("Stored new certificates for API servers", {{"secret", key_.text()}});
     secrets_->observe(std::move(*stored));
     co_return kube::Result<void>();
   }

@@ -22,6 +22,7 @@ struct Hook {
   bool offloaded_only = false;  ///< only in namespaces that are offloaded, but for those that this process stands on
   bool of_peers_only = false;   ///< only in namespaces that belong to a peer: of tenants, and twins
   bool by_peers_only = false;   ///< and only about what consumers write there
+  bool selected_only = false;   ///< only about namespaces that are offloaded as they are made
   bool reserves = false;        ///< an answer has an effect, except in a dry run
 };
 
@@ -39,6 +40,14 @@ constexpr Hook hooks[] = {
      .resources = "pods",
      .operations = "CREATE",
      .offloaded_only = true},
+    {.mutating = true,
+     .name = "namespace.mutate.liqo.io",
+     .path = "/mutate/namespaces",
+     .group = "",
+     .version = "v1",
+     .resources = "namespaces",
+     .operations = "CREATE",
+     .selected_only = true},
     {true, "shadowpod.mutate.liqo.io", "/mutate/shadowpods", offloading, "v1beta1", "shadowpods", "CREATE"},
     {true, "update.shadowpod.mutate.liqo.io", "/mutate/shadowpods", offloading, "v1beta1", "shadowpods", "UPDATE"},
     {.mutating = true,
@@ -243,8 +252,9 @@ json::object forge_hook(const Hook& hook, const Reach& reach, std::string_view c
   made["namespaceSelector"] = hook.offloaded_only  ? offloaded_namespaces(reach.ns)
                               : hook.of_peers_only ? selector({requirement(api::labels::remote_cluster_id, "Exists")})
                                                    : json::object();
-  made["objectSelector"] =
-      hook.skippable ? selector({requirement(api::labels::webhook_skip, "NotIn", {"true"})}) : json::object();
+  made["objectSelector"] = hook.skippable       ? selector({requirement(api::labels::webhook_skip, "NotIn", {"true"})})
+                           : hook.selected_only ? selector(reach.selected_namespaces)
+                                                : json::object();
   made["sideEffects"] = hook.reserves ? "NoneOnDryRun" : "None";
   made["timeoutSeconds"] = 10;
   made["admissionReviewVersions"] = json::array{"v1"};
@@ -262,8 +272,11 @@ kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach,
   kube::Object made = kube::Object::make(kind, {"", std::string(configuration_name)});
   made.set_label(api::labels::webhook, "true");
   json::array list;
-  for (const Hook& hook : hooks)
-    if (hook.mutating == (kind == mutating_configurations)) list.push_back(forge_hook(hook, reach, ca_pem));
+  for (const Hook& hook : hooks) {
+    if (hook.mutating != (kind == mutating_configurations)) continue;
+    if (hook.selected_only && reach.selected_namespaces.empty()) continue;
+    list.push_back(forge_hook(hook, reach, ca_pem));
+  }
   made.tree()["webhooks"] = std::move(list);
   return made;
 }

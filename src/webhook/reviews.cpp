@@ -7,6 +7,7 @@
 #include "liqo/core/admission/claims.hpp"
 #include "liqo/core/admission/ephemeral_containers.hpp"
 #include "liqo/core/admission/exposure.hpp"
+#include "liqo/core/admission/patch.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_index.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
@@ -63,6 +64,8 @@ void Reviews::add_to(AdmissionServer& server) {
     server.route(std::string(path),
                  Decide([this, decide = member](const Request& request) { return (this->*decide)(request); }));
 
+  server.route("/mutate/namespaces", Rule([this](const Request& request) { return mutate_namespace(request); }));
+
   // Rules that need nothing but the request.
   using Function = Answer (*)(const Request&);
   for (const auto& [path, rule] :
@@ -80,22 +83,40 @@ std::string Reviews::waiting_for() const {
   return context_.enforce_quotas ? context_.gate.waiting_for() : "";
 }
 
+asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::offloading_of(std::string ns) {
+  const kube::ObjectKey key{ns, std::string(api::namespace_offloading_name)};
+  if (auto known = offloadings_->find(key)) co_return known;
+  auto live = co_await context_.api.get(kinds::namespace_offloadings, key);
+  if (live) co_return std::optional(std::move(*live));
+  if (!live.error().is_not_found()) co_return std::unexpected(std::move(live.error()));
+  // The label of the namespace outlives the NamespaceOffloading for a moment, and may have come before it.
+  if (!context_.selected_namespaces) co_return std::optional<kube::Object>();
+  const auto space = co_await read_namespace(ns, true);
+  if (!space) co_return std::unexpected(space.error());
+  if (!*space || !context_.selected_namespaces.selects(**space, context_.liqo_namespace))
+    co_return std::optional<kube::Object>();
+  co_return context_.selected_namespaces.forge_offloading(ns);
+}
+
 asio::awaitable<Answer> Reviews::mutate_pod(const Request& request) {
   if (request.operation != Operation::create || !request.subresource.empty()) co_return Answer::allow();
-  const kube::ObjectKey key{request.ns, "offloading"};
-  auto offloading = offloadings_->find(key);
-  if (!offloading) {
-    auto live = co_await context_.api.get(kinds::namespace_offloadings, key);
-    // The label of the namespace outlives the NamespaceOffloading for a moment.
-    if (!live && live.error().is_not_found()) co_return Answer::allow();
-    if (!live) co_return cannot_read(live.error());
-    offloading = std::move(*live);
-  }
-  auto patch = core::plan_pod_scheduling(request.object.tree(), api::NamespaceOffloading(*offloading));
+  const auto offloading = co_await offloading_of(request.ns);
+  if (!offloading) co_return cannot_read(offloading.error());
+  if (!*offloading) co_return Answer::allow();
+  auto patch = core::plan_pod_scheduling(request.object.tree(), api::NamespaceOffloading(**offloading));
   if (!patch) co_return Answer::invalid(patch.error().text());
   Answer answer;
   answer.patch = std::move(*patch);
   co_return answer;
+}
+
+Answer Reviews::mutate_namespace(const Request& request) const {
+  Answer answer;
+  if (request.operation != Operation::create || !context_.selected_namespaces.moves_pods()) return answer;
+  // Its pods are asked about from the first one on.
+  if (context_.selected_namespaces.selects(request.object, context_.liqo_namespace))
+    core::admission::set_label(answer.patch, request.object, labels::scheduling_enabled, "true");
+  return answer;
 }
 
 asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request) {
@@ -130,7 +151,7 @@ asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request) {
                         .user = std::string(request.object.label(labels::creator_user)),
                         .origin = std::string(origin),
                         .policy = std::move(twin.policy)};
-  if (context_.callers && request.operation == Operation::create)
+  if (context_.callers && (request.operation == Operation::create || core::admission::is_resize(request)))
     question.claimant = context_.callers->claimant_of(request);
   co_return co_await ask_gate(std::move(question));
 }

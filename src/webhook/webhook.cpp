@@ -76,17 +76,22 @@ Webhook::Webhook(const asio::any_io_executor& executor, WebhookContext context, 
                 .enforce_quotas = settings_.enforce_quotas,
                 .liqo_namespace = settings_.ns,
                 .callers = context_.callers,
-                .twin_names = settings_.twin_names}),
-      configurations_(
-          executor, context_.api, context_.home, context_.random, context_.metrics,
-          {.url = without_slash(settings_.url), .ns = settings_.ns, .failure_policy = settings_.failure_policy}) {}
+                .twin_names = settings_.twin_names,
+                .selected_namespaces = settings_.selected_namespaces}),
+      configurations_(executor, context_.api, context_.home, context_.random, context_.metrics,
+                      {.url = without_slash(settings_.url),
+                       .ns = settings_.ns,
+                       .failure_policy = settings_.failure_policy,
+                       .selected_namespaces = settings_.selected_namespaces.moves_pods()
+                                                  ? settings_.selected_namespaces.requirements()
+                                                  : kube::json::array()}) {}
 
 kube::Result<std::uint16_t> Webhook::listen() {
   auto certificates = certificate_settings(settings_);
   if (!certificates) return std::unexpected(std::move(certificates.error()));
-  certificates_ =
-      std::make_unique<Certificates>(executor_, context_.open_api, context_.home, settings_.ns,
-                                     std::move(*certificates), [this](const CertificateState& state) { use(state); });
+  certificates_ = std::make_unique<Certificates>(
+      executor_, context_.open_api, context_.home, kube::ObjectKey{settings_.ns, std::string(certificate_secret)},
+      "webhook", std::move(*certificates), [this](const CertificateState& state) { use(state); });
   auto pair = temporary_certificate(context_.clock.wall());
   if (!pair) return kube::fail(std::move(pair.error()), "webhooks");
   AdmissionServerSettings settings{.port = settings_.port};

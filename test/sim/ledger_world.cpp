@@ -4,6 +4,7 @@
 #include "kube/async/task_group.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/forge/resize.hpp"
 #include "request_check.hpp"
 
 namespace liqo::sim {
@@ -29,6 +30,19 @@ std::int64_t cores_of(const json::object& spec) {
   for (const json::value& container : kube::array_at(spec, {"containers"}))
     cores += std::stoll(std::string(kube::string_at(container, {"resources", "requests", "cpu"})));
   return cores;
+}
+
+/// What a Pod notes that has the amounts of the ShadowPod.
+json::object applied_to(const json::object& shadow) {
+  return {{api::annotations::applied_resources, core::applied_note(kube::Object(shadow))}};
+}
+
+std::string_view owner_of(const json::object& pod) {
+  return kube::string_at(kube::array_at(pod, {"metadata", "ownerReferences"})[0], {"uid"});
+}
+
+std::string version_of(const json::object& object) {
+  return std::string(kube::string_at(object, {"metadata", "resourceVersion"}));
 }
 
 bool is_final(const json::object& object) {
@@ -78,6 +92,15 @@ struct LedgerWorld::Call {
   kube::async::Event done;
   std::optional<Judgement> judgement;
 
+  static asio::awaitable<void> serve_resize(QuotaLedger& ledger, std::shared_ptr<Call> call, kube::Object before,
+                                            kube::Object after) {
+    try {
+      call->judgement = co_await ledger.admit_resize(before, after, false);
+    } catch (const boost::system::system_error&) {
+      // As above.
+    }
+    call->done.set();
+  }
   static asio::awaitable<void> serve(QuotaLedger& ledger, std::shared_ptr<Call> call, kube::Object shadow, bool dry_run,
                                      core::Claimant claimant) {
     try {
@@ -200,6 +223,58 @@ asio::awaitable<Judgement> LedgerWorld::call(std::size_t number, json::object sh
   co_return call->judgement.value_or(Judgement{Judgement::Ruling::unavailable, "the connection broke"});
 }
 
+asio::awaitable<Judgement> LedgerWorld::call_resize(std::size_t number, json::object before, json::object after) {
+  if (!replicas_[number]) co_return Judgement{Judgement::Ruling::unavailable, "no such process"};
+  auto call = std::make_shared<Call>(simulator_.executor());
+  replicas_[number]->group.spawn(Call::serve_resize(*replicas_[number]->ledger, call, kube::Object(std::move(before)),
+                                                    kube::Object(std::move(after))));
+  co_await call->done.wait();
+  co_return call->judgement.value_or(Judgement{Judgement::Ruling::unavailable, "the connection broke"});
+}
+
+asio::awaitable<void> LedgerWorld::resize_one(json::object before, std::int64_t cores) {
+  const std::int64_t had = cores_of(kube::object_at(before, {"spec", "pod"}));
+  json::object after = before;
+  after["spec"].as_object()["pod"].as_object()["containers"].as_array()[0].as_object()["resources"] =
+      json::object{{"requests", json::object{{"cpu", std::to_string(cores)}}}};
+  const kube::TimePoint asked_at = simulator_.clock().now();
+  const Judgement judgement = co_await call_resize(random_.next() % 2, before, after);
+  if (judgement.ruling != Judgement::Ruling::admitted) co_return;
+  const kube::ObjectKey pod{std::string(twin), std::string(kube::string_at(before, {"metadata", "name"}))};
+  const std::string from = version_of(before);
+  const std::uint64_t key = random_.next();
+  if (cores > had) {
+    growing_[key] = {.pod = pod, .from = from, .cores = cores - had};
+    // What cannot be stored any more is let without a look.
+    const auto now = server_.get(api::kinds::shadow_pods, pod);
+    const bool may_be_stored = now && version_of(*now) == from;
+    if (may_be_stored && asked_at > last_lowered_) check("growing by " + std::to_string(cores - had));
+  }
+  co_await simulator_.clock().sleep(random_.chance(0.8) ? std::chrono::milliseconds(random_.between(0, 200))
+                                                        : std::chrono::milliseconds(random_.between(0, 50'000)));
+  growing_.erase(key);
+  if (random_.chance(0.15) || simulator_.clock().now() - asked_at >= request_timeout) co_return;
+  // Stored by the version that it goes by, or not at all.
+  if (const auto now = server_.get(api::kinds::shadow_pods, pod); !now || version_of(*now) != from) co_return;
+  (void)server_.update(
+      api::kinds::shadow_pods, pod, "", [&](json::object& next) { next["spec"] = after.at("spec"); }, "consumer");
+  if (!lowered_) check("storing the growth of " + pod.name);
+}
+
+asio::awaitable<void> LedgerWorld::resize() {
+  kube::async::TaskGroup group(simulator_.executor(), kube::async::TaskGroup::OnFailure::keep_others);
+  while (!done_) {
+    co_await simulator_.clock().sleep(std::chrono::milliseconds(random_.between(100, 4000)));
+    const auto shadows = server_.list(api::kinds::shadow_pods, twin);
+    if (shadows.empty()) continue;
+    const json::object& before = *shadows[random_.next() % shadows.size()];
+    // Of two that go by one version one at most is stored.
+    for (int wishes = random_.chance(0.2) ? 2 : 1; wishes > 0; --wishes)
+      group.spawn(resize_one(before, random_.between(1, 5)));
+  }
+  co_await group.join();
+}
+
 asio::awaitable<void> LedgerWorld::ask(int number) {
   const std::int64_t cores = random_.between(1, 3);
   for (int decisions = 0; decisions < 8;) {
@@ -251,7 +326,7 @@ std::int64_t LedgerWorld::held() const {
   std::map<std::string, std::int64_t> by_shadow;  // the larger of both, by the ShadowPod's UID
   std::set<std::string> over;
   for (const auto& pod : server.list(kube::resources::pods, twin)) {
-    const std::string owner(kube::string_at(kube::array_at(*pod, {"metadata", "ownerReferences"})[0], {"uid"}));
+    const std::string owner(owner_of(*pod));
     if (is_final(*pod)) {
       over.insert(owner);
     } else {
@@ -267,6 +342,12 @@ std::int64_t LedgerWorld::held() const {
   std::int64_t sum = 0;
   for (const auto& [uid, cores] : by_shadow) sum += cores;
   for (const auto& [uid, cores] : on_their_way_) sum += cores;
+  // Of those that go by one version one is stored.
+  std::map<kube::ObjectKey, std::int64_t> most;
+  for (const auto& [key, growth] : growing_)
+    if (const auto now = server.get(api::kinds::shadow_pods, growth.pod); now && version_of(*now) == growth.from)
+      most[growth.pod] = std::max(most[growth.pod], growth.cores);
+  for (const auto& [pod, cores] : most) sum += cores;
   return sum;
 }
 
@@ -293,12 +374,22 @@ asio::awaitable<void> LedgerWorld::live() {
                   {"namespace", twin},
                   {"labels", json::object{{api::labels::managed_by, api::labels::managed_by_shadow_pod},
                                           {api::labels::creator_user, user}}},
+                  {"annotations", applied_to(*shadow)},
                   {"ownerReferences", json::array{json::object{{"apiVersion", "offloading.liqo.io/v1beta1"},
                                                                {"kind", "ShadowPod"},
                                                                {"name", key.name},
                                                                {"uid", kube::string_at(*shadow, {"metadata", "uid"})},
                                                                {"controller", true}}}}}},
              {"spec", kube::object_at(*shadow, {"spec", "pod"})}},
+            "controller");
+      } else if (pod && !is_final(*pod) && owner_of(*pod) == kube::string_at(*shadow, {"metadata", "uid"}) &&
+                 random_.chance(0.5) && kube::object_at(*pod, {"spec"}) != kube::object_at(*shadow, {"spec", "pod"})) {
+        (void)server_.update(
+            kube::resources::pods, key, "resize",
+            [&](json::object& next) { next["spec"] = kube::object_at(*shadow, {"spec", "pod"}); }, "controller");
+        (void)server_.update(
+            kube::resources::pods, key, "",
+            [&](json::object& next) { next["metadata"].as_object()["annotations"] = applied_to(*shadow); },
             "controller");
       } else if (random_.chance(0.04)) {
         (void)server_.remove(api::kinds::shadow_pods, key, {}, "consumer");
@@ -315,8 +406,7 @@ asio::awaitable<void> LedgerWorld::live() {
     for (const auto& pod : server_.list(kube::resources::pods, twin)) {
       const kube::ObjectKey key{std::string(twin), std::string(kube::string_at(*pod, {"metadata", "name"}))};
       const auto shadow = server_.get(api::kinds::shadow_pods, key);
-      const std::string_view owner = kube::string_at(kube::array_at(*pod, {"metadata", "ownerReferences"})[0], {"uid"});
-      const bool orphan = !shadow || kube::string_at(*shadow, {"metadata", "uid"}) != owner;
+      const bool orphan = !shadow || kube::string_at(*shadow, {"metadata", "uid"}) != owner_of(*pod);
       if (orphan && random_.chance(0.2))
         (void)server_.remove(kube::resources::pods, key, {.grace_period_seconds = 0}, "collector");
     }
@@ -357,6 +447,7 @@ asio::awaitable<void> LedgerWorld::consume() {
   start(0);
   start(1);
   surroundings.spawn(live());
+  if (random_.chance(0.7)) surroundings.spawn(resize());
   surroundings.spawn(break_things());
   for (int number = 0; number < asks; ++number) {
     group.spawn(ask(number));

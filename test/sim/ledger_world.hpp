@@ -45,6 +45,10 @@ class LedgerWorld {
   asio::awaitable<void> ask(int number);
   asio::awaitable<controllers::Judgement> call(std::size_t replica, json::object shadow, bool dry_run,
                                                core::Claimant claimant = {});
+  asio::awaitable<controllers::Judgement> call_resize(std::size_t replica, json::object before, json::object after);
+  /// Consumers want other amounts for pods that are stored, now and then.
+  asio::awaitable<void> resize();
+  asio::awaitable<void> resize_one(json::object before, std::int64_t cores);
   asio::awaitable<void> live();
   asio::awaitable<void> break_things();
   void store_shadow(json::object shadow);
@@ -61,6 +65,13 @@ class LedgerWorld {
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<Violation> violations_;
   std::map<std::string, std::int64_t> on_their_way_;  ///< cores of admitted ShadowPods by UID
+  /// A ShadowPod that was let grow, by so many cores, from this version of it: with another one it cannot any more.
+  struct Growth {
+    kube::ObjectKey pod;
+    std::string from;
+    std::int64_t cores = 0;
+  };
+  std::map<std::uint64_t, Growth> growing_;
   std::int64_t hard_ = 8;
   bool lowered_ = false, withdrawn_ = false;
   kube::TimePoint last_lowered_{};

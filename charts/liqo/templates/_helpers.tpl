@@ -305,6 +305,18 @@ nodeAffinity:
   {{- end }}
 {{- end }}
 
+{{/* Whether consumers are told the figures of their pods. Earlier charts of the Go Liqo say "enable". */}}
+{{- define "liqo.metricAgent" -}}
+{{- $agent := .Values.metricAgent -}}
+{{- $on := $agent.enabled -}}
+{{- if hasKey $agent "enable" -}}
+{{- $on = $agent.enable -}}
+{{- end -}}
+{{- if and .Values.deployment $on -}}
+true
+{{- end -}}
+{{- end }}
+
 {{/* Values of the Go Liqo's chart that are for parts which do not exist here, one in each line. */}}
 {{- define "liqo.noEffect" -}}
 {{- range $key, $value := .Values.networking -}}
@@ -312,7 +324,7 @@ nodeAffinity:
 networking.{{ $key }}
 {{- end -}}
 {{- end -}}
-{{- range $key := list "telemetry" "requirements" "proxy" "metricAgent" "uninstaller" "liqo-crds" -}}
+{{- range $key := list "telemetry" "requirements" "proxy" "uninstaller" "liqo-crds" -}}
 {{- if hasKey $.Values $key }}
 {{ $key }}
 {{- end -}}
@@ -326,6 +338,14 @@ ipam.{{ $key }}
 {{- if hasKey (get $.Values $part | default dict) "image" }}
 {{ $part }}.image
 {{- end -}}
+{{- end -}}
+{{- range $key := list "image" "imageName" "initContainer" "pod" -}}
+{{- if hasKey $.Values.metricAgent $key }}
+metricAgent.{{ $key }}
+{{- end -}}
+{{- end -}}
+{{- if hasKey .Values.metricAgent.config.timeout "write" }}
+metricAgent.config.timeout.write
 {{- end -}}
 {{- if hasKey .Values.offloading "disableNetworkCheck" }}
 offloading.disableNetworkCheck

@@ -147,6 +147,8 @@ inline constexpr std::string_view local_pod_uid = "offloading.liqo.io/local-pod-
 inline constexpr std::string_view ordered_at = "offloading.liqo.io/ordered-at";
 /// On a ShadowPod: its pod is to end, within so many seconds, which are others than its own (core/ending.hpp).
 inline constexpr std::string_view ending_grace = "offloading.liqo.io/ending-grace-seconds";
+/// On a ShadowPod: the PriorityClass of the pod at home. The provider's policy says which one of its own that becomes.
+inline constexpr std::string_view priority_class = "offloading.liqo.io/priority-class-name";
 /// On a ShadowPod, written by its provider: in its words, why the pod is not made. Gone once it is.
 inline constexpr std::string_view refused = "offloading.liqo.io/refused";
 /// On reflected objects: the keys of labels and annotations that reflection set, so that removals can follow.
@@ -160,6 +162,11 @@ inline constexpr std::string_view applied_spec = "offloading.liqo.io/applied-spe
 inline constexpr std::string_view left_out = "offloading.liqo.io/left-out";
 /// On a provider's pod: which ephemeral containers of its ShadowPod it does not get, and why; a JSON object by name.
 inline constexpr std::string_view ephemeral_left_out = "offloading.liqo.io/ephemeral-containers-left-out";
+/// On a provider's pod: generation of its ShadowPod, and digest of the amounts of that, which the pod was made with or
+/// resized to last ("3/0f3c…"); "resizing-" stands before where it is not done yet.
+inline constexpr std::string_view applied_resources = "offloading.liqo.io/applied-resources";
+/// On a provider's pod: digest of those that it does not get, and behind a space why.
+inline constexpr std::string_view resize_refused = "offloading.liqo.io/resize-refused";
 /// On a consumer's pod: UID of the provider's pod whose status it shows, and what is added to its restart counts.
 inline constexpr std::string_view remote_pod_uid = "offloading.liqo.io/remote-pod-uid";
 inline constexpr std::string_view restart_offset = "offloading.liqo.io/restart-offset";
@@ -172,6 +179,8 @@ inline constexpr std::string_view twin_pod_security = "offloading.liqo.io/twin-p
 inline constexpr std::string_view made_by_liqod = "core.liqo.io/made-by-liqod";
 /// On a virtual Node: the labels, annotations and taints that its VirtualNode asked for last.
 inline constexpr std::string_view applied_node = "offloading.liqo.io/applied-node";
+/// On a NamespaceOffloading that was made for the labels of its namespace: the selector that they match.
+inline constexpr std::string_view namespace_selector = "offloading.liqo.io/namespace-selector";
 }  // namespace annotations
 
 namespace reasons {

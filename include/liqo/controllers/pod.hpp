@@ -98,6 +98,10 @@ class PodController {
     std::optional<kube::TimePoint> refused_at;
     int refusals = 0;
     std::string refused_order;
+    /// Likewise of a resize: the digest of what was refused, what was said, and when it may be asked for again.
+    std::string refused_resize;
+    core::ResizeRefusal resize_refusal;
+    kube::TimePoint resize_again_at{};
     core::WarningQuestions questions;
     core::IssuedTokens tokens;
   };
@@ -110,7 +114,11 @@ class PodController {
   /// An Event of what the provider has left out of its pod, when that is first seen.
   void tell_left_out(const kube::Object& local, const kube::Object& remote);
   asio::awaitable<kube::Result<void>> create_shadow(const kube::Object& local, kube::ObjectKey remote_key);
-  asio::awaitable<kube::Result<void>> update_shadow(const kube::Object& local, const kube::Object& shadow);
+  /// Whether there was anything to send.
+  asio::awaitable<kube::Result<bool>> update_shadow(const kube::Object& local, const kube::Object& shadow);
+  /// Brings the amounts of the pod to its ShadowPod; answers what the provider says against them.
+  asio::awaitable<kube::Result<core::ResizeRefusal>> resize_shadow(kube::Object local, kube::ObjectKey remote_key,
+                                                                   kube::Object remote);
   /// Brings the ephemeral containers of the pod to its ShadowPod; answers what the provider says against them, "" =
   /// nothing.
   asio::awaitable<kube::Result<std::string>> add_ephemeral(kube::Object local, kube::ObjectKey remote_key,

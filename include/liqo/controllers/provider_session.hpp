@@ -43,6 +43,8 @@ class ProviderSession {
 
  private:
   asio::awaitable<void> probe();
+  /// Asks for the version of its Kubernetes; true where that is another one than was known.
+  asio::awaitable<bool> read_version();
 
   Context context_;
   std::string provider_;

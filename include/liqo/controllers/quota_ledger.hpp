@@ -63,7 +63,15 @@ class QuotaLedger {
   /// checked; it must outlive the call. Admitted means recorded, unless it is a dry run. The same UID may be asked
   /// about again. A dry run of a caller that is not proven is held back: it would be a question that costs nothing.
   /// Cancellable: what is not on its way to be written down then is not written any more.
-  asio::awaitable<Judgement> admit(const kube::Object& shadow_pod, bool dry_run, core::Claimant claimant = {});
+  asio::awaitable<Judgement> admit(const kube::Object& shadow_pod, bool dry_run, core::Claimant claimant = {}) {
+    return decide_on(shadow_pod, nullptr, dry_run, std::move(claimant));
+  }
+  /// Likewise on a stored ShadowPod that asks for other amounts from now on. What it takes more is reserved until it is
+  /// seen stored so; what it takes less is free once its Pod has given it back. Both must outlive the call.
+  asio::awaitable<Judgement> admit_resize(const kube::Object& before, const kube::Object& after, bool dry_run,
+                                          core::Claimant claimant = {}) {
+    return decide_on(after, &before, dry_run, std::move(claimant));
+  }
 
   /// Called with the address that asked first for a ShadowPod which has been stored since: only an API server knows the
   /// UID of what is not stored yet. Must not suspend. One reader.
@@ -82,7 +90,7 @@ class QuotaLedger {
  private:
   /// One admission on its way through a desk.
   struct Asked {
-    std::string uid;
+    std::string key;  ///< of the reservation
     core::Reservation reservation;
     std::size_t bytes = 0;  ///< of the reservation, in the record
     core::PodNeeds needs;   ///< settled where counting is exact
@@ -122,6 +130,11 @@ class QuotaLedger {
     bool large = false;  ///< more than the share of unproven callers
   };
 
+  /// `before`: as it is stored; null = it is new.
+  asio::awaitable<Judgement> decide_on(const kube::Object& shadow_pod, const kube::Object* before, bool dry_run,
+                                       core::Claimant claimant);
+  /// The version at which what was reserved for was seen stored; 0 = not yet.
+  std::uint64_t stored_version(const std::string& key, const core::Reservation& reservation) const;
   /// Ends, and takes the desk away, where neither its Quota nor the record is there any more.
   asio::awaitable<void> serve(Desk& desk);
   bool is_over(const Desk& desk) const;

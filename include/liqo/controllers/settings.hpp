@@ -10,6 +10,7 @@
 #include "kube/base/time.hpp"
 #include "liqo/core/forge/context.hpp"
 #include "liqo/core/forge/node_ports.hpp"
+#include "liqo/core/namespace/namespace_selection.hpp"
 #include "liqo/core/reflection_filters.hpp"
 #include "liqo/core/slice/policy.hpp"
 #include "liqo/reflection/custom_resource.hpp"
@@ -23,7 +24,7 @@ struct Settings {
   std::string pod_cidrs;  ///< ranges of this cluster's pods, as peers are told; "" = they are not told
   std::string node_ip;    ///< InternalIP of every virtual node; where the kubelet API is served
   core::PortRange kubelet_ports{.first = 10250, .count = 64};  ///< of which each virtual node has one
-  std::string kubelet_version;                                 ///< of virtual nodes: that of the home API server
+  std::string kubelet_version;                                 ///< of virtual nodes until that of the provider is known
   std::map<std::string, std::string> node_extra_labels, node_extra_annotations;  ///< on every virtual node
 
   /// Labels that a provider's word does not set on its virtual nodes: keys, or "domain/*".
@@ -34,6 +35,9 @@ struct Settings {
   int probe_failures = 3;  ///< in a row, until a node is no longer Ready
   kube::Duration lease_interval = std::chrono::seconds(10);
   std::int64_t lease_seconds = 40;
+
+  /// Namespaces that are offloaded as they are made.
+  core::NamespaceSelection selected_namespaces;
 
   /// How long the twin of a namespace stays when no virtual node matches its selector since labels have changed.
   kube::Duration withdrawal_grace = std::chrono::minutes(10);

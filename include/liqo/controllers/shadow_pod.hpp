@@ -40,6 +40,9 @@ class ShadowPodController final : public Runnable {
     /// Since when its Pod waits for the bounds of its twin.
     std::optional<kube::TimePoint> waits_since;
     std::optional<kube::TimePoint> told_short;  ///< when it was told last that there is no room for it
+    /// Not before then its Pod is resized again, after a refusal of what the ShadowPod has (`resize_refused`).
+    kube::TimePoint resize_again_at{};
+    std::string resize_refused;
   };
   /// What a twin's ResourceQuota for pods says.
   struct Bounds {
@@ -60,6 +63,10 @@ class ShadowPodController final : public Runnable {
   /// Adds an ephemeral container to the Pod, or notes there that the API server refuses it.
   asio::awaitable<kube::Result<void>> add_ephemeral(kube::Object shadow, kube::Object pod,
                                                     core::EphemeralAddition addition);
+  /// Resizes the Pod, or notes there that it is refused. Answers after which time that is tried again; nothing where
+  /// the change of the Pod brings it back.
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> resize(kube::Object shadow, kube::Object pod,
+                                                                      core::PodResize plan);
   /// A Pod in a twin whose pods are bounded waits until they are counted.
   asio::awaitable<kube::Outcome> await_bounds(kube::Object shadow);
   void see_bounds(const kube::Change& quota);

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/k8s/object.hpp"
+
 namespace liqo::core {
 
 /// So many things are named, and so many bytes of each: it is read by a person, and written by another cluster.
@@ -19,6 +21,13 @@ std::string forge_left_out(std::span<const std::string> things);
 
 /// The things that the annotation names, within the bounds and printable; none where it is no such array.
 std::vector<std::string> read_left_out(std::string_view annotation);
+
+/// How a PriorityClass of the consumer is named among them.
+std::string left_out_priority_class(std::string_view name);
+
+/// What the provider's pod lacks of the one at home: what its annotation names, and the PriorityClass where it has
+/// none, of which other versions of a provider say nothing.
+std::vector<std::string> left_out_of(const kube::Object& local, const kube::Object& remote);
 
 /// The sentence of the Event at home.
 std::string describe_left_out(std::span<const std::string> things, std::string_view provider);

@@ -10,6 +10,7 @@
 #include "kube/k8s/object.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/forge/ephemeral_containers.hpp"
+#include "liqo/core/forge/resize.hpp"
 #include "liqo/core/mapping/ip.hpp"
 
 namespace liqo::core {
@@ -39,6 +40,7 @@ struct ShadowPlan {
   /// be of a ShadowPod that is gone; release it unless the live one is its controller.
   bool confirm_first = false;
   std::optional<kube::json::object> patch;         ///< strategic merge patch for the Pod, with its UID
+  std::optional<PodResize> resize;                 ///< PATCH it to the Pod; where that is refused, note it there
   std::optional<EphemeralAddition> add_ephemeral;  ///< PATCH it to the Pod; where that is refused, note it there
   std::optional<kube::json::object> status;        ///< merge patch for shadowpods/<name>/status, with its UID
   std::optional<kube::json::object> told;          ///< merge patch for the ShadowPod (`refusal_patch`)

@@ -39,6 +39,7 @@ struct KubeletContext {
   kube::Metrics& metrics;
   FindPod find;
   PodsOfNode pods;                                  ///< of one of `nodes`
+  FigureSourceOf figures;                           ///< likewise
   std::function<std::vector<std::string>()> nodes;  ///< names of the VirtualNodes that exist
 };
 

@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <expected>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +12,8 @@
 
 #include "kube/k8s/object.hpp"
 #include "kube/net/http_server.hpp"
+#include "liqo/kubelet/figures_api.hpp"
+#include "liqo/kubelet/node_pods.hpp"
 #include "liqo/kubelet/routes.hpp"
 
 namespace liqo::kubelet {
@@ -35,22 +38,18 @@ class PortOwners {
   std::optional<std::set<std::string>> nodes_;
 };
 
-/// The pods of a node in a cache, which may have gone when the next one is asked for.
-struct CachedPods {
-  std::vector<kube::ObjectKey> keys;
-  std::function<std::optional<kube::Object>(const kube::ObjectKey&)> find;
-  std::function<bool()> is_there;  ///< false once the cache has gone: a pod that is not found may be there
-};
-/// Failures: one sentence, answered with 503.
-using PodsOfNode = std::function<kube::Result<CachedPods>(const std::string& node)>;
-
 /// Answers what names no pod. One thread; outlives its coroutines.
 class NodeApi {
  public:
   /// For a server whose every port is that of every node.
   NodeApi() = default;
-  NodeApi(std::function<std::set<std::string>(std::uint16_t)> nodes_at, PodsOfNode pods)
-      : nodes_at_(std::move(nodes_at)), pods_(std::move(pods)) {}
+  /// `find_node`: the Node of that name, if it is there.
+  NodeApi(std::function<std::set<std::string>(std::uint16_t)> nodes_at, PodsOfNode pods,
+          std::function<std::optional<kube::Object>(const std::string&)> find_node, std::unique_ptr<FiguresApi> figures)
+      : nodes_at_(std::move(nodes_at)),
+        pods_(std::move(pods)),
+        find_node_(std::move(find_node)),
+        figures_(std::move(figures)) {}
 
   PortOwners owners_of(std::uint16_t port) const { return nodes_at_ ? PortOwners(nodes_at_(port)) : PortOwners(); }
   /// Answers, or refuses: 404 (the port is nobody's), 501 (it is that of several nodes, or the path is not served),
@@ -64,6 +63,8 @@ class NodeApi {
 
   std::function<std::set<std::string>(std::uint16_t)> nodes_at_;
   PodsOfNode pods_;
+  std::function<std::optional<kube::Object>(const std::string&)> find_node_;
+  std::unique_ptr<FiguresApi> figures_;
 };
 
 /// The entry of a pod in GET /runningpods/: its names and UID, and the names and images of the containers that run, as

@@ -4,6 +4,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -31,6 +32,8 @@ class NodeDoors {
 
   /// The nodes that are asked at a port of this process; one beyond the range is taken for the first.
   std::set<std::string> nodes_at(std::uint16_t port) const;
+  /// The Node of that name, if it is there.
+  std::optional<kube::Object> find(const std::string& node) const { return informer_->find({"", node}); }
   /// Opens and closes ports of a server that listens on the first. Ends only by cancellation.
   asio::awaitable<void> run(KubeletServer& server);
 

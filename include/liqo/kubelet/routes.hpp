@@ -23,25 +23,32 @@ struct Refusal {
 
 /// What the path of a request names.
 enum class Endpoint : std::uint8_t {
-  logs,           ///< GET /containerLogs/{namespace}/{pod}/{container}
-  exec,           ///< GET or POST /exec/{namespace}/{pod}/{container}
-  attach,         ///< GET or POST /attach/{namespace}/{pod}/{container}
-  port_forward,   ///< GET or POST /portForward/{namespace}/{pod}
-  pods,           ///< GET /pods: those of the node
-  running_pods,   ///< GET /runningpods/: what runs of them
-  healthz,        ///< GET /healthz
-  not_served_yet  ///< known to kubelets, and not offered here: `sentence` says so
+  logs,              ///< GET /containerLogs/{namespace}/{pod}/{container}
+  exec,              ///< GET or POST /exec/{namespace}/{pod}/{container}
+  attach,            ///< GET or POST /attach/{namespace}/{pod}/{container}
+  port_forward,      ///< GET or POST /portForward/{namespace}/{pod}
+  pods,              ///< GET /pods: those of the node
+  running_pods,      ///< GET /runningpods/: what runs of them
+  healthz,           ///< GET /healthz
+  configz,           ///< GET /configz: what there is to say of the node as of a kubelet
+  stats_summary,     ///< GET /stats/summary: what the node and its pods use, as JSON
+  metrics,           ///< GET /metrics: the lines of its pods in the metrics of the provider's kubelets
+  metrics_cadvisor,  ///< GET /metrics/cadvisor: likewise
+  metrics_probes,    ///< GET /metrics/probes: likewise
+  metrics_resource,  ///< GET /metrics/resource: what the node and its pods use
+  metrics_slis,      ///< GET /metrics/slis
+  not_served         ///< known to kubelets, and not offered here: `sentence` says so
 };
 
 /// A path, understood. Names are decoded and have the form of Kubernetes names.
 struct Route {
-  Endpoint endpoint = Endpoint::not_served_yet;
+  Endpoint endpoint = Endpoint::not_served;
   std::string ns, pod, container;  ///< of what names a pod; port_forward has no container
   std::string query;               ///< as sent, without '?'
   std::string_view subresource;    ///< of `nodes`, for authorisation: as kubelets name it
   std::string_view narrower;       ///< sub-resource that is asked for first and is enough, too; "" = none
   std::string_view verb;           ///< for authorisation
-  std::string_view sentence;       ///< of not_served_yet
+  std::string_view sentence;       ///< of not_served
 };
 
 /// Whether the path names a pod; else it is the node's whose port is asked.

@@ -1,4 +1,5 @@
-// The webhook's certificates: one Secret, which all replicas share and any of them renews.
+// Certificates by which API servers call us, the webhook's and others: one Secret for each, which all replicas share
+// and any of them renews.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -12,6 +13,7 @@ namespace liqo::webhook {
 
 namespace asio = boost::asio;
 
+/// The one of the webhooks.
 inline constexpr std::string_view certificate_secret = "liqo-webhook-certs";
 
 /// What the Secret holds; what is missing or no base64 reads as empty.
@@ -27,8 +29,9 @@ class Certificates {
   using Use = std::function<void(const CertificateState&)>;
 
   /// `api` must be without the fence of leadership, because every replica serves.
-  Certificates(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home, std::string ns,
-               CertificateSettings settings, Use use);
+  /// `secret` is where they are kept; `part` is who shows them, for the log.
+  Certificates(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home, kube::ObjectKey secret,
+               std::string part, CertificateSettings settings, Use use);
 
   /// Ends only by cancellation.
   asio::awaitable<void> run();

@@ -32,13 +32,14 @@ struct Reach {
   std::string service = "liqo-webhook";
   std::uint16_t port = 9443;            ///< of the Service
   std::string failure_policy = "Fail";  ///< what becomes of requests while this process does not answer, or Ignore
+  kube::json::array selected_namespaces = {};  ///< `matchExpressions` of those asked about as they are made; [] = none
 };
 
 /// The configuration of that kind, with every default written out, so that it can be compared with what is stored.
 /// Deletions are not asked about, nor that what is being deleted loses its finalizers (unless by a consumer), so that
 /// nothing is ever stuck because this process is away; everything else fails while it is. Of pods, only those of
-/// offloaded namespaces are asked about, and none of kube-system and `reach.ns`. `ca_pem` is what the API server
-/// trusts.
+/// offloaded namespaces are asked about, and none of kube-system and `reach.ns`; of namespaces only those selected.
+/// `ca_pem` is what the API server trusts.
 kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach, std::string_view ca_pem);
 
 /// True if the stored object says what `wanted` says; what others add to its metadata does not count.

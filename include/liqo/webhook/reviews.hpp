@@ -3,6 +3,7 @@
 
 #include "kube/runtime/informer_set.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/namespace/namespace_selection.hpp"
 #include "liqo/webhook/admission_server.hpp"
 #include "liqo/webhook/callers.hpp"
 #include "liqo/webhook/quota_gate.hpp"
@@ -20,6 +21,8 @@ struct ReviewContext {
   Callers* callers = nullptr;           ///< who asks; null = only API servers do
   /// Patterns of names of new twins where a consumer's policy has none; unset: `-<consumer>` ends them.
   std::optional<std::vector<std::string>> twin_names{};
+  /// Namespaces that are offloaded as they are made. Their pods may come before their NamespaceOffloading.
+  core::NamespaceSelection selected_namespaces{};
 };
 
 /// Every rule of this program by its path. What is asked about often (pods, ShadowPods) is decided from caches, and a
@@ -39,6 +42,9 @@ class Reviews {
   using Request = core::admission::Request;
 
   asio::awaitable<Answer> mutate_pod(const Request& request);
+  Answer mutate_namespace(const Request& request) const;
+  /// What the pods of a namespace follow; nothing where it is not offloaded.
+  asio::awaitable<kube::Result<std::optional<kube::Object>>> offloading_of(std::string ns);
   asio::awaitable<Answer> validate_shadow_pod(const Request& request);
   /// Asks the gate. Whoever is not proven, and gets nothing, is answered once it is known who that is.
   asio::awaitable<Answer> ask_gate(GateQuestion question);

@@ -20,6 +20,7 @@ struct WebhookSettings {
   std::string failure_policy = "Fail";  ///< of the configurations: Fail, or Ignore
   bool enforce_quotas = true;
   std::optional<std::vector<std::string>> twin_names{};  ///< see ReviewContext
+  core::NamespaceSelection selected_namespaces{};        ///< see ReviewContext
   kube::Duration certificate_lifetime = std::chrono::hours(24 * 90);
   std::string client_ca_file;             ///< CA of the API servers that may ask, read again every 30 s; "" = everybody
   std::vector<std::string> client_names;  ///< their common names; none = every certificate of that CA

@@ -3,6 +3,7 @@
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/namespace/namespace_selection.hpp"
 #include "model/objects.hpp"
 #include "shared.hpp"
 #include "text/width.hpp"
@@ -108,7 +109,7 @@ Answer offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   if (!*ns)
     co_return kube::fail(Errc::missing, "there is no namespace " + name + " in cluster " + cluster.api().cluster());
-  if (const std::string why = model::why_not_offloaded(**ns, cluster.liqo_namespace()); !why.empty())
+  if (const std::string why = liqo::core::why_kept_here(**ns, cluster.liqo_namespace()); !why.empty())
     co_return kube::fail(Errc::invalid_input, why);
   auto before = co_await cluster.find(kinds::namespace_offloadings, wanted->key());
   if (!before) co_return std::unexpected(std::move(before.error()));
@@ -146,10 +147,29 @@ Answer offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags
   co_return Result<void>();
 }
 
+/// liqod offloads a namespace again that has the labels by which its operator selects them.
+asio::awaitable<Result<void>> check_selection(Cluster& cluster, kube::ObjectKey key) {
+  auto offloading = co_await cluster.find(kinds::namespace_offloadings, key);
+  if (!offloading) co_return std::unexpected(std::move(offloading.error()));
+  if (!*offloading || !liqo::core::is_of_selection(**offloading)) co_return Result<void>();
+  auto ns = co_await cluster.find(kube::resources::namespaces, {"", key.ns});
+  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  const std::string selector((*offloading)->annotation(liqo::api::annotations::namespace_selector));
+  const auto selection = liqo::core::NamespaceSelection::read({.selector = selector, .clusters = {}}, "");
+  if (!*ns || !selection || !selection->matches(**ns)) co_return Result<void>();
+  co_return kube::fail(Errc::invalid_input,
+                       "namespace " + key.ns + " is offloaded because it has the labels " + text::printable(selector) +
+                           ", and would be again: take them from it (kubectl label namespace " + key.ns +
+                           " KEY-). Where liqod does not select by them any more, remove the annotation " +
+                           std::string(liqo::api::annotations::namespace_selector) +
+                           " of its NamespaceOffloading first");
+}
+
 Answer unoffload_one(Session& session, Cluster& cluster, const OffloadFlags& flags, std::string name) {
   if (auto cleared = co_await clear_volumes(cluster, {.ns = name, .cluster = {}}, flags.delete_volumes); !cleared)
     co_return cleared;
   const kube::ObjectKey key{name, "offloading"};
+  if (auto free = co_await check_selection(cluster, key); !free) co_return free;
   auto removed = co_await cluster.remove(kinds::namespace_offloadings, key);
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   if (!*removed) {

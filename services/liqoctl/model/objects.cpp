@@ -7,7 +7,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/mapping/names.hpp"
-#include "text/selector.hpp"
+#include "liqo/core/selector_text.hpp"
 #include "text/width.hpp"
 
 namespace liqoctl::model {
@@ -110,7 +110,7 @@ kube::Result<Object> namespace_offloading(const OffloadingRequest& request) {
   json::array terms;
   for (const std::string& selector : request.cluster_selectors) {
     if (selector.empty()) continue;
-    auto requirements = text::parse_selector(selector);
+    auto requirements = liqo::core::parse_selector(selector);
     if (!requirements) return kube::fail(std::move(requirements.error()), "--selector");
     terms.push_back(json::object{{"matchExpressions", std::move(*requirements)}});
   }
@@ -149,15 +149,6 @@ std::string selector_in_words(const Object& offloading) {
     out += (out.empty() ? "" : " or ") + (one.empty() ? "fields of the Node" : one);
   }
   return text::printable(out);
-}
-
-std::string why_not_offloaded(const Object& ns, std::string_view liqo_namespace) {
-  const std::string name = "namespace " + std::string(ns.name());
-  if (ns.name() == "kube-system" || ns.name() == "kube-public" || ns.name() == "kube-node-lease")
-    return name + " is Kubernetes' own, and stays in this cluster";
-  if (ns.name() == liqo_namespace) return name + " is Liqo's own, and stays in this cluster";
-  if (ns.has_label(labels::tenant_namespace)) return name + " is that of a peering, and stays in this cluster";
-  return "";
 }
 
 std::string nodes_in_words(const std::vector<Object>& nodes) {

@@ -54,9 +54,6 @@ kube::Result<Object> namespace_offloading(const OffloadingRequest& request);
 /// node.
 std::string selector_in_words(const Object& offloading);
 
-/// Why pods of a namespace must stay at home, whoever asks: it belongs to Kubernetes or to Liqo; "" = they need not.
-std::string why_not_offloaded(const Object& ns, std::string_view liqo_namespace);
-
 /// "milan (region=south, tier=gold)", one after the other: virtual nodes, with the labels by which to choose between
 /// them.
 std::string nodes_in_words(const std::vector<Object>& nodes);

@@ -146,7 +146,8 @@ constexpr Row table[] = {
     {"PodSpec", "priority", "", priority,
      "can only come from a priority class that the tenant may use"},
     {"PodSpec", "priorityClassName", "", named<&PodPolicy::priority_classes>,
-     "is not among the priority classes that the tenant may use, which are those of priorityClasses in the policy"},
+     "is not among the priority classes that the tenant may use, which are those that priorityClasses in the policy "
+     "lists"},
     {"PodSpec", "schedulerName", "", default_scheduler,
      "is not among the schedulers that the tenant may use, which are the default one and those "
      "of schedulers in the policy"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "liqo/core/mapping/names.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqo::core::admission {
@@ -116,11 +117,29 @@ kube::Result<std::vector<Cidr>> read_range_list(const json::value& value) {
   return read;
 }
 
+/// What each of the consumer's PriorityClasses becomes. Failure: the mistake.
+kube::Result<std::map<std::string, std::string, std::less<>>> read_class_map(const json::object& entries) {
+  std::map<std::string, std::string, std::less<>> read;
+  for (const auto& [name, value] : entries) {
+    const json::string* target = value.if_string();
+    if (!target || !is_dns_subdomain(*target))
+      return kube::fail(kube::Errc::parse, in_quotes(name, 64) + " must become the name of a PriorityClass");
+    read.emplace(std::string_view(name), std::string_view(*target));
+  }
+  return read;
+}
+
 bool read_entry(PodPolicy& policy, std::string_view key, const json::value& value, std::string& mistake) {
   for (const Switch& known : switches) {
     if (key != known.key) continue;
     if (!value.is_bool()) return mistake = "\"" + std::string(key) + "\" must be true or false", false;
     policy.*known.member = value.get_bool();
+    return true;
+  }
+  if (const json::object* map = key == "priorityClasses" ? value.if_object() : nullptr) {
+    auto read = read_class_map(*map);
+    if (!read) return mistake = "of \"priorityClasses\" " + read.error().text(), false;
+    policy.priority_class_map = std::move(*read);
     return true;
   }
   for (const List& known : list_members) {
@@ -181,6 +200,12 @@ kube::Result<PodPolicy> read_pod_policy(std::string_view annotation) {
   for (const auto& [key, value] : *entries)
     if (!read_entry(policy, key, value, mistake)) return unreadable(std::move(mistake));
   return policy;
+}
+
+std::string_view mapped_priority_class(const PodPolicy& policy, std::string_view of_consumer) {
+  auto found = policy.priority_class_map.find(of_consumer);
+  if (found == policy.priority_class_map.end()) found = policy.priority_class_map.find("*");
+  return found == policy.priority_class_map.end() ? std::string_view() : std::string_view(found->second);
 }
 
 bool lists(const std::vector<std::string>& list, std::string_view value) {

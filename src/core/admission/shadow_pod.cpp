@@ -26,8 +26,10 @@ bool is_empty(const json::value& value) {
 /// Fields of the pod, and of each container in the lists named, that may change while a pod lives.
 bool may_change(std::string_view path, std::string_view field) {
   if (path.empty()) return field == "activeDeadlineSeconds" || field == "tolerations" || field == "ephemeralContainers";
-  return field == "image" && (path.starts_with("containers[") || path.starts_with("initContainers[")) &&
-         !path.contains('.');
+  if (!path.starts_with("containers[") && !path.starts_with("initContainers[")) return false;
+  const std::string_view inner = path.substr(std::min(path.find(']'), path.size()));
+  if (inner == "]") return field == "image";
+  return (inner == "].resources.requests" || inner == "].resources.limits") && (field == "cpu" || field == "memory");
 }
 
 std::optional<std::string> difference(const json::value& before, const json::value& after, const std::string& path);
@@ -41,14 +43,19 @@ std::optional<std::string> difference(const json::object& before, const json::ob
     const json::value* now = after.if_contains(key);
     if (auto found = difference(value, now ? *now : json::value(), inner(key))) return found;
   }
-  for (const auto& [key, value] : after)
-    if (!before.contains(key) && !may_change(path, key) && !is_empty(value)) return inner(key);
+  for (const auto& [key, value] : after) {
+    if (before.contains(key) || may_change(path, key)) continue;
+    if (auto found = difference(json::value(), value, inner(key))) return found;
+  }
   return std::nullopt;
 }
 
 std::optional<std::string> difference(const json::value& before, const json::value& after, const std::string& path) {
   if (is_empty(before) && is_empty(after)) return std::nullopt;
-  if (before.is_object() && after.is_object()) return difference(before.get_object(), after.get_object(), path);
+  // What is not there has none of the fields that may change.
+  if ((before.is_object() || is_empty(before)) && (after.is_object() || is_empty(after)))
+    return difference(before.is_object() ? before.get_object() : json::object(),
+                      after.is_object() ? after.get_object() : json::object(), path);
   if (before.is_array() && after.is_array()) {
     const json::array& had = before.get_array();
     const json::array& has = after.get_array();
@@ -153,8 +160,8 @@ Answer validate_update(const Request& request, const TwinNamespace& twin) {
   if (auto path = frozen_difference(pod_of(before), pod_of(after)))
     return Answer::deny(
         "spec.pod." + *path +
-        " cannot be changed: of a ShadowPod only images, activeDeadlineSeconds and tolerations can, and "
-        "ephemeral containers can be added");
+        " cannot be changed: of a ShadowPod only images, requests and limits of cpu and memory, activeDeadlineSeconds "
+        "and tolerations can, and ephemeral containers can be added");
   if (std::string problem = refuse_ephemeral(pod_of(before), pod_of(after), twin.policy); !problem.empty())
     return Answer::deny("pod " + std::string(after.name()) + " may not become so in this cluster: " + problem);
   // Of what the firewall looks at only ephemeral containers, the form of tolerations, labels and annotations can be new
@@ -199,6 +206,18 @@ Answer mutate_shadow_pod(const Request& request) {
       set_label(answer.patch, request.object, labels::creator_user, creator);
   }
   return answer;
+}
+
+bool is_resize(const Request& request) {
+  if (request.operation != Operation::update || !request.subresource.empty()) return false;
+  // As they are written: what cannot be read is for the quota to refuse.
+  for (std::string_view list : {"containers", "initContainers"}) {
+    const json::array& before = kube::array_at(pod_of(request.old_object), {list});
+    const json::array& after = kube::array_at(pod_of(request.object), {list});
+    for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i)
+      if (kube::object_at(before[i], {"resources"}) != kube::object_at(after[i], {"resources"})) return true;
+  }
+  return false;
 }
 
 Answer validate_shadow_pod(const Request& request, const TwinNamespace& twin) {

@@ -24,15 +24,19 @@ constexpr std::string_view home_annotations[] = {annotations::remote_pod_uid,
                                                  annotations::local_pod_uid,
                                                  annotations::ordered_at,
                                                  annotations::ending_grace,
+                                                 annotations::priority_class,
                                                  annotations::left_out,
                                                  annotations::refused,
                                                  annotations::remote_conditions,
                                                  annotations::ephemeral_left_out,
+                                                 annotations::applied_resources,
+                                                 annotations::resize_refused,
                                                  "kubectl.kubernetes.io/last-applied-configuration"};
 
 /// Annotations that only the provider writes on what it has: whatever its consumer calls its own.
 constexpr std::string_view provider_annotations[] = {annotations::applied_spec, annotations::refused,
-                                                     annotations::ephemeral_left_out};
+                                                     annotations::ephemeral_left_out, annotations::applied_resources,
+                                                     annotations::resize_refused};
 
 bool contains(std::span<const std::string_view> keys, std::string_view key) {
   return std::ranges::find(keys, key) != keys.end();

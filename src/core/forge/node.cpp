@@ -1,5 +1,8 @@
 #include "liqo/core/forge/node.hpp"
 
+#include <algorithm>
+#include <cctype>
+
 #include "kube/base/quantity.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/quoted.hpp"
@@ -170,7 +173,7 @@ json::object node_status(const api::VirtualNode& virtual_node, const ProviderHea
   status["conditions"] = node_conditions(resources, health, now);
   // As the labels that pods are scheduled by.
   const json::object marks = node_labels(virtual_node, ctx);
-  status["nodeInfo"] = json::object{{"kubeletVersion", ctx.kubelet_version},
+  status["nodeInfo"] = json::object{{"kubeletVersion", health.version.empty() ? ctx.kubelet_version : health.version},
                                     {"architecture", marks.at("kubernetes.io/arch")},
                                     {"operatingSystem", marks.at("kubernetes.io/os")}};
   if (!ctx.node_ip.empty())
@@ -180,6 +183,18 @@ json::object node_status(const api::VirtualNode& virtual_node, const ProviderHea
   status["allocatable"] = resources;
   status["capacity"] = std::move(resources);
   return status;
+}
+
+std::string server_version(std::string_view answer) {
+  constexpr std::size_t longest = 63;
+  const auto document = kube::parse_json(answer);
+  if (!document) return {};
+  const std::string_view version = kube::string_at(*document, {"gitVersion"});
+  const bool is_one = version.size() > 1 && version.size() <= longest && version[0] == 'v' &&
+                      std::ranges::all_of(version, [](unsigned char c) {
+                        return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '+';
+                      });
+  return is_one ? std::string(version) : std::string();
 }
 
 std::string unready_reason(const kube::Object& node) {

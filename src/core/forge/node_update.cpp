@@ -174,7 +174,10 @@ std::optional<json::object> status_patch(const kube::Object& node, const api::Vi
                                          const ProviderHealth& health, const NodeContext& ctx, kube::WallTime now,
                                          std::chrono::seconds heartbeat) {
   const json::object& live = node.status();
-  const json::object wanted = node_status(virtual_node, health, ctx, now);
+  json::object wanted = node_status(virtual_node, health, ctx, now);
+  // A process that has just begun does not know it yet, and the one before it did.
+  if (json::value* info = wanted.if_contains("nodeInfo"); info && health.version.empty())
+    info->get_object().erase("kubeletVersion");
   json::object patch;
   for (std::string_view key : {"capacity", "allocatable"})
     if (json::object changes = resources_patch(kube::object_at(live, {key}), kube::object_at(wanted, {key}));

@@ -10,6 +10,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/forge/ephemeral_containers.hpp"
+#include "liqo/core/forge/provider_pod.hpp"
 #include "liqo/core/pod_plan.hpp"
 #include "liqo/core/remote_warning.hpp"
 
@@ -35,6 +36,9 @@ constexpr std::string_view kubelet_conditions[] = {"Initialized",
                                                    api::home_api_server_condition};
 /// Longer ones are not copied: their types are noted in an annotation.
 constexpr std::size_t longest_type = 200;
+
+/// So many containers of one status are told to have started.
+constexpr std::size_t most_started = 16;
 
 bool is_of_kubelet(std::string_view type) {
   return std::ranges::find(kubelet_conditions, type) != std::end(kubelet_conditions);
@@ -187,34 +191,25 @@ std::string noted_types(const kube::Object& local, const json::array& wanted, co
   return noted;
 }
 
-/// Whether a container's requests or limits at home are others than those that the provider was asked for.
-bool is_resized(const kube::Object& local, const kube::Object& shadow) {
-  for (std::string_view list : {"containers", "initContainers"}) {
-    const json::array& sent = kube::array_at(shadow.spec(), {"pod", list});
-    for (const json::value& container : kube::array_at(local.spec(), {list})) {
-      const auto same_name = [name = kube::string_at(container, {"name"})](const json::value& other) {
-        return kube::string_at(other, {"name"}) == name;
-      };
-      const auto order = std::ranges::find_if(sent, same_name);
-      if (order == sent.end()) continue;
-      // What can be resized; anything else cannot change.
-      for (std::string_view part : {"requests", "limits"})
-        for (std::string_view resource : {"cpu", "memory"})
-          if (kube::string_at(container, {"resources", part, resource}) !=
-              kube::string_at(*order, {"resources", part, resource}))
-            return true;
-    }
-  }
-  return false;
+/// The generation of the pod at home that its provider has seen to; 0 = nothing is known, as where its Kubernetes does
+/// not say so. A wish that is refused has been seen to.
+std::int64_t observed_generation(const kube::Object& local, const kube::Object& remote, const kube::Object* shadow,
+                                 const StatusContext& ctx) {
+  const std::int64_t theirs = kube::int_at(remote.status(), {"observedGeneration"});
+  if (theirs <= 0) return 0;
+  const bool is_current = ctx.is_sent && shadow && has_all_of(*shadow, remote) && theirs >= remote.generation();
+  return is_current ? local.generation() : kube::int_at(local.status(), {"observedGeneration"});
 }
 
-json::array wanted_conditions(const kube::Object& local, const kube::Object& remote, const kube::Object* shadow,
-                              kube::WallTime now) {
+json::array wanted_conditions(const kube::Object& local, const kube::Object& remote, const StatusContext& ctx,
+                              std::int64_t observed, kube::WallTime now) {
   json::array wanted;
   for (const json::value& entry : kube::array_at(remote.status(), {"conditions"})) {
     const std::string_view type = kube::string_at(entry, {"type"});
     if (type.empty() || type.size() > longest_type || has_gate(local, type) || wanted.size() >= 100) continue;
-    wanted.push_back(copy_condition(entry.get_object()));
+    json::object copy = copy_condition(entry.get_object());
+    if (observed > 0 && kube::int_at(entry, {"observedGeneration"}) > 0) copy["observedGeneration"] = observed;
+    wanted.push_back(std::move(copy));
   }
   const std::vector<std::string_view> copied_before = split(local.annotation(annotations::remote_conditions));
   for (const json::value& entry : kube::array_at(local.status(), {"conditions"})) {
@@ -224,10 +219,10 @@ json::array wanted_conditions(const kube::Object& local, const kube::Object& rem
       continue;
     wanted.push_back(entry);
   }
-  if (shadow && is_resized(local, *shadow) && !find_condition(wanted, "PodResizePending"))
+  if (!ctx.resize_refusal.words.empty() && !find_condition(wanted, "PodResizePending"))
     set_condition(wanted, local.status(),
-                  {"PodResizePending", "True", "Infeasible",
-                   "A pod that runs in another cluster cannot be resized: it keeps what it was created with."},
+                  {"PodResizePending", "True", ctx.resize_refusal.may_pass ? "Deferred" : "Infeasible",
+                   "Cluster " + ctx.provider + " does not resize the pod: " + ctx.resize_refusal.words},
                   now);
   if (const NotReady why = not_ready(local, &remote); !why.reason.empty()) {
     const json::object* ready = find_condition(wanted, "Ready");
@@ -284,7 +279,9 @@ WantedStatus copy_status(const kube::Object& local, const kube::Object& remote, 
   if (json::array all = ephemeral_statuses(local, remote, shadow, ctx.provider, ctx.ephemeral_refusal); !all.empty())
     status["ephemeralContainerStatuses"] = std::move(all);
   set_addresses(local, remote, ctx, wanted);
-  json::array conditions = wanted_conditions(local, remote, shadow, now);
+  const std::int64_t observed = observed_generation(local, remote, shadow, ctx);
+  if (observed > 0) status["observedGeneration"] = observed;
+  json::array conditions = wanted_conditions(local, remote, ctx, observed, now);
   add_warning(local, remote, ctx, now, conditions);
   if (!ctx.api_server_trouble.empty())
     set_condition(conditions, local.status(),
@@ -321,6 +318,25 @@ bool is_for_another(const kube::Object* remote, const kube::Object& local) {
 }
 
 }  // namespace
+
+std::vector<std::string> started_containers(const json::object& before, const json::object& after) {
+  const auto start_of = [](const json::value& status) {
+    const std::string_view running = kube::string_at(status, {"state", "running", "startedAt"});
+    return running.empty() ? kube::string_at(status, {"state", "terminated", "startedAt"}) : running;
+  };
+  std::vector<std::string> started;
+  for (const std::string_view list : {"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"})
+    for (const json::value& status : kube::array_at(after, {list})) {
+      const std::string_view name = kube::string_at(status, {"name"}), start = start_of(status);
+      if (start.empty() || started.size() >= most_started) continue;
+      const bool is_known = std::ranges::any_of(kube::array_at(before, {list}), [&](const json::value& had) {
+        return kube::string_at(had, {"name"}) == name &&
+               (start_of(had) == start || kube::string_at(had, {"lastState", "terminated", "startedAt"}) == start);
+      });
+      if (!is_known) started.emplace_back(name);
+    }
+  return started;
+}
 
 std::optional<WantedStatus> forge_local_status(const kube::Object& local, const kube::Object* remote,
                                                const kube::Object* shadow, const StatusContext& ctx,

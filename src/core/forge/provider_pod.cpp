@@ -7,6 +7,7 @@
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/admission/pod_metadata.hpp"
 #include "liqo/core/forge/meta.hpp"
+#include "liqo/core/forge/resize.hpp"
 #include "liqo/core/left_out.hpp"
 #include "liqo/core/mapping/names.hpp"
 #include "liqo/core/pod_plan.hpp"
@@ -47,7 +48,8 @@ json::object pod_annotations(const kube::Object& shadow, const admission::PodPol
   json::object annotations = admission::kept_annotations(shadow, policy, left_out);
   for (std::string_view key :
        {std::string_view("kubectl.kubernetes.io/last-applied-configuration"), api::annotations::ordered_at,
-        api::annotations::left_out, api::annotations::ephemeral_left_out, api::annotations::refused})
+        api::annotations::left_out, api::annotations::ephemeral_left_out, api::annotations::refused,
+        api::annotations::applied_resources, api::annotations::resize_refused, api::annotations::priority_class})
     annotations.erase(key);
   annotations[api::annotations::applied_spec] = mutable_digest(api::ShadowPod(shadow));
   return annotations;
@@ -67,6 +69,18 @@ void pull_always(json::object& spec) {
     if (json::value* image = volume.if_contains("image"); image && image->is_object())
       image->get_object()["pullPolicy"] = "Always";
   });
+}
+
+/// Classes are of one cluster alone: the Pod gets the one that the policy makes of the consumer's.
+void map_priority(json::object& spec, std::string_view of_consumer, const admission::PodPolicy& policy,
+                  std::vector<std::string>& left_out) {
+  if (of_consumer.empty() || !kube::string_at(spec, {"priorityClassName"}).empty()) return;
+  const std::string_view name = admission::mapped_priority_class(policy, of_consumer);
+  if (name.empty()) return left_out.push_back(left_out_priority_class(of_consumer));
+  spec["priorityClassName"] = name;
+  // Both follow from the class, and an API server refuses what contradicts it.
+  spec.erase("priority");
+  spec.erase("preemptionPolicy");
 }
 
 bool is_home_api_server(const json::value& alias) {
@@ -110,10 +124,12 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
   spec.erase("ephemeralContainers");
   if (api_server_ips) remap_api_server(spec, *api_server_ips);
   if (spec.contains("tolerations")) spec["tolerations"] = admission::kept_tolerations(spec, policy, left_out);
+  map_priority(spec, shadow.annotation(api::annotations::priority_class), policy, left_out);
   if (policy.always_pull_images) pull_always(spec);
   // Other versions of a consumer leave that to the provider.
   drop_merged_label_keys(spec);
   if (!left_out.empty()) annotations[api::annotations::left_out] = forge_left_out(left_out);
+  annotations[api::annotations::applied_resources] = applied_note(shadow);
   const bool tracked = !restarts_always(spec);
   json::object& metadata = pod.mutable_metadata();
   metadata["annotations"] = std::move(annotations);
@@ -151,6 +167,12 @@ std::optional<json::object> plan_provider_pod_update(const kube::Object& shadow,
   metadata["uid"] = pod.uid();
   patch["metadata"] = std::move(metadata);
   return patch;
+}
+
+bool has_all_of(const kube::Object& shadow, const kube::Object& pod) {
+  const auto resized = applied_generation(pod);
+  return pod.annotation(api::annotations::applied_spec) == mutable_digest(api::ShadowPod(shadow)) &&
+         (resized.value_or(shadow.generation()) >= shadow.generation() || !resize_left_out(pod).empty());
 }
 
 void name_requests(json::object& pod_spec, std::span<const Needs> limit_ranges) {

@@ -14,8 +14,8 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// Fields that mean the same on both sides. Readiness gates are not among them: their conditions are set by
-/// controllers at home, so they are evaluated there.
+/// Fields that mean the same on both sides. Devices (resourceClaims) are for the provider to refuse by name. Readiness
+/// gates are not among them: their conditions are set by controllers at home, so they are evaluated there.
 constexpr std::string_view verbatim_fields[] = {"containers",
                                                 "initContainers",
                                                 "volumes",
@@ -24,8 +24,11 @@ constexpr std::string_view verbatim_fields[] = {"containers",
                                                 "dnsPolicy",
                                                 "enableServiceLinks",
                                                 "hostAliases",
+                                                "hostUsers",
                                                 "hostname",
                                                 "imagePullSecrets",
+                                                "resourceClaims",
+                                                "resources",
                                                 "restartPolicy",
                                                 "securityContext",
                                                 "setHostnameAsFQDN",
@@ -35,9 +38,9 @@ constexpr std::string_view verbatim_fields[] = {"containers",
                                                 "topologySpreadConstraints"};
 
 /// Fields that do not travel although the pod may count on them. What only steers scheduling at home (nodeSelector,
-/// affinity, schedulerName, ...) is not worth telling.
-constexpr std::string_view missed_fields[] = {
-    "priorityClassName", "resources", "os", "hostUsers", "hostnameOverride", "overhead", "resourceClaims"};
+/// affinity, schedulerName, ...) is not worth telling; of the priority class the pod that runs tells
+/// (core/left_out.hpp).
+constexpr std::string_view missed_fields[] = {"os", "hostnameOverride", "overhead"};
 
 bool is_empty(const json::value& value) {
   if (const auto* object = value.if_object()) return object->empty();
@@ -131,6 +134,8 @@ json::object shadow_annotations(const kube::Object& local_pod, const json::objec
   const std::string keys = reflected_keys(labels, annotations);
   annotations[api::annotations::local_pod_uid] = local_pod.uid();
   annotations[api::annotations::reflected_keys] = keys;
+  if (const auto name = kube::string_at(local_pod.spec(), {"priorityClassName"}); !name.empty())
+    annotations[api::annotations::priority_class] = name;
   return annotations;
 }
 

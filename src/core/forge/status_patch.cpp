@@ -27,7 +27,8 @@ bool is_same(const json::value* have, const json::value* wanted) {
 
 json::value condition_patch(const json::object* have, const json::object& wanted) {
   json::object patch;
-  for (std::string_view key : {"status", "reason", "message", "lastTransitionTime", "lastProbeTime"}) {
+  for (std::string_view key :
+       {"status", "reason", "message", "lastTransitionTime", "lastProbeTime", "observedGeneration"}) {
     const json::value* before = have ? have->if_contains(key) : nullptr;
     const json::value* after = wanted.if_contains(key);
     if (is_same(before, after)) continue;

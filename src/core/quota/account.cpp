@@ -22,12 +22,25 @@ bool QuotaAccount::set(const kube::ObjectKey& key, std::optional<HeldShadow> sha
     }
     // Where its own Pod is in the cache that counts for it; a finished one needs nothing.
     const bool has_pod = holding.pod && holding.pod->shadow_uid == holding.shadow->uid;
-    if (!holding.shadow->finished && !has_pod) holding.vanished.push_back(std::move(*holding.shadow));
+    if (!holding.shadow->finished && !has_pod) {
+      holding.shadow->demand = holding.most;
+      holding.vanished.push_back(*holding.shadow);
+    }
   }
   // Its Pod has come into the cache, and counts for it.
   if (pod)
     std::erase_if(holding.vanished, [&pod](const HeldShadow& vanished) { return vanished.uid == pod->shadow_uid; });
-  if (shadow) seen_[shadow->uid] = shadow->version;
+  if (shadow) {
+    seen_[shadow->uid] = shadow->version;
+    const bool own_pod = pod && pod->shadow_uid == shadow->uid;
+    // By generations: what a Pod was made with may be what is asked for again, while it has something else by now.
+    const bool is_settled = own_pod && pod->generation.value_or(shadow->generation) >= shadow->generation;
+    const bool is_same = holding.shadow && holding.shadow->uid == shadow->uid;
+    holding.is_resized =
+        is_same && !is_settled && (holding.is_resized || holding.shadow->generation != shadow->generation);
+    if (!holding.is_resized) holding.most.clear();
+    raise(holding.most, shadow->demand);
+  }
   holding.shadow = std::move(shadow);
   holding.pod = std::move(pod);
   count(holding, true);
@@ -66,11 +79,11 @@ void QuotaAccount::count(const Holding& holding, bool add_it) {
   const bool own_pod = holding.shadow && holding.pod && holding.pod->shadow_uid == holding.shadow->uid;
   const bool shadow_counts = holding.shadow && !holding.shadow->finished && !(own_pod && holding.pod->finished);
   if (own_pod && shadow_counts && pod_counts) {
-    Resources larger = holding.shadow->demand;
+    Resources larger = holding.most;
     raise(larger, holding.pod->demand);
     count(holding.shadow->user, larger, add_it);
   } else {
-    if (shadow_counts) count(holding.shadow->user, holding.shadow->demand, add_it);
+    if (shadow_counts) count(holding.shadow->user, holding.most, add_it);
     if (pod_counts) count(holding.pod->user, holding.pod->demand, add_it);
   }
   for (const HeldShadow& vanished : holding.vanished) count(vanished.user, vanished.demand, add_it);

@@ -1,5 +1,6 @@
 #include "liqo/core/quota/ledger.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -24,16 +25,26 @@ std::optional<Reservation> read_reservation(const kube::json::value& entry) {
   if (!demand) return std::nullopt;
   return Reservation{.pod = {std::string(pod.substr(0, slash)), std::string(pod.substr(slash + 1))},
                      .demand = std::move(*demand),
-                     .unproven = kube::bool_at(entry, {"unproven"})};
+                     .unproven = kube::bool_at(entry, {"unproven"}),
+                     .from = static_cast<std::uint64_t>(std::max<std::int64_t>(0, kube::int_at(entry, {"from"})))};
 }
 
 kube::json::object write_reservation(const Reservation& reservation) {
   kube::json::object entry{{"pod", reservation.pod.text()}, {"demand", write_resources(reservation.demand)}};
   if (reservation.unproven) entry["unproven"] = true;
+  if (reservation.grows()) entry["from"] = reservation.from;
   return entry;
 }
 
 }  // namespace
+
+std::string growth_key(std::string_view uid, std::uint64_t number) {
+  return std::string(uid) + "@" + std::to_string(number);
+}
+
+std::string_view uid_of(std::string_view reservation_key) {
+  return reservation_key.substr(0, reservation_key.find('@'));
+}
 
 kube::Result<LedgerRecord> LedgerRecord::read(const kube::Object& config_map) {
   LedgerRecord record;

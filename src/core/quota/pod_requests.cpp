@@ -1,5 +1,7 @@
 #include "liqo/core/quota/pod_requests.hpp"
 
+#include <algorithm>
+
 namespace liqo::core {
 namespace {
 
@@ -75,7 +77,32 @@ void default_pod_level(PodNeeds& needs) {
     if (is_pod_level(name)) pod.requests.emplace(name, quantity);
 }
 
+bool is_being_resized(const kube::json::object& pod_status) {
+  return std::ranges::any_of(kube::array_at(pod_status, {"conditions"}), [](const kube::json::value& condition) {
+    return kube::string_at(condition, {"type"}) == "PodResizeInProgress" &&
+           kube::string_at(condition, {"status"}) == "True";
+  });
+}
+
+void raise_to(std::vector<ContainerNeeds>& containers, const kube::json::object& pod_status, std::string_view list) {
+  const bool is_changing = is_being_resized(pod_status);
+  for (const kube::json::value& status : kube::array_at(pod_status, {list})) {
+    const auto named = std::ranges::find(containers, kube::string_at(status, {"name"}), &ContainerNeeds::name);
+    if (named == containers.end()) continue;
+    if (const auto set_aside = read_resources(kube::object_at(status, {"allocatedResources"})))
+      raise(named->needs.requests, *set_aside);
+    // As its cgroup says, which rounds: of use only while that is still another one.
+    const auto actual = read_resources(kube::object_at(status, {"resources", "requests"}));
+    if (is_changing && actual) raise(named->needs.requests, *actual);
+  }
+}
+
 }  // namespace
+
+void raise_to_allocated(PodNeeds& needs, const kube::json::object& pod_status) {
+  raise_to(needs.containers, pod_status, "containerStatuses");
+  raise_to(needs.init_containers, pod_status, "initContainerStatuses");
+}
 
 kube::Result<PodNeeds> read_pod_needs(const kube::json::object& pod_spec) {
   PodNeeds needs;

@@ -48,6 +48,13 @@ void raise(Resources& resources, const Resources& other) {
   }
 }
 
+Resources beyond(const Resources& wanted, const Resources& have) {
+  Resources more;
+  for (const auto& [name, quantity] : wanted)
+    if (const kube::Quantity had = amount(have, name); quantity > had) more.emplace(name, quantity - had);
+  return more;
+}
+
 kube::Quantity amount(const Resources& resources, std::string_view name) {
   const auto found = resources.find(name);
   return found == resources.end() ? kube::Quantity() : found->second;

@@ -59,6 +59,17 @@ VALUES = {
     "devices": {"offloading": {"defaultNodeResources": {"nvidia.com/gpu": "2", "ephemeral-storage": None}}},
     "a share": {"offloading": {"sharingPercentage": 50}},
     "no share": {"offloading": {"sharingPercentage": 0}},
+    "namespaces by label": {"offloading": {"namespaces": {"selector": "team in (ml, ai),!private"}}},
+    "namespaces by label, elsewhere": {
+        "offloading": {
+            "namespaces": {
+                "selector": "team=ml",
+                "podOffloadingStrategy": "Remote",
+                "namespaceMappingStrategy": "EnforceSameName",
+                "clusterSelectors": ["region in (south, north)", "gpu"],
+            }
+        }
+    },
     "roles of tenants": {"offloading": {"tenantClusterRoles": ["widgets-user", "example.org:gears"]}},
     "runtime class": {
         "offloading": {
@@ -155,6 +166,14 @@ VALUES = {
     "let through": {"webhook": {"failurePolicy": "Ignore"}},
     "callers": {"webhook": {"clientCAConfigMap": "callers"}},
     "addresses of callers": {"webhook": {"allowedCIDRs": ["10.0.0.1/32", "fd00::/64"]}},
+    "no metric agent": {"metricAgent": {"enabled": False, "kubeletCAConfigMap": "kubelets"}, "networkPolicy": {"metrics": PEERS}},
+    "no metric agent, by Go": {"metricAgent": {"enable": False}},
+    "metric agent": {
+        "metricAgent": {
+            "port": 8444, "config": {"timeout": {"read": "2500ms"}}, "kubeletCAConfigMap": "kubelets"
+        },
+        "networkPolicy": {"metricAgent": PEERS},
+    },
     "policies": {"networkPolicy": {"webhook": PEERS, "kubelet": PEERS[:1], "metrics": PEERS[1:]}},
     "a policy for one port": {"networkPolicy": {"kubelet": PEERS}, "listenPortCount": 1},
     "one policy": {"networkPolicy": {"metrics": PEERS}},
@@ -200,7 +219,8 @@ VALUES = {
         "crdReplicator": {"image": {"name": "a"}},
         "virtualKubelet": {"image": {"name": "a"}},
         "webhook": {"image": {"name": "a"}},
-        **{name: {"enabled": False} for name in ("telemetry", "requirements", "proxy", "metricAgent", "uninstaller", "liqo-crds")},
+        **{name: {"enabled": False} for name in ("telemetry", "requirements", "proxy", "uninstaller", "liqo-crds")},
+        "metricAgent": {"image": {}, "imageName": "a", "initContainer": {}, "pod": {}, "config": {"timeout": {"write": "30s"}}},
     },
 }
 
@@ -409,9 +429,10 @@ def test_values_for_parts_that_are_not_here_are_named(tmp_path):
     done = liqoctl("-f", file_of(tmp_path, VALUES["of parts that are not here"]))
     named = sorted(line.split()[2] for line in done.stderr.splitlines())
     assert named == sorted(
-        ["networking.fabric", "offloading.disableNetworkCheck", "telemetry", "requirements", "proxy", "metricAgent"]
+        ["networking.fabric", "offloading.disableNetworkCheck", "telemetry", "requirements", "proxy"]
         + ["uninstaller", "liqo-crds", *(f"ipam.{key}" for key in VALUES["of parts that are not here"]["ipam"])]
-        + [f"{part}.image" for part in ("controllerManager", "crdReplicator", "virtualKubelet", "webhook")]
+        + [f"{part}.image" for part in ("controllerManager", "crdReplicator", "virtualKubelet", "webhook", "metricAgent")]
+        + [f"metricAgent.{key}" for key in ("imageName", "initContainer", "pod", "config.timeout.write")]
     )
     assert not liqoctl("-f", file_of(tmp_path, {"networking": {"enabled": False}})).stderr
 
@@ -533,7 +554,7 @@ def test_a_network_policy_lets_only_those_in_that_are_named(tmp_path):
     assert policy["podSelector"]["matchLabels"] == deployment["spec"]["selector"]["matchLabels"]
     by_port = {rule["ports"][0]["port"]: rule.get("from") for rule in policy["ingress"]}
     callers = [{"ipBlock": {"cidr": cidr}} for cidr in ("10.0.0.1/32", "fd00::/64")]
-    assert by_port == {9443: callers, 10250: PEERS, 8082: None}
+    assert by_port == {9443: callers, 10250: PEERS, 8082: None, 8443: None}
     # To the last one that a node may have.
     assert {rule["ports"][0].get("endPort") for rule in policy["ingress"]} == {None, 10313}
 

@@ -17,11 +17,17 @@ RIGHTS = {
     "liqo-installation-clusterrole.yaml": {},
     "liqo-kinds-clusterrole.yaml": {("apiextensions.k8s.io", "customresourcedefinitions"): {"get", "create", "patch"}},
     "liqo-metrics-reader-clusterrole.yaml": {("", "/metrics"): {"get"}},
+    "liqod-metric-agent-clusterrole.yaml": {
+        ("", "nodes/metrics"): {"get"},
+        ("apiregistration.k8s.io", "apiservices"): READ | {"create", "update"},
+        ("rbac.authorization.k8s.io", "clusterroles"): {"get"},
+    },
     "liqod-clusterrole.yaml": {
         ("", "nodes"): FULL,
         ("", "nodes/status"): WRITE,
         ("", "pods"): READ | {"create", "patch", "delete"},
         ("", "pods/ephemeralcontainers"): {"patch"},
+        ("", "pods/resize"): {"patch"},
         ("", "pods/status"): WRITE,
         ("", "pods/eviction"): {"create"},
         ("", "events"): {"create", "patch"},
@@ -79,6 +85,7 @@ RIGHTS = {
         ("", "persistentvolumeclaims/status"): {"patch"},
         ("", "persistentvolumes"): READ | {"create", "patch", "delete"},
     },
+    "liqod-namespaces-clusterrole.yaml": {("offloading.liqo.io", "namespaceoffloadings"): {"create", "delete"}},
     "liqod-tokens-clusterrole.yaml": {("", "serviceaccounts/token"): {"create"}},
     "liqod-role.yaml": {
         ("coordination.k8s.io", "leases"): WRITE | {"get", "create"},
@@ -185,6 +192,9 @@ def test_a_role_has_no_wildcards_and_no_way_to_more_rights(name):
         # Rights are handed on by binding roles that are named here, and in no other way.
         if "bind" in rule["verbs"]:
             assert rule["resources"] == ["clusterroles"] and set(rule["resourceNames"]) <= BINDABLE
+        elif rule.get("resourceNames") == ["liqo-liqod-metric-agent"]:
+            # It owns what has to go with it, and is read for that.
+            assert name == "liqod-metric-agent-clusterrole.yaml" and rule["verbs"] == ["get"]
         elif "rbac.authorization.k8s.io" in rule["apiGroups"]:
             assert name == "liqod-clusterrole.yaml"
             # The role without rules that owns what has to go with the installation; rules need "escalate".
@@ -238,7 +248,7 @@ def test_the_hook_of_helm_changes_the_kinds_of_the_chart_and_no_others():
 def test_of_the_own_namespace_only_known_secrets_are_read():
     everywhere, names_of_secrets = named_rules("liqod-role.yaml", "secrets")
     assert everywhere == [["create"]]
-    assert names_of_secrets == {"liqo-webhook-certs", "authentication-keys"}
+    assert names_of_secrets == {"liqo-webhook-certs", "liqo-metric-agent-certs", "authentication-keys"}
 
 
 def test_the_keys_of_the_cluster_are_never_replaced():
@@ -260,6 +270,10 @@ def test_a_consumer_writes_no_status(name):
 def test_of_the_bounds_of_twins_only_those_of_pods_are_ever_removed():
     rules = [rule for rule in load("liqod-clusterrole.yaml")["rules"] if "resourcequotas" in rule["resources"]]
     assert [rule.get("resourceNames") for rule in rules if "delete" in rule["verbs"]] == [["liqo-twin-pods"]]
+
+
+def test_only_the_own_api_service_is_touched():
+    assert named_rules("liqod-metric-agent-clusterrole.yaml", "apiservices") == ([["create"]], {"v1beta1.metrics.liqo.io"})
 
 
 @pytest.mark.parametrize("kind", ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"])

@@ -93,6 +93,11 @@ TEST_CASE("virtual nodes of one provider share its watches, and order their pods
   }
   CHECK(world.milan_line().orders.size() == 1);
   CHECK(world.other_line().orders.size() == 1);
+  // Nodes show the version of the provider's Kubernetes.
+  CHECK(world.reaches([&] {
+    return kube::string_at(world.find(resources::nodes, {"", "milan"})->status(), {"nodeInfo", "kubeletVersion"}) ==
+           "v1.35.4";
+  }));
 }
 
 TEST_CASE("where the provider does not know the credentials any more that are read by, those of another node are") {

@@ -1,5 +1,6 @@
 // The quota ledger of one replica: what it counts. That no replica ever admits too much is for its simulation.
 #include "ledger_fixture.hpp"
+#include "liqo/core/forge/provider_pod.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -213,6 +214,96 @@ TEST_CASE("who was refused because the Quota had been lowered is refused again, 
   CHECK(fixture.records() == 1);
   CHECK_FALSE(fixture.admits(LedgerFixture::shadow("web", "5"), "the-same"));
   fixture.stop();
+}
+
+/// "web" of so many cores is stored and counted.
+struct Growing : LedgerFixture {
+  explicit Growing(std::string_view cpu) {
+    apply(api::kinds::shadow_pods, shadow("web", cpu));
+    start();
+    REQUIRE(reaches([&] { return used_cpu() == cpu; }));
+  }
+  kube::Object stored() { return kube::Object(*server.get(api::kinds::shadow_pods, {"shop", "web"})); }
+  static void set_cpu(json::object& shadow, std::string_view cpu) {
+    shadow["spec"].as_object()["pod"].as_object()["containers"].as_array()[0].as_object()["resources"] =
+        json::object{{"requests", json::object{{"cpu", cpu}}}};
+  }
+  void store(std::string_view cpu) {
+    static_cast<void>(server.update(
+        api::kinds::shadow_pods, {"shop", "web"}, "", [&](json::object& next) { set_cpu(next, cpu); }, "consumer"));
+  }
+  Judgement resize(std::string_view cpu, bool dry_run = false) {
+    std::optional<Judgement> judgement;
+    spawn(ask_resize(ledger, stored(), std::string(cpu), dry_run, judgement));
+    REQUIRE(reaches([&] { return judgement.has_value(); }));
+    return *judgement;
+  }
+  static boost::asio::awaitable<void> ask_resize(QuotaLedger& ledger, kube::Object before, std::string cpu,
+                                                 bool dry_run, std::optional<Judgement>& judgement) {
+    kube::Object after = before;
+    set_cpu(after.tree(), cpu);
+    judgement = co_await ledger.admit_resize(before, after, dry_run);
+  }
+};
+
+TEST_CASE("a pod that grows takes the difference from when it is let, and no more once it is stored") {
+  Growing f("1");
+  CHECK(f.resize("6").ruling == Judgement::Ruling::admitted);
+  CHECK_FALSE(f.admits(LedgerFixture::shadow("other", "3")));
+  // Of what is asked from one version one will be stored, and until it is known which each counts.
+  CHECK(f.resize("4").ruling == Judgement::Ruling::refused);
+  CHECK(f.resize("2").ruling == Judgement::Ruling::admitted);
+  f.store("6");
+  REQUIRE(f.reaches([&] { return f.used_cpu() == "6"; }));
+  CHECK(f.admits(LedgerFixture::shadow("other", "2")));
+  CHECK(f.judge(LedgerFixture::shadow("more", "1")).ruling == Judgement::Ruling::refused);
+  const Judgement refused = f.resize("7");
+  CHECK(refused.ruling == Judgement::Ruling::refused);
+  CHECK(refused.text.contains("asked 1, used 8 of 8, free 0"));
+  f.stop();
+}
+
+TEST_CASE("what a pod was let grow and did not is free again") {
+  Growing f("1");
+  REQUIRE(f.resize("8").ruling == Judgement::Ruling::admitted);
+  CHECK_FALSE(f.admits(LedgerFixture::shadow("other", "1")));
+  static_cast<void>(f.simulator.run_for(2min));
+  CHECK(f.admits(LedgerFixture::shadow("other", "7")));
+  f.stop();
+}
+
+TEST_CASE("a pod that shrinks reserves nothing, and may where the quota takes no more") {
+  Growing f("4");
+  static_cast<void>(f.server.update(
+      api::kinds::quotas, quota_key, "", [](json::object& quota) { quota["spec"].as_object()["cordoned"] = true; },
+      "operator"));
+  CHECK(f.resize("1").ruling == Judgement::Ruling::admitted);
+  CHECK(f.records() == 0);
+  const Judgement more = f.resize("5");
+  CHECK(more.ruling == Judgement::Ruling::refused);
+  CHECK(more.reason == QuotaRefusal::cordoned);
+  f.store("1");
+  // Its Pod may be on its way with what was asked for before.
+  static_cast<void>(f.simulator.run_for(1min));
+  CHECK(f.used_cpu() == "4");
+  kube::Object pod = core::forge_provider_pod(f.stored());
+  f.apply(kube::resources::pods, pod.tree());
+  CHECK(f.reaches([&] { return f.used_cpu() == "1"; }));
+  f.stop();
+}
+
+TEST_CASE("a resize keeps to what the quota demands of pods, and a dry run reserves nothing") {
+  Growing f("1");
+  CHECK(f.resize("5", true).ruling == Judgement::Ruling::admitted);
+  CHECK(f.admits(LedgerFixture::shadow("other", "7")));
+  CHECK(f.resize("2", true).ruling == Judgement::Ruling::refused);
+  static_cast<void>(f.server.update(
+      api::kinds::quotas, quota_key, "",
+      [](json::object& quota) { quota["spec"].as_object()["limitsEnforcement"] = "Hard"; }, "operator"));
+  const Judgement open = f.resize("500m");
+  CHECK(open.ruling == Judgement::Ruling::refused);
+  CHECK(open.reason == QuotaRefusal::enforcement);
+  f.stop();
 }
 
 }  // namespace

@@ -114,6 +114,37 @@ TEST_CASE("a new Node is complete") {
   CHECK(plain.label("storage.liqo.io/available") == "false");
 }
 
+TEST_CASE("a Node shows the version of its provider, as far as that is one") {
+  struct Case {
+    const char* answer;
+    const char* version;
+  };
+  for (const Case& c :
+       {Case{R"({"gitVersion":"v1.34.4"})", "v1.34.4"}, Case{R"({"gitVersion":"v1.33.5+k3s1"})", "v1.33.5+k3s1"},
+        Case{R"({"gitVersion":"v1.32.1-gke.7","major":1})", "v1.32.1-gke.7"}, Case{R"({})", ""},
+        Case{R"({"gitVersion":7})", ""}, Case{R"({"gitVersion":"v"})", ""}, Case{R"({"gitVersion":"1.34.4"})", ""},
+        Case{R"({"gitVersion":"v1 \u001b[31mred"})", ""}, Case{"<html>", ""}, Case{"", ""}}) {
+    CAPTURE(c.answer);
+    CHECK(server_version(c.answer) == c.version);
+  }
+  CHECK(server_version(R"({"gitVersion":"v)" + std::string(63, '1') + "\"}").empty());
+
+  const auto shown = [](const kube::Object& node) {
+    return kube::string_at(node.status(), {"nodeInfo", "kubeletVersion"});
+  };
+  const kube::Object wish = virtual_node(usual);
+  ProviderHealth known = healthy();
+  known.version = "v1.34.4";
+  const kube::Object node = node_of(wish, known);
+  CHECK(shown(node) == "v1.34.4");
+  // The next process does not know it yet.
+  CHECK_FALSE(update(node, wish).status);
+  known.version = "v1.35.0";
+  const NodeUpdate changes = update(node, wish, known);
+  REQUIRE(changes.status);
+  CHECK(shown(after(node, changes)) == "v1.35.0");
+}
+
 TEST_CASE("the conditions follow resources, network and probes") {
   struct Case {
     const char* title;

@@ -1,6 +1,7 @@
 // The status of a pod at home: copied, rejected, and written with as little as possible.
 #include "liqo/core/forge/pod_status.hpp"
 
+#include "liqo/core/forge/provider_pod.hpp"
 #include "objects.hpp"
 
 namespace liqo::core {
@@ -278,33 +279,92 @@ TEST_CASE("a debug container is told that it cannot run, once") {
   CHECK_FALSE(status_patch(told, status_of(told, pod)).has_value());
 }
 
-TEST_CASE("a resize at home is told to have no effect, as long as it is asked for") {
-  const auto with = [](std::string_view cpu) {
-    return R"([{"name": "main", "image": "img:v1", "resources": {"requests": {"cpu": ")" + std::string(cpu) +
-           R"("}}}])";
-  };
+TEST_CASE("the pod at home says which generation of it the provider has seen to") {
   kube::Object order = shadow("Running");
-  order.mutable_spec()["pod"] = json::object{{"containers", parse_value(with("1"))}};
-  const auto local = [&](std::string_view cpu) {
-    return local_pod(R"({"phase": "Running"})", R"({"containers": )" + with(cpu) + "}");
+  order.mutable_spec()["pod"] = json::object{{"containers", parse_value(R"([{"name": "main", "image": "img:v2"}])")}};
+  kube::Object at_home = local_pod(R"({"phase": "Running", "observedGeneration": 3})");
+  at_home.mutable_metadata()["generation"] = 7;
+  kube::Object pod = remote(running);
+  const auto say = [&](std::int64_t generation, std::int64_t observed) {
+    pod.mutable_metadata()["generation"] = generation;
+    pod.mutable_status()["observedGeneration"] = observed;
+    pod.mutable_status()["conditions"] =
+        json::array{json::object{{"type", "Ready"}, {"status", "True"}, {"observedGeneration", observed}}};
   };
-  const kube::Object pod = remote(running);
-  const auto of = [&](const kube::Object& at_home) {
-    auto wanted = forge_local_status(at_home, &pod, &order, {}, at());
+  const auto told = [&](bool is_sent) {
+    StatusContext context;
+    context.is_sent = is_sent;
+    const auto wanted = forge_local_status(at_home, &pod, &order, context, at());
     REQUIRE(wanted);
-    return std::move(*wanted);
+    CHECK(kube::int_at(kube::array_at(wanted->status, {"conditions"})[0], {"observedGeneration"}) ==
+          kube::int_at(wanted->status, {"observedGeneration"}));
+    return kube::int_at(wanted->status, {"observedGeneration"});
   };
-  CHECK(condition(of(local("1")).status, "PodResizePending", "status") == "(none)");
-  const auto resized = of(local("2"));
-  CHECK(condition(resized.status, "PodResizePending", "status") == "True");
-  CHECK(condition(resized.status, "PodResizePending", "reason") == "Infeasible");
-  const kube::Object told = written(local("2"), resized);
-  CHECK_FALSE(status_patch(told, of(told)));
-  kube::Object undone = told;
-  undone.mutable_spec()["containers"] = parse_value(with("1"));
-  CHECK(condition(of(undone).status, "PodResizePending", "status") == "(none)");
-  // Without the ShadowPod nothing is known of it.
-  CHECK(condition(status_of(local("2"), pod).status, "PodResizePending", "status") == "(none)");
+  const kube::Object made = forge_provider_pod(order);
+  for (const auto& [key, value] : made.annotations()) pod.set_annotation(key, value.as_string());
+  say(2, 2);
+  CHECK(told(true) == 7);
+  CHECK(told(false) == 3);
+  say(2, 1);  // its kubelet has not looked yet
+  CHECK(told(true) == 3);
+  say(2, 2);
+  pod.set_annotation("offloading.liqo.io/applied-spec", "of an older order");
+  CHECK(told(true) == 3);
+  pod.mutable_status().erase("observedGeneration");
+  CHECK(kube::int_at(forge_local_status(at_home, &pod, &order, {}, at())->status, {"observedGeneration"}) == 0);
+}
+
+TEST_CASE("a container that has started is told once, also one that has ended meanwhile") {
+  const auto names = [](const char* before, const char* after) {
+    std::string text;
+    for (const std::string& name :
+         started_containers(parse_value(before).get_object(), parse_value(after).get_object()))
+      text += name + " ";
+    return text;
+  };
+  constexpr const char* waiting = R"({"containerStatuses": [{"name": "main", "state": {"waiting": {}}}]})";
+  constexpr const char* runs =
+      R"({"containerStatuses": [{"name": "main", "state": {"running": {"startedAt": "2026-01-01T00:00:01Z"}}}]})";
+  constexpr const char* ended =
+      R"({"containerStatuses": [{"name": "main", "state": {"terminated": {"startedAt": "2026-01-01T00:00:01Z"}}}]})";
+  constexpr const char* again = R"({"containerStatuses": [{"name": "main", "state": {"waiting": {}},
+      "lastState": {"terminated": {"startedAt": "2026-01-01T00:00:01Z"}}}]})";
+  constexpr const char* second =
+      R"({"containerStatuses": [{"name": "main", "state": {"running": {"startedAt": "2026-01-01T00:00:09Z"}}}]})";
+  CHECK(names("{}", waiting) == "");
+  CHECK(names(waiting, runs) == "main ");
+  CHECK(names("{}", ended) == "main ");
+  CHECK(names(runs, runs) == "");
+  CHECK(names(runs, ended) == "");
+  CHECK(names(runs, again) == "");
+  CHECK(names(again, second) == "main ");
+  CHECK(names(again, runs) == "");
+  CHECK(names("{}", R"({"initContainerStatuses": [{"name": "proxy", "state": {"running": {"startedAt": "x"}}}],
+                        "ephemeralContainerStatuses": [{"name": "look", "state": {"running": {"startedAt": "y"}}}]})") ==
+        "proxy look ");
+}
+
+TEST_CASE("a resize that the provider refuses is told, as long as it is asked for") {
+  const kube::Object at_home = local_pod(R"({"phase": "Running"})"), pod = remote(running);
+  StatusContext refused;
+  refused.provider = "milan";
+  refused.resize_refusal = {.words = "no room", .may_pass = true};
+  const auto told = status_of(at_home, pod, refused);
+  CHECK(condition(told.status, "PodResizePending", "status") == "True");
+  CHECK(condition(told.status, "PodResizePending", "reason") == "Deferred");
+  CHECK(condition(told.status, "PodResizePending", "message") == "Cluster milan does not resize the pod: no room");
+  const kube::Object shown = written(at_home, told);
+  CHECK_FALSE(status_patch(shown, status_of(shown, pod, refused)));
+  CHECK(condition(status_of(shown, pod).status, "PodResizePending", "status") == "(none)");
+  refused.resize_refusal.may_pass = false;
+  CHECK(condition(status_of(shown, pod, refused).status, "PodResizePending", "reason") == "Infeasible");
+  // The provider's kubelet knows better.
+  kube::Object waiting = pod;
+  json::value& conditions = waiting.mutable_status()["conditions"];
+  if (!conditions.is_array()) conditions = json::array();
+  conditions.get_array().push_back(
+      json::object{{"type", "PodResizePending"}, {"status", "True"}, {"message", "its own"}});
+  CHECK(condition(status_of(shown, waiting, refused).status, "PodResizePending", "message") == "its own");
 }
 
 TEST_CASE("a condition that has left the remote pod leaves the pod at home, and those set at home stay") {

@@ -381,6 +381,38 @@ TEST_CASE("changes of the ShadowPod reach its pod, and what others put there sta
   CHECK_FALSE(plan_provider_pod_update(newer, pod, policy).has_value());
 }
 
+TEST_CASE("the pod has the priority class that the policy makes of the consumer's, and nothing else of its priority") {
+  struct Case {
+    const char *title, *of_consumer, *spec, *policy, *expected, *left_out;
+  };
+  for (const Case& c : {
+           Case{"none at home", "", "{}", R"({"priorityClasses": {"*": "tenants"}})", "", ""},
+           Case{"no map", "high", "{}", "", "", R"(["priority class high"])"},
+           Case{"a list is no map", "high", "{}", R"({"priorityClasses": ["*"]})", "", R"(["priority class high"])"},
+           Case{"mapped", "high", "{}", R"({"priorityClasses": {"high": "tenants"}})", "tenants", ""},
+           Case{"not named", "high", "{}", R"({"priorityClasses": {"low": "tenants"}})", "",
+                R"(["priority class high"])"},
+           Case{"every other one", "high", "{}", R"({"priorityClasses": {"low": "l", "*": "tenants"}})", "tenants", ""},
+           Case{"its own numbers", "high", R"({"priority": 2000000000, "preemptionPolicy": "Never"})",
+                R"({"priorityClasses": {"high": "tenants"}})", "tenants", ""},
+           Case{"named by the ShadowPod, as a list lets it", "high", R"({"priorityClassName": "own"})",
+                R"({"priorityClasses": ["own"]})", "own", ""},
+       }) {
+    CAPTURE(c.title);
+    kube::Object order = shadow();
+    if (*c.of_consumer) order.set_annotation("offloading.liqo.io/priority-class-name", c.of_consumer);
+    for (const auto& [key, value] : parse_value(c.spec).get_object())
+      order.mutable_spec()["pod"].as_object()[key] = value;
+    const kube::Object pod =
+        *plan_shadow_pod(order, nullptr, {}, nullptr, *admission::read_pod_policy(c.policy)).create;
+    CHECK(kube::string_at(pod.spec(), {"priorityClassName"}) == c.expected);
+    CHECK(pod.annotation("offloading.liqo.io/left-out") == c.left_out);
+    CHECK_FALSE(pod.has_annotation("offloading.liqo.io/priority-class-name"));
+    for (const char* const number : {"priority", "preemptionPolicy"}) CHECK_FALSE(pod.spec().contains(number));
+    CHECK_FALSE(plan_provider_pod_update(order, pod, *admission::read_pod_policy(c.policy)).has_value());
+  }
+}
+
 TEST_CASE("what the policy does not let onto pods is left out, and named with the pod") {
   kube::Object order = shadow();
   order.set_annotation("sidecar.istio.io/inject", "true");

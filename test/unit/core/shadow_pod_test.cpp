@@ -87,6 +87,31 @@ TEST_CASE("fields travel verbatim, or not at all, or forced") {
                     .get_object());
 }
 
+TEST_CASE("fields of newer pods travel, and of the priority class only its name, beside the spec") {
+  for (const char* const field :
+       {R"("hostUsers": false)", R"("resources": {"requests": {"cpu": "1"}, "limits": {"memory": "1Gi"}})",
+        R"("resourceClaims": [{"name": "gpu", "resourceClaimName": "one"}])",
+        R"("volumes": [{"name": "v", "image": {"reference": "docker.io/x/y:1", "pullPolicy": "IfNotPresent"}}])",
+        R"("initContainers": [{"name": "proxy", "image": "i", "restartPolicy": "Always",
+           "restartPolicyRules": [{"action": "Restart", "exitCodes": {"operator": "In", "values": [1]}}]}])"}) {
+    const std::string spec = "{" + std::string(field) + "}";
+    CAPTURE(spec);
+    const auto forged = forge(local_pod("{}", spec));
+    CHECK(forged.dropped_fields.empty());
+    for (const auto& [name, value] : parse_value(spec).get_object())
+      CHECK(pod_spec(local_pod("{}", spec)).at(name) == value);
+  }
+  const auto high = local_pod("{}", R"({"priorityClassName": "high", "priority": 1000, "preemptionPolicy": "Never"})",
+                              R"({"annotations": {"offloading.liqo.io/priority-class-name": "a lie"}})");
+  const auto forged = forge(high);
+  CHECK(forged.shadow.annotation("offloading.liqo.io/priority-class-name") == "high");
+  CHECK(forged.dropped_fields.empty());
+  for (const char* const field : {"priorityClassName", "priority", "preemptionPolicy"})
+    CHECK_FALSE(pod_spec(high).contains(field));
+  const auto lying = local_pod("{}", "{}", R"({"annotations": {"offloading.liqo.io/priority-class-name": "a lie"}})");
+  CHECK_FALSE(forge(lying).shadow.has_annotation("offloading.liqo.io/priority-class-name"));
+}
+
 TEST_CASE("label keys that home has merged into a selector do not travel, for the provider would merge them again") {
   const auto spec = spec_with(R"({"topologySpreadConstraints": [
       {"maxSkew": 1, "matchLabelKeys": ["pod-template-hash"], "labelSelector": {"matchLabels": {"app": "web"},

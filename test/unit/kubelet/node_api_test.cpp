@@ -31,6 +31,15 @@ kube::net::TlsContext make_tls() {
   return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
 }
 
+kube::Object node_named(const std::string& name) {
+  return kube::Object(kube::parse_json(R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": ")" + name +
+                                       R"(", "creationTimestamp": "2026-01-01T00:00:00Z"},
+      "spec": {"providerID": "liqo://milan/milan"}, "status": {"allocatable": {"pods": "20"},
+      "daemonEndpoints": {"kubeletEndpoint": {"Port": 10251}}}})")
+                          .value()
+                          .as_object());
+}
+
 kube::Object pod_named(const std::string& name, const std::string& statuses = "[]") {
   return kube::Object(kube::parse_json(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name +
                                        R"(", "namespace": "rome", "uid": "u-)" + name +
@@ -72,17 +81,28 @@ struct World {
                              if (port == 3) return std::set<std::string>{"bari", "genoa"};
                              return std::set<std::string>{};
                            },
-                           [this](const std::string& node) { return pods_of(node); })};
+                           [this](const std::string& node) { return pods_of(node); },
+                           [](const std::string& node) { return std::optional(node_named(node)); },
+                           std::make_unique<FiguresApi>(
+                               home.clock, home.metrics,
+                               [this](const std::string&) -> kube::Result<FigureSource> {
+                                 return FigureSource{
+                                     .transport = provider, .upgrader = {}, .provider = "milan", .consumer = "rome"};
+                               },
+                               [this](const std::string& node) { return pods_of(node); },
+                               [] { return std::vector<std::string>{"milan"}; }))};
   FakeResponse response;
 
   kube::Result<CachedPods> pods_of(const std::string& node) {
     if (!has_session) return kube::fail(kube::Errc::missing, "there is no session");
-    CachedPods cached{.keys = {},
-                      .find = [this](const kube::ObjectKey& key) -> std::optional<kube::Object> {
-                        const auto found = pods.find(key.name);
-                        return found == pods.end() ? std::nullopt : std::optional(found->second);
-                      },
-                      .is_there = [this] { return !is_replaced; }};
+    CachedPods cached{
+        .keys = {},
+        .find = [this](const kube::ObjectKey& key) -> std::optional<kube::Object> {
+          const auto found = pods.find(key.name);
+          return found == pods.end() ? std::nullopt : std::optional(found->second);
+        },
+        .uid = [this](const kube::ObjectKey& key) { return pods.contains(key.name) ? "u-" + key.name : ""; },
+        .is_there = [this] { return !is_replaced; }};
     if (node == "milan")
       for (const auto& [name, pod] : pods) cached.keys.push_back(pod.key());
     return cached;
@@ -139,11 +159,20 @@ TEST_CASE("a port answers for its own node") {
       {"logs, by the right to see pods", 1, "viewer", "/containerLogs/rome/web/main", 403, ""},
       {"pods where several share", 3, "admin", "/pods", 501,
        "this port is that of several virtual nodes, so a path that names no pod is of none of them\n"},
-      {"the configuration", 1, "local", "/configz", 501,
-       "the configuration is not served by virtual nodes: they have no kubelet that could be configured\n"},
+      {"the configuration", 1, "local", "/configz", 200, ""},
+      {"run", 1, "admin", "/run/rome/web/main", 501, "run is not served by virtual nodes: exec runs commands\n"},
+      {"a checkpoint", 1, "admin", "/checkpoint/rome/web/main", 501,
+       "checkpoints are not served by virtual nodes: containers run in another cluster\n"},
       {"the configuration, by the right to see pods", 1, "viewer", "/configz", 403, ""},
       {"statistics of another node", 2, "local", "/stats/summary", 403, ""},
-      {"statistics", 1, "local", "/stats/summary", 501, ""},
+      {"statistics, by the right to see pods", 1, "viewer", "/stats/summary", 403, ""},
+      {"statistics", 1, "local", "/stats/summary", 200, ""},
+      {"figures", 1, "local", "/metrics/resource", 200, ""},
+      {"figures of another node", 2, "local", "/metrics/resource", 403, ""},
+      {"figures, by the right to see pods", 1, "viewer", "/metrics", 403, ""},
+      {"figures, of a stranger", 1, "", "/metrics/cadvisor", 401, ""},
+      {"figures where several share", 3, "admin", "/metrics/resource", 501,
+       "this port is that of several virtual nodes, so a path that names no pod is of none of them\n"},
   };
   for (const Case& c : cases) {
     CAPTURE(c.title);
@@ -230,4 +259,24 @@ TEST_CASE("GET /runningpods/ names what runs, and nothing else of it") {
   REQUIRE(entry);
   CHECK(kube::array_at(*entry, {"spec", "containers"}).size() == 2);
   CHECK_FALSE(running_pod(pod_named("none")).has_value());
+}
+
+TEST_CASE("GET /configz tells what is true of a virtual node") {
+  World world;
+  world.ask(1, "/configz");
+  CHECK(world.response.status == 200);
+  CHECK(world.response.header("content-type") == "application/json");
+  const auto answer = kube::parse_json(world.response.body).value();
+  CHECK(kube::string_at(answer, {"kubeletconfig", "kind"}) == "KubeletConfiguration");
+  CHECK(kube::int_at(answer, {"kubeletconfig", "port"}) == 10251);
+  CHECK(kube::int_at(answer, {"kubeletconfig", "maxPods"}) == 20);
+  CHECK(kube::string_at(answer, {"kubeletconfig", "providerID"}) == "liqo://milan/milan");
+}
+
+TEST_CASE("GET /metrics/slis is a scrape without samples, and asks nobody") {
+  World world;
+  world.ask(1, "/metrics/slis");
+  CHECK(world.response.status == 200);
+  CHECK(world.response.body.empty());
+  CHECK(world.provider->requests.empty());
 }

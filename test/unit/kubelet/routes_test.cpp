@@ -57,6 +57,7 @@ TEST_CASE("paths of a node are asked for by their narrower name first") {
     const char* target;
     Endpoint endpoint;
     const char* narrower;
+    const char* subresource = "proxy";
   };
   const Case cases[] = {
       {"/pods", Endpoint::pods, "pods"},
@@ -65,8 +66,15 @@ TEST_CASE("paths of a node are asked for by their narrower name first") {
       {"/runningpods/", Endpoint::running_pods, "pods"},
       {"/runningpods", Endpoint::running_pods, "pods"},
       {"/healthz", Endpoint::healthz, "healthz"},
-      {"/configz", Endpoint::not_served_yet, "configz"},
-      {"/run/ns/pod/main", Endpoint::not_served_yet, ""},
+      {"/configz", Endpoint::configz, "configz"},
+      {"/stats/summary", Endpoint::stats_summary, "", "stats"},
+      {"/stats/summary?only_cpu_and_memory=true", Endpoint::stats_summary, "", "stats"},
+      {"/metrics", Endpoint::metrics, "", "metrics"},
+      {"/metrics/cadvisor", Endpoint::metrics_cadvisor, "", "metrics"},
+      {"/metrics/probes", Endpoint::metrics_probes, "", "metrics"},
+      {"/metrics/resource", Endpoint::metrics_resource, "", "metrics"},
+      {"/metrics/slis", Endpoint::metrics_slis, "", "metrics"},
+      {"/run/ns/pod/main", Endpoint::not_served, ""},
       {"/containerLogs/ns/pod/main", Endpoint::logs, ""},
   };
   for (const Case& c : cases) {
@@ -75,7 +83,7 @@ TEST_CASE("paths of a node are asked for by their narrower name first") {
     REQUIRE(route);
     CHECK(route->endpoint == c.endpoint);
     CHECK(route->narrower == c.narrower);
-    CHECK(route->subresource == "proxy");
+    CHECK(route->subresource == c.subresource);
     CHECK(names_pod(route->endpoint) == (c.endpoint == Endpoint::logs));
   }
 }
@@ -84,21 +92,23 @@ TEST_CASE("what is known and not served is told apart from what is nowhere") {
   struct Case {
     const char* method;
     const char* target;
-    int status;  // 501: an endpoint that is not served yet
+    int status;  // 501: an endpoint that is not served
     const char* subresource;
   };
   const Case cases[] = {
       {"POST", "/run/ns/pod/main", 501, "proxy"},
       {"POST", "/checkpoint/ns/pod/main", 501, "checkpoint"},
-      {"GET", "/stats/summary", 501, "stats"},
-      {"GET", "/metrics", 501, "metrics"},
-      {"GET", "/metrics/resource", 501, "metrics"},
-      {"GET", "/configz", 501, "proxy"},
       {"GET", "/logs/syslog", 501, "log"},
       {"GET", "/", 404, ""},
       {"GET", "", 404, ""},
       {"GET", "/healthz/ping", 404, ""},
       {"GET", "/healthzz", 404, ""},
+      {"GET", "/stats", 404, ""},
+      {"GET", "/stats/container", 404, ""},
+      {"GET", "/metrics/other", 404, ""},
+      {"GET", "/metrics/resource/v1alpha1", 404, ""},
+      {"GET", "/metricsz", 404, ""},
+      {"POST", "/metrics", 405, ""},
       {"GET", "/pods/web", 404, ""},
       {"GET", "/runningpods//", 404, ""},
       {"POST", "/pods", 405, ""},
@@ -126,7 +136,7 @@ TEST_CASE("what is known and not served is told apart from what is nowhere") {
     const auto route = read_route(c.method, c.target);
     if (c.status == 501) {
       REQUIRE(route);
-      CHECK(route->endpoint == Endpoint::not_served_yet);
+      CHECK(route->endpoint == Endpoint::not_served);
       CHECK_FALSE(route->sentence.empty());
       CHECK(route->subresource == c.subresource);
     } else {

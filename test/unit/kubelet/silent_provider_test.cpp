@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "fakes.hpp"
+#include "kube/async/task_group.hpp"
 #include "kube/client/command_connection.hpp"
 #include "liqo/kubelet/kubelet_server.hpp"
 #include "liqo/kubelet/serving_certificate.hpp"

@@ -108,20 +108,6 @@ TEST_CASE("a selector is told as it was typed") {
   CHECK_FALSE(all->spec().contains("clusterSelector"));
 }
 
-TEST_CASE("namespaces of Kubernetes and of Liqo stay at home") {
-  const auto ns = [](const char* name, const char* label = nullptr) {
-    Object made = Object::make({"", "v1", "namespaces", "Namespace", false}, {"", name});
-    if (label) made.set_label(label, "true");
-    return made;
-  };
-  CHECK(why_not_offloaded(ns("kube-system"), "liqo").contains("Kubernetes' own"));
-  CHECK(why_not_offloaded(ns("kube-node-lease"), "liqo").contains("Kubernetes' own"));
-  CHECK(why_not_offloaded(ns("liqo"), "liqo").contains("Liqo's own"));
-  CHECK(why_not_offloaded(ns("liqo-tenant-milan", "liqo.io/tenant-namespace"), "liqo").contains("of a peering"));
-  CHECK(why_not_offloaded(ns("default"), "liqo").empty());
-  CHECK(why_not_offloaded(ns("liqo"), "elsewhere").empty());
-}
-
 TEST_CASE("virtual nodes are told with the labels by which to choose") {
   Object milan = Object::make({"", "v1", "nodes", "Node", false}, {"", "milan"});
   milan.set_label("liqo.io/type", "virtual-node");

@@ -1,11 +1,10 @@
-// The text units of liqoctl: tables, boxes, durations, paths, selectors, suggestions.
+// The text units of liqoctl: tables, boxes, durations, paths, suggestions.
 #include <doctest/doctest.h>
 
 #include "kube/wire/yaml.hpp"
 #include "text/box.hpp"
 #include "text/duration.hpp"
 #include "text/path.hpp"
-#include "text/selector.hpp"
 #include "text/suggest.hpp"
 #include "text/table.hpp"
 #include "text/width.hpp"
@@ -121,30 +120,6 @@ TEST_CASE("a path picks fields in any case, places and names") {
   CHECK(missing.error().text() == "there is no 'nothing' in 'a'; there is bC, off");
   CHECK_FALSE(pick(root, "a.off.deeper"));
   CHECK_FALSE(pick(root, "a.bc.7"));
-}
-
-TEST_CASE("selectors become node selector requirements") {
-  struct Case {
-    const char* text;
-    const char* expected;
-  };
-  for (const Case& one :
-       {Case{"region=south", R"([{"key":"region","operator":"In","values":["south"]}])"},
-        Case{"region==south", R"([{"key":"region","operator":"In","values":["south"]}])"},
-        Case{"region!=south", R"([{"key":"region","operator":"NotIn","values":["south"]}])"},
-        Case{"a.b/c in (x, y),!d",
-             R"([{"key":"a.b/c","operator":"In","values":["x","y"]},{"key":"d","operator":"DoesNotExist"}])"},
-        Case{"a notin (x)", R"([{"key":"a","operator":"NotIn","values":["x"]}])"},
-        Case{"gpu", R"([{"key":"gpu","operator":"Exists"}])"}}) {
-    CAPTURE(one.text);
-    const auto parsed = parse_selector(one.text);
-    REQUIRE(parsed);
-    CHECK(json::serialize(*parsed) == one.expected);
-  }
-  for (const char* wrong : {"", "=x", "a in x", "a in (x", "a b", "a==b=c", "!", "in (a)", "a,,b"}) {
-    CAPTURE(wrong);
-    CHECK_FALSE(parse_selector(wrong));
-  }
 }
 
 TEST_CASE("only a near word is suggested") {

@@ -72,6 +72,22 @@ TEST_CASE("what is being deleted loses its finalizers unasked, where nothing els
   CHECK(of_consumers == std::set<std::string>{"shadowendpointslice.validate.liqo.io", "twin-object.validate.liqo.io"});
 }
 
+TEST_CASE("namespaces are asked about where some are selected, and those only") {
+  const auto hook_of = [](const Reach& reach) -> std::optional<json::value> {
+    for (const json::value& hook :
+         kube::array_at(forge_configuration(mutating_configurations, reach, "PEM").tree(), {"webhooks"}))
+      if (kube::string_at(hook, {"name"}) == "namespace.mutate.liqo.io") return hook;
+    return std::nullopt;
+  };
+  CHECK_FALSE(hook_of({.url = "", .ns = "liqo"}));
+  const json::array wanted{json::object{{"key", "team"}, {"operator", "In"}, {"values", json::array{"ml"}}}};
+  const auto hook = hook_of({.url = "", .ns = "liqo", .selected_namespaces = wanted});
+  REQUIRE(hook);
+  CHECK(kube::array_at(*hook, {"objectSelector", "matchExpressions"}) == wanted);
+  CHECK(kube::string_at(*hook, {"clientConfig", "service", "path"}) == "/mutate/namespaces");
+  CHECK(json::serialize(kube::array_at(*hook, {"rules"})[0].at("operations")) == R"(["CREATE"])");
+}
+
 TEST_CASE("tenants cannot skip what holds them in bounds") {
   for (const kube::Resource& kind : {mutating_configurations, validating_configurations}) {
     const kube::Object made = forge_configuration(kind, {.url = "", .ns = "liqo"}, "PEM");

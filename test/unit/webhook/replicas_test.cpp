@@ -49,7 +49,8 @@ struct Replica {
         home(cluster.simulator.executor(), api, metrics),
         configurations(cluster.simulator.executor(), api, home, cluster.simulator.random(), metrics,
                        {.url = "https://192.168.1.1:9443", .ns = "liqo"}),
-        certificates(cluster.simulator.executor(), api, home, "liqo", settings(lifetime),
+        certificates(cluster.simulator.executor(), api, home, {"liqo", std::string(certificate_secret)}, "webhook",
+                     settings(lifetime),
                      [this](const CertificateState& state) {
                        used = state;
                        history.insert(state.certificate);

@@ -5,6 +5,7 @@
 
 #include "../kubelet/fakes.hpp"
 #include "kube/async/task_group.hpp"
+#include "kube/base/base64.hpp"
 #include "kube/net/x509.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
@@ -29,13 +30,13 @@ class ListGate final : public QuotaGate {
 };
 
 struct World {
-  World()
+  explicit World(liqo::core::NamespaceSelection selected = {})
       : server(simulator.clock()),
         link(simulator, server, "liqod"),
         transport(link),
         api(transport, simulator.clock(), simulator.random(), metrics, {.cluster = "milan"}),
         home(simulator.executor(), api, metrics),
-        reviews({.home = home, .api = api, .gate = gate}),
+        reviews({.home = home, .api = api, .gate = gate, .selected_namespaces = std::move(selected)}),
         admission(simulator.executor(), simulator.clock(), metrics, tls(), {.address = "127.0.0.1", .port = 0}),
         group(simulator.executor()) {
     for (const kube::Resource& kind :
@@ -80,6 +81,7 @@ struct World {
     simulator.run(admission.handle(asked, response));
     REQUIRE(response.status == 200);
     const auto answer = kube::parse_json(response.body).value();
+    patch = kube::decode_base64(kube::string_at(answer, {"response", "patch"})).value();
     return std::string(kube::string_at(answer, {"response", "status", "message"}));
   }
 
@@ -91,6 +93,7 @@ struct World {
   kube::Api api;
   kube::InformerSet home;
   ListGate gate;
+  std::string patch;  ///< of the last answer
   Reviews reviews;
   AdmissionServer admission;
   kube::async::TaskGroup group;
@@ -118,6 +121,43 @@ TEST_CASE("nothing is let in before the caches are complete, and it is said when
   CHECK(world.ask("/validate/shadowpods", "shop-rome", shadow) != "");
   CHECK(world.simulator.run_until([&] { return world.reviews.waiting_for().empty(); }, 1min) ==
         Simulator::End::reached);
+}
+
+TEST_CASE("a selected namespace is marked as it is made, and its pods follow before its NamespaceOffloading is there") {
+  World world(
+      liqo::core::NamespaceSelection::read({.selector = "team=ml", .pod_strategy = "Remote", .clusters = {}}, "liqo")
+          .value());
+  world.start();
+  constexpr std::string_view pod = R"({"metadata":{"name":"web"},"spec":{"containers":[{"name":"a"}]}})";
+  const auto make = [&](std::string_view ns) {
+    CHECK(world.ask("/mutate/namespaces", "", ns) == "");
+    world.make(kube::resources::namespaces, ns);
+    return world.patch;
+  };
+  const auto patch_of_pod = [&](std::string_view ns) {
+    CHECK(world.ask("/mutate/pod", ns, pod) == "");
+    return world.patch;
+  };
+  CHECK(make(R"({"metadata":{"name":"shop","labels":{"team":"ml"}}})") ==
+        R"([{"op":"add","path":"/metadata/labels/liqo.io~1scheduling-enabled","value":"true"}])");
+  CHECK(patch_of_pod("shop").contains("virtual-node"));
+  CHECK(make(R"({"metadata":{"name":"office","labels":{"team":"sales"}}})") == "");
+  CHECK(patch_of_pod("office") == "");
+  CHECK(make(R"({"metadata":{"name":"kube-flannel","labels":{"team":"ml"}}})") == "");
+  CHECK(patch_of_pod("kube-flannel") == "");
+  // What somebody made by hand is followed, not the operator's strategy.
+  world.make(kinds::namespace_offloadings, R"({"metadata":{"name":"offloading","namespace":"shop"},
+      "spec":{"podOffloadingStrategy":"Local"}})");
+  CHECK(patch_of_pod("shop") == "");
+}
+
+TEST_CASE("under the strategy Local a selected namespace is not marked") {
+  World world(
+      liqo::core::NamespaceSelection::read({.selector = "team=ml", .pod_strategy = "Local", .clusters = {}}, "liqo")
+          .value());
+  world.start();
+  CHECK(world.ask("/mutate/namespaces", "", R"({"metadata":{"name":"shop","labels":{"team":"ml"}}})") == "");
+  CHECK(world.patch == "");
 }
 
 TEST_CASE("a VirtualNode is made where its VkOptionsTemplate is there, or nothing is left open") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,7 +39,9 @@ struct PodPolicy {
   std::vector<std::string> capabilities;
   std::vector<std::string> sysctls;
   std::vector<std::string> service_accounts;  ///< beside "default"
-  std::vector<std::string> priority_classes;
+  std::vector<std::string> priority_classes;  ///< that a ShadowPod may name itself
+  /// What the classes of pods at home become here; "*" is every other one. Not both of the two are set.
+  std::map<std::string, std::string, std::less<>> priority_class_map;
   std::vector<std::string> schedulers;                      ///< beside the default one
   std::vector<std::string> runtime_classes;                 ///< beside the default one
   std::vector<std::string> cluster_roles;                   ///< of the consumer in its twins, beside the usual one
@@ -68,6 +71,9 @@ struct PodPolicy {
 /// docs/pod-firewall.md, e.g. {"hostPorts": true, "capabilities": ["NET_ADMIN"]}. Errors: Errc::parse for what is no
 /// JSON, for an unknown key and for a value of another type: a policy that is not understood must not be half applied.
 kube::Result<PodPolicy> read_pod_policy(std::string_view annotation);
+
+/// The PriorityClass of this cluster that one of the consumer's becomes by the map, "" where that says nothing of it.
+std::string_view mapped_priority_class(const PodPolicy& policy, std::string_view of_consumer);
 
 /// True where the list names the value, or everything.
 bool lists(const std::vector<std::string>& list, std::string_view value);

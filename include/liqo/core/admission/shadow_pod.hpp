@@ -33,8 +33,12 @@ struct TwinNamespace {
 /// the firewall finds that was not there before.
 Answer validate_shadow_pod(const Request& request, const TwinNamespace& twin);
 
-/// Where two pods differ, apart from what may change while a pod lives (images, activeDeadlineSeconds, tolerations,
-/// ephemeral containers): the path of the first such field. What is absent, null or empty is the same.
+/// Whether a stored ShadowPod is to ask for other amounts.
+bool is_resize(const Request& request);
+
+/// Where two pods differ, apart from what may change while a pod lives (images, requests and limits of cpu and memory,
+/// activeDeadlineSeconds, tolerations, ephemeral containers): the path of the first such field. What is absent, null or
+/// empty is the same.
 std::optional<std::string> frozen_difference(const json::object& before, const json::object& after);
 
 /// Why a consumer stores no more ShadowPods, "" if it may. `objects`, `bytes`: what is stored of it, finished ones

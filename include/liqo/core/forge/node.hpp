@@ -34,6 +34,7 @@ struct ProviderHealth {
   int failed_probes = 0;
   int failure_threshold = 3;
   bool probed = false;     ///< at least one probe has an answer
+  std::string version;     ///< of its Kubernetes, as its API server says (`server_version`); "" = not known
   std::string last_error;  ///< of the last failed probe
   std::string refusal;     ///< why there is no session with it, a sentence; "" = there is one
   std::string closed;      ///< why it takes no new pods through the node (`why_closed`); "" = it does
@@ -42,6 +43,10 @@ struct ProviderHealth {
   /// The network module: not looked at (no module, or disableNetworkCheck), or its state.
   enum class Network { unchecked, up, down } network = Network::unchecked;
 };
+
+/// `gitVersion` of what an API server answers at /version, e.g. "v1.35.4+k3s1"; "" where it is none: a provider may
+/// answer anything, and people see this in lists of nodes.
+std::string server_version(std::string_view answer);
 
 /// The state of the network module as a ForeignCluster, which may be null, tells it: its condition
 /// `NetworkConnectionStatus`. Where that is not there, or no module is enabled, nobody looks at the network.

@@ -3,9 +3,11 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
+#include "liqo/core/forge/resize.hpp"
 #include "liqo/core/mapping/peer_addresses.hpp"
 
 namespace liqo::core {
@@ -18,6 +20,8 @@ struct StatusContext {
   /// What the provider warns of while its pod is not ready, "" = of nothing; null = not known yet: what is told stays.
   const std::string* warning = nullptr;
   std::string ephemeral_refusal;   ///< what it says against ephemeral containers that the ShadowPod lacks, "" = nothing
+  bool is_sent = false;            ///< the ShadowPod has what the pod asks for, as far as it is not refused
+  ResizeRefusal resize_refusal;    ///< of the amounts that the pod has at home
   std::string api_server_trouble;  ///< why the pod does not reach the API server of its home, "" = it does
 };
 
@@ -70,5 +74,9 @@ std::string_view warning_told(const kube::json::object& status);
 /// pod show this, or nullopt if it does already. It holds only what differs and the pod's UID, so that a successor of
 /// the same name is refused by the server (409 or 422). Labels and annotations travel in it: one write does all.
 std::optional<kube::json::object> status_patch(const kube::Object& local, const WantedStatus& wanted);
+
+/// Containers that one status of a pod shows to have started, or to have done so and ended, and the one before it does
+/// not; a bounded number.
+std::vector<std::string> started_containers(const kube::json::object& before, const kube::json::object& after);
 
 }  // namespace liqo::core

@@ -27,6 +27,9 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
 std::optional<kube::json::object> plan_provider_pod_update(const kube::Object& shadow, const kube::Object& pod,
                                                            const admission::PodPolicy& policy = {});
 
+/// Whether the Pod notes that all of the ShadowPod that may change has been brought to it, or refused.
+bool has_all_of(const kube::Object& shadow, const kube::Object& pod);
+
 /// Has every container say how much cpu and memory it requests, 0 where neither it nor a LimitRange does: a
 /// ResourceQuota on these refuses pods that leave it open. A pod with resources of its own needs none of that.
 void name_requests(kube::json::object& pod_spec, std::span<const Needs> limit_ranges);

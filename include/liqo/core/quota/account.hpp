@@ -18,8 +18,9 @@ struct HeldShadow {
   std::string uid;
   std::string user;  ///< its creator label
   Resources demand;
-  bool finished = false;      ///< its phase says that its pod has ended
-  std::uint64_t version = 0;  ///< its resource version
+  bool finished = false;        ///< its phase says that its pod has ended
+  std::uint64_t version = 0;    ///< its resource version
+  std::int64_t generation = 0;  ///< of its spec
 };
 
 /// A stored Pod that a ShadowPod was made into.
@@ -29,12 +30,16 @@ struct HeldPod {
   std::string user;        ///< its creator label
   Resources demand;
   bool finished = false;
+  /// The generation of the ShadowPod whose amounts it has; nothing = it is never resized.
+  std::optional<std::int64_t> generation = {};
 };
 
 /// Sums, per user, what stored ShadowPods and Pods hold: the larger of the two while both exist, and the Pod alone
 /// until it is gone or has finished. Names are unique per namespace, so that one key has at most one of each; a Pod
 /// that outlives its ShadowPod beside a successor of the same name counts on its own. A ShadowPod that vanishes without
-/// its Pod having been seen goes on counting until `confirm_gone`: the cache of Pods may be behind. One thread.
+/// its Pod having been seen goes on counting until `confirm_gone`: the cache of Pods may be behind. For the same reason
+/// one that shrinks counts with the most that it has asked for until its Pod is seen to have what it asks for now.
+/// One thread.
 class QuotaAccount {
  public:
   /// Takes what the caches have under a key now. Returns true if the key must be confirmed: read its Pod live, then
@@ -54,6 +59,8 @@ class QuotaAccount {
   struct Holding {
     std::optional<HeldShadow> shadow;
     std::optional<HeldPod> pod;
+    Resources most;                    ///< what the ShadowPod counts for
+    bool is_resized = false;           ///< and its Pod is not known to have what it asks for now
     std::vector<HeldShadow> vanished;  ///< count until their Pods are known to be gone
   };
   struct Sum {

@@ -9,18 +9,29 @@
 
 namespace liqo::core {
 
-/// An admitted ShadowPod on its way into storage.
+/// An admitted ShadowPod on its way into storage, or one that is stored and was let grow.
 struct Reservation {
   kube::ObjectKey pod;
-  Resources demand;
+  Resources demand;       ///< what it takes; of one that grows: more than it took
   bool unproven = false;  ///< nothing had shown that an API server asked for it
+  /// Of one that grows: the version that it is changed from. The API server changes nothing that has another one by
+  /// then, so that whoever has seen a later one knows what came of it. 0 = it is new.
+  std::uint64_t from = 0;
+
+  bool grows() const { return from != 0; }
 };
+
+/// By what the reservation of a ShadowPod that grows is known: its UID and a number of its own. Who asks again after a
+/// refusal, which may have left a reservation, asks for something else.
+std::string growth_key(std::string_view uid, std::uint64_t number);
+/// The UID of a key like that, or of a new ShadowPod, which is known by it alone.
+std::string_view uid_of(std::string_view reservation_key);
 
 /// What the ConfigMap holds. A replica that decides must have seen every ShadowPod up to `floor`: what was dropped from
 /// the reservations because it is stored is counted from there (resource versions of one kind are ordered, KEP-5504).
 struct LedgerRecord {
   std::uint64_t floor = 0;
-  std::map<std::string, Reservation> reservations;  ///< by the ShadowPod's UID
+  std::map<std::string, Reservation> reservations;  ///< by the ShadowPod's UID, or `growth_key`
   /// Entries that cannot be understood, by their UID and as they are written: they hold nobody knows how much, so that
   /// nothing fits beside them until they expire.
   std::map<std::string, kube::json::value> unreadable;

@@ -29,6 +29,11 @@ struct PodNeeds {
 /// Reads a PodSpec as it was written. Errors: Errc::invalid_input that names the container and the resource.
 kube::Result<PodNeeds> read_pod_needs(const kube::json::object& pod_spec);
 
+/// Raises the requests of containers to what their node has set aside for them, and while they are resized to what they
+/// still have: that is more than a pod asks for that shrinks. `pod_status`: of the Pod. What cannot be read there is
+/// nothing.
+void raise_to_allocated(PodNeeds& needs, const kube::json::object& pod_status);
+
 /// Does what the API server does to every pod that it takes or reads: limits become requests where there are none, and
 /// pod-level requests and hugepage limits are filled from the containers'.
 void apply_defaults(PodNeeds& needs);

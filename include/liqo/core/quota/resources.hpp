@@ -26,6 +26,8 @@ void subtract(Resources& total, const Resources& less);
 void drop_zeros(Resources& resources);
 /// Raises every amount to that of `other`.
 void raise(Resources& resources, const Resources& other);
+/// What `wanted` has more than `have`.
+Resources beyond(const Resources& wanted, const Resources& have);
 /// The amount of that name, zero where there is none.
 kube::Quantity amount(const Resources& resources, std::string_view name);
 

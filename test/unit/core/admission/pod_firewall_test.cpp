@@ -161,6 +161,10 @@ TEST_CASE("ordinary pods pass") {
           "expirationSeconds":3607}},{"configMap":{"name":"kube-root-ca.crt","items":[{"key":"ca.crt","path":"ca.crt"}]}},
           {"downwardAPI":{"items":[{"path":"namespace","fieldRef":{"apiVersion":"v1","fieldPath":"metadata.namespace"}}]}}],
           "defaultMode":420}}]})",
+      R"({"hostUsers":false,"resources":{"requests":{"cpu":"1"},"limits":{"memory":"1Gi"}},
+          "volumes":[{"name":"v","image":{"reference":"docker.io/x/y:1","pullPolicy":"Always"}}],
+          "initContainers":[{"name":"proxy","image":"i","restartPolicy":"Always","restartPolicyRules":[
+          {"action":"Restart","exitCodes":{"operator":"In","values":[1]}}],"startupProbe":{"grpc":{"port":1}}}]})",
       R"({"hostPID":null,"ephemeralContainers":[],"affinity":{"podAffinity":{}},"overhead":{"cpu":"1m"}})",
   };
   for (const std::string_view spec : specs) CHECK(refused(spec) == Paths{});
@@ -190,6 +194,19 @@ TEST_CASE("what our own forging sends passes") {
     CHECK(describe(check_pod(kube::object_at(forged->shadow.spec(), {"pod"}), {})) == "");
     CHECK(describe(check_pod_metadata(forged->shadow, {})) == "");
   }
+}
+
+TEST_CASE("what classes of the consumer become lets a ShadowPod name none itself") {
+  const auto policy = *read_pod_policy(R"({"priorityClasses":{"high":"tenants-high","*":"tenants"}})");
+  CHECK(mapped_priority_class(policy, "high") == "tenants-high");
+  CHECK(mapped_priority_class(policy, "other") == "tenants");
+  CHECK(mapped_priority_class(*read_pod_policy(R"({"priorityClasses":{"high":"tenants-high"}})"), "other") == "");
+  CHECK(mapped_priority_class(*read_pod_policy(R"({"priorityClasses":["high","*"]})"), "high") == "");
+  for (const std::string_view name : {"high", "tenants-high", "tenants", "*"}) {
+    const std::string spec = R"({"priorityClassName":")" + std::string(name) + R"("})";
+    CHECK(refused(spec, policy) == Paths{"spec.pod.priorityClassName"});
+  }
+  CHECK(refused(R"({"priority":5})", policy) == Paths{"spec.pod.priority"});
 }
 
 TEST_CASE("files of the node are refused also where network volumes are allowed") {
@@ -234,7 +251,9 @@ TEST_CASE("a policy that is not understood allows nothing") {
        {"x", "[]", R"({"hostPort":true})", R"({"hostPorts":"true"})", R"({"capabilities":"NET_ADMIN"})",
         R"({"capabilities":[1]})", R"({"privileged":1})", R"({"maxObjects":-1})", R"({"maxObjects":"1"})",
         R"({"maxTerminationGracePeriodSeconds":1.5})", R"({"ingressHosts":"a"})", R"({"ingressHosts":[1]})",
-        R"({"endpointCIDRs":"10.0.0.0/8"})", R"({"endpointCIDRs":["all"]})", R"({"endpointCIDRs":[1]})"}) {
+        R"({"priorityClasses":"a"})", R"({"priorityClasses":{"a":1}})", R"({"priorityClasses":{"a":""}})",
+        R"({"priorityClasses":{"a":"B"}})", R"({"endpointCIDRs":"10.0.0.0/8"})", R"({"endpointCIDRs":["all"]})",
+        R"({"endpointCIDRs":[1]})"}) {
     CAPTURE(text);
     CHECK_FALSE(read_pod_policy(text));
   }

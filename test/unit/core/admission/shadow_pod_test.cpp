@@ -224,6 +224,22 @@ TEST_CASE("an update changes what may change and nothing else") {
       {shadow(rome, R"({"containers":[{"name":"a"}],"ephemeralContainers":[{"name":"d","image":"i"}]})"),
        shadow(rome, R"({"containers":[{"name":"a"}],"ephemeralContainers":[{"name":"d","image":"j"}]})"), "milan-1f",
        "ephemeralContainers[0] cannot be changed or removed"},
+      {shadow(rome, R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]})"),
+       shadow(rome, R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"2"},"limits":{"memory":"1Gi"}}}]})"),
+       "milan-1f", ""},
+      {shadow(rome, R"({"containers":[{"name":"a"}]})"),
+       shadow(rome, R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"2"}}}]})"), "milan-1f", ""},
+      {shadow(rome, R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]})"),
+       shadow(rome, R"({"containers":[{"name":"a"}]})"), "milan-1f", ""},
+      {shadow(rome, R"({"containers":[{"name":"a"}]})"),
+       shadow(rome, R"({"containers":[{"name":"a","resources":{"limits":{"nvidia.com/gpu":"1"}}}]})"), "milan-1f",
+       "spec.pod.containers[0].resources.limits.nvidia.com/gpu cannot be changed"},
+      {shadow(rome, R"({"containers":[{"name":"a"}]})"),
+       shadow(rome, R"({"containers":[{"name":"a","resources":{"claims":[{"name":"gpu"}]}}]})"), "milan-1f",
+       "spec.pod.containers[0].resources.claims cannot be changed"},
+      {shadow(rome, R"({"containers":[{"name":"a"}]})"),
+       shadow(rome, R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"2"}}})"), "milan-1f",
+       "spec.pod.resources.requests.cpu cannot be changed"},
       // What was let in by another policy stays, and lets nothing else in.
       {shadow(rome, R"({"containers":[{"name":"a"}],"ephemeralContainers":[{"name":"d",
                         "securityContext":{"privileged":true}}]})"),
@@ -250,6 +266,24 @@ TEST_CASE("an update changes what may change and nothing else") {
     CHECK(answer.allowed == each.word.empty());
     CHECK(answer.message.find(each.word) != std::string::npos);
   }
+}
+
+TEST_CASE("other amounts are a resize, whatever is written there") {
+  const auto asks = [](const char* before, const char* after, Operation operation = Operation::update) {
+    Request request = updating(shadow(rome, std::string(R"({"containers":[{"name":"a","image":"i")") + before + "}]}"),
+                               shadow(rome, std::string(R"({"containers":[{"name":"a","image":"j")") + after + "}]}"),
+                               "milan-1f", {"rome"});
+    request.operation = operation;
+    return is_resize(request);
+  };
+  constexpr const char* one = R"(,"resources":{"requests":{"cpu":"1"}})";
+  CHECK_FALSE(asks("", ""));
+  CHECK_FALSE(asks(one, one));
+  CHECK(asks(one, R"(,"resources":{"requests":{"cpu":"2"}})"));
+  CHECK(asks(one, R"(,"resources":{"requests":{"cpu":"much"}})"));
+  CHECK(asks(one, ""));
+  CHECK(asks("", one));
+  CHECK_FALSE(asks("", one, Operation::create));
 }
 
 TEST_CASE("an image only changes where a container has one") {

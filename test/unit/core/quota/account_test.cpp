@@ -34,6 +34,48 @@ TEST_CASE("a pod holds the larger of ShadowPod and Pod, once") {
   CHECK(amount(account.used("u"), "pods") == kube::Quantity(1));
 }
 
+TEST_CASE("a ShadowPod that shrinks counts with the most that it asked for until its Pod has what it asks for now") {
+  QuotaAccount account;
+  const auto asks = [](std::int64_t cores, std::int64_t generation) {
+    auto held = shadow("s1", cores);
+    held->generation = generation;
+    return held;
+  };
+  const auto has = [](std::int64_t cores, std::optional<std::int64_t> generation) {
+    auto held = pod("p1", "s1", cores);
+    held->generation = generation;
+    return held;
+  };
+  account.set(key, asks(1, 1), has(1, 1));
+  account.set(key, asks(5, 2), has(1, 1));
+  CHECK(cores(account) == 5);
+  // The cache of Pods may be behind, and the Pod may have five by now.
+  account.set(key, asks(1, 3), has(1, 1));
+  CHECK(cores(account) == 5);
+  account.set(key, asks(1, 3), has(5, 2));
+  CHECK(cores(account) == 5);
+  account.set(key, asks(1, 3), has(1, 0));
+  CHECK(cores(account) == 5);
+  account.set(key, asks(1, 3), has(1, 3));
+  CHECK(cores(account) == 1);
+  // What surrounds it may make it smaller at any time.
+  account.set(key, shadow("s1", 0), has(0, 3));
+  CHECK(cores(account) == 0);
+  // A Pod of another version is never resized.
+  account.set(key, asks(1, 4), has(2, {}));
+  CHECK(cores(account) == 2);
+  // Without a Pod it may be on its way with what was asked for before; one that goes takes its most with it.
+  account.set(key, {}, {});
+  account.confirm_gone(key);
+  account.set(key, asks(4, 1), {});
+  account.set(key, asks(1, 2), {});
+  CHECK(cores(account) == 4);
+  CHECK(account.set(key, {}, {}));
+  CHECK(cores(account) == 4);
+  account.confirm_gone(key);
+  CHECK(account.used("u").empty());
+}
+
 TEST_CASE("a Pod holds its share until it is gone, also without its ShadowPod") {
   QuotaAccount account;
   account.set(key, shadow("s1"), pod("p1", "s1"));

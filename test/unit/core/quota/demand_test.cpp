@@ -93,6 +93,24 @@ TEST_CASE("LimitRange and RuntimeClass are applied before a pod is counted") {
         R"({"cpu":"3100m","ephemeral-storage":"2Gi","memory":"128Mi","pods":"1"})");
 }
 
+TEST_CASE("a pod holds what its node has set aside for it, also while it shrinks") {
+  const auto held = [](const char* status) {
+    PodNeeds needs = needs_of(R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"1","memory":"1Gi"}}},
+        {"name":"b","resources":{"requests":{"cpu":"2"}}}]})");
+    raise_to_allocated(needs, parse_value(status).get_object());
+    return kube::Quantity(amount(pod_demand(needs, Counting::exact), "cpu")).text();
+  };
+  CHECK(held("{}") == "3");
+  CHECK(held(R"({"containerStatuses":[{"name":"a","allocatedResources":{"cpu":"4"}}]})") == "6");
+  CHECK(held(R"({"containerStatuses":[{"name":"a","allocatedResources":{"cpu":"500m"}},{"name":"c"},7]})") == "3");
+  CHECK(held(R"({"containerStatuses":[{"name":"a","allocatedResources":{"cpu":"much"}}]})") == "3");
+  // What the cgroup says is rounded: it counts while it is being changed.
+  constexpr const char* actual = R"("containerStatuses":[{"name":"b","resources":{"requests":{"cpu":"3"}}}])";
+  CHECK(held((std::string("{") + actual + "}").c_str()) == "3");
+  CHECK(held((R"({"conditions":[{"type":"PodResizeInProgress","status":"True"}],)" + std::string(actual) + "}")
+                 .c_str()) == "4");
+}
+
 TEST_CASE("what is no amount is refused by name") {
   const std::pair<std::string_view, std::string_view> bad[] = {
       {R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"-1"}}}]})",

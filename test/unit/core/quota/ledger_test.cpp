@@ -16,6 +16,12 @@ TEST_CASE("a ledger survives its ConfigMap") {
   LedgerRecord record{.floor = 1234567890123, .reservations = {}, .unreadable = {}};
   record.reservations["uid-1"] = {.pod = {"shop", "web-0"}, .demand = resources({{"cpu", "250m"}, {"pods", "1"}})};
   record.reservations["uid-2"] = {.pod = {"shop", "web.1"}, .demand = {}, .unproven = true};
+  const Reservation growth{
+      .pod = {"shop", "web-0"}, .demand = resources({{"cpu", "1"}}), .unproven = false, .from = 71};
+  const std::string growing = growth_key("uid-1", 4);
+  CHECK(uid_of(growing) == "uid-1");
+  CHECK(uid_of("uid-1") == "uid-1");
+  record.reservations[growing] = growth;
   const kube::Object config_map = forge_ledger("liqo", {"liqo-tenant-rome", "pool-573ffa690333"}, record);
   CHECK(config_map.ns() == "liqo");
   CHECK(config_map.name() == ledger_name({"liqo-tenant-rome", "pool-573ffa690333"}));
@@ -24,7 +30,10 @@ TEST_CASE("a ledger survives its ConfigMap") {
   const auto read = LedgerRecord::read(config_map);
   REQUIRE(read);
   CHECK(read->floor == record.floor);
-  REQUIRE(read->reservations.size() == 2);
+  REQUIRE(read->reservations.size() == 3);
+  CHECK(read->reservations.at(growing).from == 71);
+  CHECK(read->reservations.at(growing).grows());
+  CHECK_FALSE(read->reservations.at("uid-1").grows());
   CHECK(read->reservations.at("uid-1").pod.text() == "shop/web-0");
   CHECK(read->reservations.at("uid-1").demand == record.reservations.at("uid-1").demand);
   CHECK_FALSE(read->reservations.at("uid-1").unproven);

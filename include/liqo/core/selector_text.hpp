@@ -5,10 +5,10 @@
 
 #include "kube/base/json.hpp"
 
-namespace liqoctl::text {
+namespace liqo::core {
 
 /// The requirements of "a=b,c in (d,e),!f,g": objects {key, operator, values} of core/v1 NodeSelectorRequirement.
 /// Errors: Errc::invalid_input.
 kube::Result<kube::json::array> parse_selector(std::string_view text);
 
-}  // namespace liqoctl::text
+}  // namespace liqo::core

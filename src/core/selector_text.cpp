@@ -1,11 +1,10 @@
-#include "text/selector.hpp"
+#include "liqo/core/selector_text.hpp"
 
 #include <vector>
 
-namespace liqoctl::text {
-namespace {
-
+namespace liqo::core {
 namespace json = kube::json;
+namespace {
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t start = text.find_first_not_of(" \t");
@@ -91,4 +90,4 @@ kube::Result<json::array> parse_selector(std::string_view text) {
   return out;
 }
 
-}  // namespace liqoctl::text
+}  // namespace liqo::core

@@ -1,0 +1,30 @@
+// Who calls an extension of the API server: what Kubernetes tells about its front proxy, and the headers that it sets.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "liqo/core/admission/review.hpp"
+
+namespace liqo::core {
+
+/// What ConfigMap kube-system/extension-apiserver-authentication says of the proxy whose word about users is taken.
+struct FrontProxy {
+  std::string ca_pem;                                    ///< signs its certificate; "" = there is no such proxy
+  std::vector<std::string> names;                        ///< common names that it may have; none = any
+  std::vector<std::string> user_headers, group_headers;  ///< in lower case
+  bool operator==(const FrontProxy&) const = default;
+};
+
+/// Reads the ConfigMap. What is no list of texts reads as an empty one, but for the names: then nobody is believed.
+FrontProxy read_front_proxy(const kube::Object& map);
+
+/// Whether a certificate of that CA is the proxy's.
+bool is_front_proxy(const FrontProxy& proxy, std::string_view common_name);
+
+/// The user that the proxy names in these headers (names in lower case); without a name where it names none.
+admission::User proxied_user(const FrontProxy& proxy, std::span<const std::pair<std::string, std::string>> headers);
+
+}  // namespace liqo::core

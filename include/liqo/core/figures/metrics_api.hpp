@@ -1,0 +1,42 @@
+// The API metrics.liqo.io/v1beta1, by which consumers read the figures of their pods: its paths and its rules.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kube/k8s/resource.hpp"
+#include "liqo/core/admission/review.hpp"
+
+namespace liqo::core {
+
+inline constexpr kube::Resource api_services{"apiregistration.k8s.io", "v1", "apiservices", "APIService", false};
+/// The object that has API servers send requests for that API to the Service of this name.
+inline constexpr std::string_view metrics_api_service = "v1beta1.metrics.liqo.io";
+inline constexpr std::string_view metric_agent_service = "liqo-metric-agent";
+
+/// The discovery and OpenAPI documents, by path, as JSON; nothing for other paths.
+std::optional<std::string> metrics_api_document(std::string_view path);
+
+/// What one consumer asks of the kubelets that run its pods.
+struct ScrapeRoute {
+  std::string consumer;      ///< its cluster ID
+  std::string kubelet_path;  ///< "/metrics", "/metrics/resource", "/metrics/cadvisor" or "/metrics/probes"
+};
+
+/// A refusal in one sentence.
+struct ScrapeRefusal {
+  int status = 404;
+  std::string sentence;
+};
+
+/// Takes `/apis/metrics.liqo.io/v1beta1/scrape/<consumer>/<path>[/<sub>]` apart; slashes too many do no harm. Refusals:
+/// 404 for what is none of these, 400 where kubelets have no such figures.
+std::expected<ScrapeRoute, ScrapeRefusal> read_scrape_route(std::string_view path);
+
+/// Nothing where the user may see the figures of that consumer: its virtual nodes, which are of a group named after it,
+/// and administrators. Else 403. That Kubernetes lets the user ask at all is another matter, and was decided before.
+std::optional<ScrapeRefusal> refuse_scrape(const admission::User& user, std::string_view consumer);
+
+}  // namespace liqo::core

@@ -1,0 +1,45 @@
+// The APIService of the metric agent: by it API servers send us what consumers ask, and know our certificate.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <optional>
+#include <string>
+
+#include "kube/runtime/controller.hpp"
+#include "kube/runtime/informer_set.hpp"
+
+namespace liqo::figures {
+
+namespace asio = boost::asio;
+
+/// The ClusterRole of the chart to which the APIService belongs. It is there with metricAgent.enabled alone, so that
+/// Kubernetes removes the APIService with it, also where this program is dead.
+inline constexpr std::string_view metric_agent_role = "liqo-liqod-metric-agent";
+
+/// Keeps the APIService; runs where this process leads. Makes it once there is a certificate: before somebody answers,
+/// it would hold up the removal of every namespace. Makes none while the role is not there, and leaves alone one that
+/// is for another Service. One thread.
+class ApiServiceKeeper {
+ public:
+  /// `api` writes only while this process leads; `ns` is that of the Service.
+  ApiServiceKeeper(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home, kube::Random& random,
+                   kube::Metrics& metrics, std::string ns);
+
+  asio::awaitable<void> run() { return controller_.run(); }
+  /// What API servers are to trust from now on, PEM.
+  void trust(std::string ca_pem);
+
+ private:
+  asio::awaitable<kube::Outcome> reconcile();
+  /// What the API server is to have, but for the owner.
+  kube::json::object wanted_spec() const;
+
+  kube::Api& api_;
+  std::string ns_, ca_pem_;
+  kube::Log log_;
+  kube::InformerHandle services_;
+  kube::Controller controller_;
+};
+
+}  // namespace liqo::figures

@@ -1,0 +1,54 @@
+// Connections to the kubelets of this cluster, to read their metrics.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kube/async/clock.hpp"
+#include "kube/net/transport.hpp"
+#include "kube/wire/kubeconfig.hpp"
+
+namespace liqo::figures {
+
+namespace asio = boost::asio;
+
+/// The answer of a kubelet, its body under way, and what that comes over.
+struct KubeletAnswer {
+  std::shared_ptr<void> connection;
+  kube::net::Response response;
+};
+
+/// One client for each kubelet that was asked lately. It shows this program's own credentials, never those of who
+/// wants to know, and goes by the certificate of the kubelet. One thread.
+class KubeletClients {
+ public:
+  /// `as`: the credentials, and the CA that signs the certificates of kubelets.
+  KubeletClients(asio::any_io_executor executor, kube::async::Clock& clock, kube::wire::ClusterConfig as);
+
+  /// GET. Failures: those of kube::net::Transport::send(), and of credentials that cannot be used.
+  asio::awaitable<kube::Result<KubeletAnswer>> ask(std::string address, std::uint16_t port, std::string path,
+                                                   kube::Deadline deadline);
+  /// Closes what nobody has used for a minute, and in the end all: no ask() may be under way then. Ends only by
+  /// cancellation.
+  asio::awaitable<void> run();
+
+ private:
+  struct Client;
+  kube::Result<std::shared_ptr<Client>> client_of(const std::string& address, std::uint16_t port);
+  asio::awaitable<void> close_unused();
+  asio::awaitable<void> close_those();
+  asio::awaitable<void> close_all();
+
+  asio::any_io_executor executor_;
+  kube::async::Clock& clock_;
+  kube::wire::ClusterConfig as_;
+  std::map<std::pair<std::string, std::uint16_t>, std::shared_ptr<Client>> clients_;
+  std::vector<std::shared_ptr<Client>> closing_;  ///< that are being stopped
+};
+
+}  // namespace liqo::figures

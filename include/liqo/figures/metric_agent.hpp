@@ -1,0 +1,77 @@
+// Everything behind the port of metrics.liqo.io: the server, its certificate, and what gathers the figures.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "kube/net/http_server.hpp"
+#include "kube/net/server_identity.hpp"
+#include "kube/runtime/leadership.hpp"
+#include "liqo/core/figures/front_proxy.hpp"
+#include "liqo/figures/api_service.hpp"
+#include "liqo/figures/scraper.hpp"
+#include "liqo/webhook/certificates.hpp"
+
+namespace liqo::figures {
+
+/// What the operator sets.
+struct MetricAgentSettings {
+  std::uint16_t port = 8443;  ///< 0 in tests only: the system picks one
+  std::string ns = "liqo";    ///< of the Service and the Secret
+  kube::Duration certificate_lifetime = std::chrono::hours(24 * 90);
+  ScrapeSettings scrapes;
+};
+
+/// What the agent uses of the process; all of it outlives the agent.
+struct MetricAgentContext {
+  kube::InformerSet& home;
+  kube::Api& api;       ///< writes only while this process leads
+  kube::Api& open_api;  ///< writes on every replica
+  kube::Leadership& leadership;
+  kube::async::Clock& clock;
+  kube::Random& random;
+  kube::Metrics& metrics;
+  Scraper::NodesOf nodes_of;
+  kube::wire::ClusterConfig kubelets_as;  ///< see KubeletClients
+  Scraper::Ask ask = nullptr;             ///< in place of them, in tests
+};
+
+inline constexpr std::string_view metric_agent_secret = "liqo-metric-agent-certs";
+
+/// Serves the figures of consumers' pods to API servers, whose word about users it takes behind the certificate of the
+/// front proxy; nobody else gets a word. Every replica serves. Order of use: listen(), run(). One thread.
+class MetricAgent {
+ public:
+  MetricAgent(const asio::any_io_executor& executor, MetricAgentContext context, MetricAgentSettings settings);
+
+  /// Opens the port and returns its number. Errors: Errc::connect ("address in use"), Errc::tls.
+  kube::Result<std::uint16_t> listen();
+  /// Ends only by cancellation.
+  asio::awaitable<void> run();
+  kube::net::HttpServerCounters counters() const;
+  /// Why nobody can be answered yet, "" once they can.
+  std::string waiting_for() const;
+
+  asio::awaitable<void> handle(const kube::net::ServerRequest& request, kube::net::ServerResponse& response);
+
+ private:
+  void use(const webhook::CertificateState& state);
+  void use_front_proxy();
+
+  asio::any_io_executor executor_;
+  MetricAgentContext context_;
+  MetricAgentSettings settings_;
+  kube::Log log_;
+  kube::Repeats refusals_;
+  kube::Counter refused_, strangers_;
+  kube::net::ServerIdentity identity_;
+  KubeletClients clients_;
+  Scraper scraper_;
+  ApiServiceKeeper api_service_;
+  webhook::Certificates certificates_;
+  core::FrontProxy front_proxy_;
+  kube::InformerHandle front_proxy_map_;
+  std::optional<kube::net::HttpServer> server_;
+};
+
+}  // namespace liqo::figures

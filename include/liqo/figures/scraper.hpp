@@ -1,0 +1,88 @@
+// Gathers the figures of one consumer's pods from the kubelets that run them.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kube/async/event.hpp"
+#include "kube/async/task_group.hpp"
+#include "kube/telemetry/log.hpp"
+#include "kube/telemetry/metrics.hpp"
+#include "kube/telemetry/repeats.hpp"
+#include "liqo/core/figures/node_figures.hpp"
+#include "liqo/figures/kubelet_clients.hpp"
+
+namespace liqo::figures {
+
+/// What of the kubelets is believed, and what they may cost.
+struct ScrapeSettings {
+  /// For all kubelets together: what has not come by then is left out. Whoever scrapes a virtual node waits for ten
+  /// seconds.
+  kube::Duration timeout = std::chrono::seconds(5);
+  /// An answer is told again for so long to whoever asks the same.
+  kube::Duration fresh_for = std::chrono::seconds(1);
+  std::size_t most_scrapes = 256;            ///< gathered or told again at the same time
+  std::size_t most_asked_for_one = 32;       ///< kubelets at the same time, for one answer
+  std::size_t most_asked = 128;              ///< for all
+  std::size_t most_read = 64U << 20;         ///< bytes of one kubelet's answer
+  std::size_t most_kept_of_node = 8U << 20;  ///< bytes of the consumer's lines in it
+  std::size_t most_kept_of_answer = 16U << 20;
+  std::size_t most_kept = 64U << 20;  ///< of all answers
+};
+
+/// One question at a time for each consumer and path: who asks the same meanwhile, or a moment later, gets the same
+/// answer, so that nobody has kubelets be asked without end. A kubelet that is silent, fails or says too much is left
+/// out, and its pods with it; where all do so there is no answer. One thread.
+class Scraper {
+ public:
+  using NodesOf = std::function<std::vector<core::NodeView>(std::string_view consumer)>;
+  using Ask = std::function<asio::awaitable<kube::Result<KubeletAnswer>>(std::string address, std::uint16_t port,
+                                                                         std::string path, kube::Deadline deadline)>;
+  using Text = std::shared_ptr<const std::string>;
+
+  Scraper(asio::any_io_executor executor, kube::async::Clock& clock, kube::Metrics& metrics, NodesOf nodes_of, Ask ask,
+          ScrapeSettings settings = {});
+
+  /// Gathers, while run() runs. Failures: Errc::too_large (too much is asked for at once), Errc::connect (no kubelet
+  /// has answered, in the words of one failure).
+  asio::awaitable<kube::Result<Text>> scrape(std::string consumer, std::string path);
+  /// Owns what gathers; ends only by cancellation.
+  asio::awaitable<void> run();
+
+ private:
+  using Key = std::pair<std::string, std::string>;
+  struct Entry;
+  struct Reading;
+
+  asio::awaitable<void> gather(Key key, std::shared_ptr<Entry> entry);
+  asio::awaitable<kube::Result<Text>> read(Key key);
+  /// Reads one node after the other, as long as there is another one.
+  asio::awaitable<void> work(Reading& reading);
+  asio::awaitable<kube::Result<void>> read_node(Reading& reading, core::NodeFigures& figures);
+  /// Notes how the asking of one node has ended.
+  void note(Reading& reading, core::NodeFigures& figures, const kube::Result<void>& ended);
+  void hold(std::size_t bytes);
+  void let_go(std::size_t bytes);
+
+  asio::any_io_executor executor_;
+  kube::async::Clock& clock_;
+  NodesOf nodes_of_;
+  Ask ask_;
+  ScrapeSettings settings_;
+  kube::Log log_;
+  kube::Repeats failures_;
+  kube::Counter told_, failed_, answered_, silent_, refused_, too_large_, lines_dropped_;
+  kube::Gauge held_gauge_;
+  std::size_t held_ = 0, asked_ = 0;
+  kube::async::Event asked_less_;
+  std::map<Key, std::shared_ptr<Entry>> entries_;
+  kube::async::TaskGroup group_;
+};
+
+}  // namespace liqo::figures

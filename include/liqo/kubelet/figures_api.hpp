@@ -1,0 +1,86 @@
+// The paths of the kubelet API that say what a virtual node and its pods use: what its provider tells, of the pods of
+// that node alone.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "kube/async/clock.hpp"
+#include "kube/net/http_server.hpp"
+#include "kube/telemetry/metrics.hpp"
+#include "liqo/kubelet/node_figures.hpp"
+#include "liqo/kubelet/node_pods.hpp"
+#include "liqo/kubelet/routes.hpp"
+
+namespace liqo::kubelet {
+
+namespace asio = boost::asio;
+
+/// Whom the figures of a node are asked of, over a connection in which it has a share.
+struct FigureSource {
+  std::shared_ptr<kube::net::Transport> transport;  ///< to the provider's API server
+  std::shared_ptr<kube::net::Upgrader> upgrader;    ///< to see whether it is there; null: that is not found out
+  std::string provider;                             ///< what the provider is called where people read of it
+  std::string consumer;                             ///< this cluster's ID
+};
+/// Failures: one sentence, answered with 503.
+using FigureSourceOf = std::function<kube::Result<FigureSource>(const std::string& node)>;
+
+struct FiguresSettings {
+  kube::Duration head_timeout = std::chrono::seconds(15);  ///< until the provider begins to answer
+  kube::Duration timeout = std::chrono::seconds(30);       ///< until all is read, and taken by whoever asks
+  std::size_t max_read = 64U << 20;                        ///< bytes of one answer of a provider
+  int max_asked = 8;                                       ///< requests under way for one node
+};
+
+/// Asks the provider at each request: nobody is scraped whom nobody asks about. What is remembered of a node is what
+/// its counts need not to fall, bounded by its pods, and goes with the node. One thread; outlives its coroutines.
+class FiguresApi {
+ public:
+  /// `nodes`: those that exist.
+  FiguresApi(kube::async::Clock& clock, kube::Metrics& metrics, FigureSourceOf source, PodsOfNode pods,
+             std::function<std::vector<std::string>()> nodes, FiguresSettings settings = {});
+
+  /// Answers, or refuses with 503. `started`: since when there is the node, RFC 3339; "" = not known.
+  asio::awaitable<std::expected<void, Refusal>> serve(Endpoint endpoint, std::string node, std::string started,
+                                                      kube::net::ServerResponse& response);
+
+ private:
+  struct Node {
+    NodeFigures figures;
+    int asked = 0;  ///< requests under way
+  };
+  class Asking;
+  /// A body of text, whole or in part.
+  struct Answer {
+    std::unique_ptr<kube::net::Body> body;  ///< null: the provider does not serve this
+    std::string sentence;                   ///< then, why
+  };
+
+  asio::awaitable<std::expected<void, Refusal>> answer(Endpoint endpoint, std::string node, std::string started,
+                                                       kube::net::ServerResponse& response);
+  asio::awaitable<std::expected<Answer, Refusal>> ask(const FigureSource& source, std::string_view path);
+  asio::awaitable<std::expected<void, Refusal>> read(kube::net::Body& body, const std::string& provider,
+                                                     LookReader& look, kube::net::ServerResponse& response) const;
+  asio::awaitable<std::expected<void, Refusal>> relay(kube::net::Body& body, const CachedPods& pods,
+                                                      kube::net::ServerResponse& response) const;
+  asio::awaitable<std::expected<void, Refusal>> send_look(Endpoint endpoint, std::string node, std::string started,
+                                                          const Look& look, const CachedPods& pods,
+                                                          kube::net::ServerResponse& response);
+  void forget_gone();
+  void count(const char* result);
+
+  kube::async::Clock& clock_;
+  kube::Metrics& metrics_;
+  FigureSourceOf source_;
+  PodsOfNode pods_;
+  std::function<std::vector<std::string>()> names_;
+  FiguresSettings settings_;
+  std::map<std::string, Node> nodes_;
+  kube::Gauge remembered_;
+};
+
+}  // namespace liqo::kubelet

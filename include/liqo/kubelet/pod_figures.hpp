@@ -1,0 +1,108 @@
+// What the pods of a virtual node use, as their provider says it in one answer to GET /metrics/resource. Pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kube/base/time.hpp"
+#include "kube/k8s/object.hpp"
+
+namespace liqo::kubelet {
+
+/// The UID of a pod that is bound to the virtual node; "" = no such pod is.
+using UidOf = std::function<std::string(const kube::ObjectKey& pod)>;
+
+/// What is told of containers and pods.
+enum class Figure : std::uint8_t {
+  cpu,        ///< nanoseconds of CPU time since the start
+  memory,     ///< bytes of the working set
+  started,    ///< milliseconds since 1970
+  swap,       ///< bytes
+  swap_limit  ///< bytes
+};
+inline constexpr std::size_t figure_count = 5;
+
+/// A number, and when it was read by the kubelet: milliseconds since 1970.
+struct Reading {
+  std::uint64_t value = 0;
+  std::int64_t at = 0;
+  bool operator==(const Reading&) const = default;
+};
+
+/// The figures of a container, or those that are told of a pod as a whole. What is not told is absent.
+class Figures {
+ public:
+  std::optional<Reading>& operator[](Figure figure) { return readings_[static_cast<std::size_t>(figure)]; }
+  const std::optional<Reading>& operator[](Figure figure) const { return readings_[static_cast<std::size_t>(figure)]; }
+
+ private:
+  std::array<std::optional<Reading>, figure_count> readings_;
+};
+
+struct PodFigures {
+  Figures own;  ///< of the pod as a whole
+  std::map<std::string, Figures, std::less<>> containers;
+
+  /// CPU or memory of the pod: its own, else the sum of its containers with the time of the newest.
+  std::optional<Reading> of(Figure figure) const;
+  /// When the first of its containers that run was started; nothing where that is not told.
+  std::optional<std::int64_t> started() const;
+};
+
+/// All pods of the node of which there is something to tell.
+using Look = std::map<kube::ObjectKey, PodFigures>;
+
+/// A family of GET /metrics/resource.
+struct FigureFamily {
+  std::string_view name, help, type;
+  bool is_of_container;  ///< else of a pod
+  Figure figure;
+};
+inline constexpr std::array<FigureFamily, 8> figure_families = {{
+    {"container_cpu_usage_seconds_total", "Cumulative cpu time consumed by the container in core-seconds", "counter",
+     true, Figure::cpu},
+    {"container_memory_working_set_bytes", "Current working set of the container in bytes", "gauge", true,
+     Figure::memory},
+    {"container_start_time_seconds", "Start time of the container since unix epoch in seconds", "gauge", true,
+     Figure::started},
+    {"container_swap_limit_bytes", "Current amount of the container swap limit in bytes", "gauge", true,
+     Figure::swap_limit},
+    {"container_swap_usage_bytes", "Current amount of the container swap usage in bytes", "gauge", true, Figure::swap},
+    {"pod_cpu_usage_seconds_total", "Cumulative cpu time consumed by the pod in core-seconds", "counter", false,
+     Figure::cpu},
+    {"pod_memory_working_set_bytes", "Current working set of the pod in bytes", "gauge", false, Figure::memory},
+    {"pod_swap_usage_bytes", "Current amount of the pod swap usage in bytes", "gauge", false, Figure::swap},
+}};
+
+/// A time that lies further ahead than this is no clock's error but an attempt to be the newest for long.
+inline constexpr kube::Duration furthest_ahead = std::chrono::minutes(10);
+
+/// Whether a time in milliseconds since 1970 can be one at which something was read.
+bool is_time(std::int64_t at, kube::WallTime now);
+
+/// Reads the provider's lines and keeps what is of pods of this node. A provider may write anything: lines of other
+/// pods, numbers that cannot be (below zero, none, more than a machine has), and times far ahead are left out, one by
+/// one. One of several lines of the same figure counts, the last.
+class LookReader {
+ public:
+  /// `max_containers`: more are left out.
+  LookReader(UidOf uid_of, kube::WallTime now, std::size_t max_containers);
+
+  void take(std::string_view line);
+  const Look& look() const { return look_; }
+  /// About how much memory the look takes, in bytes.
+  std::size_t held() const;
+
+ private:
+  UidOf uid_of_;
+  kube::WallTime now_;
+  std::size_t max_containers_, containers_ = 0;
+  Look look_;
+};
+
+}  // namespace liqo::kubelet

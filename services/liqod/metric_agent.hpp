@@ -1,0 +1,26 @@
+// Gives the metric agent what it needs of the process.
+#pragma once
+
+#include <memory>
+
+#include "kube/net/credentials.hpp"
+#include "liqo/controllers/consumer_pods.hpp"
+#include "liqo/controllers/process.hpp"
+#include "liqo/figures/metric_agent.hpp"
+#include "options.hpp"
+
+namespace liqod {
+
+/// The agent, and whose pods it tells about.
+struct MetricAgent {
+  std::unique_ptr<liqo::controllers::ConsumerPods> pods;
+  std::unique_ptr<liqo::figures::MetricAgent> agent;
+};
+
+/// Empty where the operator has switched it off. What is passed in outlives it; `home` are the credentials of this
+/// process, which kubelets are shown, too.
+MetricAgent make_metric_agent(const boost::asio::any_io_executor& executor, liqo::controllers::Process& process,
+                              const kube::net::Credentials& home, kube::async::Clock& clock, kube::Random& random,
+                              kube::Metrics& metrics, const Options& options);
+
+}  // namespace liqod

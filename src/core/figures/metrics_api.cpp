@@ -1,0 +1,73 @@
+#include "liqo/core/figures/metrics_api.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "liqo/core/authentication/names.hpp"
+#include "liqo/core/quoted.hpp"
+
+namespace liqo::core {
+namespace {
+
+struct Document {
+  std::string_view path, text;
+};
+
+constexpr Document documents[] = {
+    {"/apis",
+     R"({"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"metrics.liqo.io","versions":[{"groupVersion":"metrics.liqo.io/v1beta1","version":"v1beta1"}],"preferredVersion":{"groupVersion":"metrics.liqo.io/v1beta1","version":"v1beta1"}}]})"},
+    {"/apis/metrics.liqo.io",
+     R"({"kind":"APIGroup","apiVersion":"v1","name":"metrics.liqo.io","versions":[{"groupVersion":"metrics.liqo.io/v1beta1","version":"v1beta1"}],"preferredVersion":{"groupVersion":"metrics.liqo.io/v1beta1","version":"v1beta1"}})"},
+    {"/apis/metrics.liqo.io/v1beta1",
+     R"({"kind":"APIResourceList","apiVersion":"v1","groupVersion":"metrics.liqo.io/v1beta1","resources":[{"name":"scrape/metrics","singularName":"scrape","namespaced":false,"kind":"Scrape","verbs":["get"]}]})"},
+    {"/openapi/v2",
+     R"({"swagger":"2.0","info":{"title":"Figures of a consumer's pods","version":"v1beta1"},"paths":{}})"},
+    {"/openapi/v3", R"({"paths":{}})"},
+};
+
+constexpr std::string_view administrators = "system:masters";
+constexpr std::string_view kubelet_paths[] = {"/metrics", "/metrics/resource", "/metrics/cadvisor", "/metrics/probes"};
+
+std::vector<std::string_view> segments_of(std::string_view path) {
+  std::vector<std::string_view> segments;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    if (end > 0) segments.push_back(path.substr(0, end));
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return segments;
+}
+
+}  // namespace
+
+std::optional<std::string> metrics_api_document(std::string_view path) {
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  for (const Document& document : documents)
+    if (document.path == path) return std::string(document.text);
+  return std::nullopt;
+}
+
+std::expected<ScrapeRoute, ScrapeRefusal> read_scrape_route(std::string_view path) {
+  constexpr std::string_view before[] = {"apis", "metrics.liqo.io", "v1beta1", "scrape"};
+  const std::vector<std::string_view> segments = segments_of(path);
+  constexpr std::size_t known = std::size(before);
+  if (segments.size() < known + 2 || !std::equal(std::begin(before), std::end(before), segments.begin()) ||
+      !is_cluster_id(segments[known]))
+    return std::unexpected(ScrapeRefusal{
+        404, "not found; figures are at /apis/metrics.liqo.io/v1beta1/scrape/<cluster ID>/metrics[/...]"});
+  ScrapeRoute route{.consumer = std::string(segments[known]), .kubelet_path = {}};
+  for (std::size_t i = known + 1; i < segments.size(); ++i) route.kubelet_path.append("/").append(segments[i]);
+  if (std::ranges::find(kubelet_paths, route.kubelet_path) == std::end(kubelet_paths))
+    return std::unexpected(ScrapeRefusal{400, "there are no figures at " + in_quotes(route.kubelet_path) +
+                                                  ": there are /metrics, /metrics/resource, /metrics/cadvisor and "
+                                                  "/metrics/probes"});
+  return route;
+}
+
+std::optional<ScrapeRefusal> refuse_scrape(const admission::User& user, std::string_view consumer) {
+  if (user.is_in(consumer) || user.is_in(administrators)) return std::nullopt;
+  return ScrapeRefusal{403, "the figures of cluster " + in_quotes(consumer) + " are not for user " +
+                                in_quotes(user.name) + ", who is not of that cluster"};
+}
+
+}  // namespace liqo::core

@@ -1,0 +1,137 @@
+#include "liqo/core/figures/node_figures.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+#include "kube/wire/metrics_text.hpp"
+
+namespace liqo::core {
+namespace {
+
+namespace wire = kube::wire;
+
+constexpr std::string_view pod_cpu = "pod_cpu_usage_seconds_total", pod_memory = "pod_memory_working_set_bytes";
+constexpr std::string_view node_cpu = "node_cpu_usage_seconds_total", node_memory = "node_memory_working_set_bytes";
+
+/// What a map and its strings take besides the text.
+constexpr std::size_t family_overhead = 128;
+
+std::int64_t number(std::string_view text) {
+  std::int64_t read = 0;
+  std::from_chars(text.data(), text.data() + text.size(), read);
+  return read;
+}
+
+/// The shortest text that reads as the same number.
+std::string text_of(double number) {
+  char text[32];
+  const auto [end, error] = std::to_chars(text, text + sizeof text, number);
+  return {text, end};
+}
+
+void add(double& sum, std::int64_t& newest, const wire::MetricSample& sample) {
+  const double more = wire::metric_number(sample.value).value_or(0);
+  // What is no amount would make the sum none.
+  if (!std::isfinite(more) || more < 0 || more > 1e300) return;
+  sum += more;
+  newest = std::max(newest, number(sample.timestamp));
+}
+
+void tell(std::string& text, std::string_view name, std::string_view type, std::string_view help) {
+  if (!help.empty()) text.append("# HELP ").append(name).append(" ").append(help) += '\n';
+  if (!type.empty()) text.append("# TYPE ").append(name).append(" ").append(type) += '\n';
+}
+
+void tell_sum(std::string& text, std::string_view name, std::string_view type, std::string_view help, double sum,
+              std::int64_t time) {
+  tell(text, name, type, help);
+  text.append(name).append(" ").append(text_of(sum));
+  if (time > 0) text.append(" ").append(std::to_string(time));
+  text += '\n';
+}
+
+}  // namespace
+
+bool NodeFigures::fits(std::size_t bytes) {
+  if (bytes > most_bytes_ - bytes_) full_ = true;
+  if (!full_) bytes_ += bytes;
+  return !full_;
+}
+
+std::string_view NodeFigures::family_of(std::string_view sample) const {
+  if (families_.contains(sample)) return sample;
+  for (const std::string_view suffix : {"_bucket", "_sum", "_count"}) {
+    if (!sample.ends_with(suffix)) continue;
+    const std::string_view base = sample.substr(0, sample.size() - suffix.size());
+    const auto family = families_.find(base);
+    if (family == families_.end()) continue;
+    if (family->second.type == "histogram" || (family->second.type == "summary" && suffix != "_bucket")) return base;
+  }
+  return sample;
+}
+
+void NodeFigures::take(std::string_view line) {
+  if (full_) return;
+  if (const auto comment = wire::parse_metric_comment(line)) {
+    auto family = families_.find(comment->name);
+    std::string Family::* const part = comment->is_type ? &Family::type : &Family::help;
+    const bool is_new = family == families_.end();
+    if (!is_new && !(family->second.*part).empty()) return;
+    if (!fits(comment->text.size() + (is_new ? comment->name.size() + family_overhead : 0))) return;
+    if (is_new) family = families_.emplace(comment->name, Family()).first;
+    family->second.*part = comment->text;
+    return;
+  }
+  auto sample = wire::parse_metric_sample(line);
+  if (!sample) return;
+  const auto twin = view_.twins.find(wire::label_of(*sample, "namespace"));
+  if (twin == view_.twins.end() || !twin->second.pods.contains(wire::label_of(*sample, "pod"))) return;
+  const std::string original = wire::escape_label(twin->second.original);
+  for (wire::MetricLabel& label : sample->labels)
+    if (label.name == "namespace") label.value = original;
+  const std::string told = wire::metric_line(*sample);
+  const std::string_view name = family_of(sample->name);
+  auto family = families_.find(name);
+  const bool is_new = family == families_.end();
+  if (!fits(told.size() + (is_new ? name.size() + family_overhead : 0))) return;
+  if (is_new) family = families_.emplace(name, Family()).first;
+  family->second.lines += told;
+  if (sample->name == pod_cpu) add(sums_.cpu_seconds, cpu_time_, *sample);
+  if (sample->name == pod_memory) add(sums_.memory_bytes, memory_time_, *sample);
+}
+
+std::string tell_figures(std::span<const NodeFigures> nodes, bool node_sums) {
+  std::map<std::string_view, std::vector<const NodeFigures::Family*>> families;
+  std::size_t bytes = 0;
+  for (const NodeFigures& node : nodes) {
+    bytes += node.bytes();
+    for (const auto& [name, family] : node.families_)
+      if (!family.lines.empty()) families[name].push_back(&family);
+  }
+  std::string text;
+  text.reserve(bytes);
+  for (const auto& [name, parts] : families) {
+    // No node says these of a pod; whoever did would be told twice.
+    if (name == node_cpu || name == node_memory) continue;
+    tell(text, name, parts.front()->type, parts.front()->help);
+    for (const NodeFigures::Family* part : parts) text += part->lines;
+  }
+  if (!node_sums) return text;
+  NodeFigures::Sums sums;
+  std::int64_t cpu_time = 0, memory_time = 0;
+  for (const NodeFigures& node : nodes) {
+    sums.cpu_seconds += node.sums_.cpu_seconds;
+    sums.memory_bytes += node.sums_.memory_bytes;
+    cpu_time = std::max(cpu_time, node.cpu_time_);
+    memory_time = std::max(memory_time, node.memory_time_);
+  }
+  tell_sum(text, node_cpu, "counter", "CPU time of the consumer's pods in seconds, over all nodes", sums.cpu_seconds,
+           cpu_time);
+  tell_sum(text, node_memory, "gauge", "Working set of the consumer's pods in bytes, over all nodes", sums.memory_bytes,
+           memory_time);
+  return text;
+}
+
+}  // namespace liqo::core

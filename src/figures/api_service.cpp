@@ -1,0 +1,81 @@
+#include "liqo/figures/api_service.hpp"
+
+#include <algorithm>
+
+#include "kube/base/base64.hpp"
+#include "liqo/core/figures/metrics_api.hpp"
+#include "liqo/webhook/configurations.hpp"
+
+namespace liqo::figures {
+namespace {
+
+namespace json = kube::json;
+
+const kube::ObjectKey key{"", std::string(core::metrics_api_service)};
+
+bool belongs_to_role(const kube::Object& service) {
+  return std::ranges::any_of(service.owner_references(), [](const kube::OwnerReference& owner) {
+    return owner.kind == webhook::cluster_roles.kind && owner.name == metric_agent_role;
+  });
+}
+
+}  // namespace
+
+ApiServiceKeeper::ApiServiceKeeper(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home,
+                                   kube::Random& random, kube::Metrics& metrics, std::string ns)
+    : api_(api),
+      ns_(std::move(ns)),
+      log_("metric-agent"),
+      services_(home.acquire(
+          {.resource = core::api_services, .ns = {}, .selection = {.field_selector = "metadata.name=" + key.name}})),
+      controller_({executor, api.clock(), random, metrics}, {.name = "metrics-api-service"},
+                  [this](const kube::WorkKey&) { return reconcile(); }) {
+  services_.subscribe([this](const kube::ObjectKey&) { controller_.enqueue({.object = key}); },
+                      [this] { controller_.enqueue({.object = key}); });
+}
+
+void ApiServiceKeeper::trust(std::string ca_pem) {
+  ca_pem_ = std::move(ca_pem);
+  controller_.enqueue({.object = key});
+}
+
+json::object ApiServiceKeeper::wanted_spec() const {
+  return {{"group", "metrics.liqo.io"},
+          {"version", "v1beta1"},
+          {"groupPriorityMinimum", 1000},
+          {"versionPriority", 15},
+          {"caBundle", kube::encode_base64(ca_pem_)},
+          {"service", json::object{{"namespace", ns_}, {"name", core::metric_agent_service}, {"port", 443}}}};
+}
+
+asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
+  // The certificate and the cache bring it back here.
+  if (ca_pem_.empty() || !services_->has_synced()) co_return kube::Outcome::done();
+  auto found = services_->find(key);
+  if (found && found->is_deleting()) co_return kube::Outcome::done();
+  if (found && (kube::string_at(found->spec(), {"service", "namespace"}) != ns_ ||
+                kube::string_at(found->spec(), {"service", "name"}) != core::metric_agent_service))
+    co_return kube::Outcome::done();
+  const json::object spec = wanted_spec();
+  const bool is_right = found && found->spec() == spec;
+  if (is_right && belongs_to_role(*found)) co_return kube::Outcome::done();
+  // Asked each time: of an installation that is being removed nothing is made again.
+  const auto role = co_await api_.get(webhook::cluster_roles, {"", std::string(metric_agent_role)});
+  if (!role && !role.error().is_not_found())
+    co_return kube::Outcome::retry(role.error().in("looking for what owns the APIService"));
+  if (!role || role->is_deleting())
+    co_return kube::Outcome::retry({kube::Errc::missing, "no APIService is made without the ClusterRole " +
+                                                             std::string(metric_agent_role) +
+                                                             " of the chart, with which it is removed: install that"});
+  kube::Object wanted = found ? std::move(*found) : kube::Object::make(core::api_services, key);
+  wanted.tree()["spec"] = spec;
+  if (auto owned = webhook::owned_by(wanted, *role, webhook::cluster_roles)) wanted = std::move(*owned);
+  auto stored = wanted.uid().empty() ? co_await api_.create(core::api_services, wanted)
+                                     : co_await api_.replace(core::api_services, wanted);
+  if (!stored) co_return kube::Outcome::retry(std::move(stored.error()).in("writing the APIService"));
+  log_.info("Wrote the APIService of consumers' figures");
+  services_->observe(std::move(*stored));
+  co_return kube::Outcome::done();
+}
+
+}  // namespace liqo::figures

@@ -1,0 +1,90 @@
+#include "liqo/figures/kubelet_clients.hpp"
+
+#include "kube/async/finally.hpp"
+#include "kube/net/http_client.hpp"
+
+namespace liqo::figures {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr kube::Duration unused_for = 1min, look_pause = 15s;
+
+}  // namespace
+
+struct KubeletClients::Client {
+  Client(const asio::any_io_executor& executor, kube::async::Clock& clock,
+         std::shared_ptr<kube::net::Credentials> credentials)
+      : http(executor, clock, std::move(credentials),
+             {.user_agent = "liqod", .dial_timeout = 5s, .backoff_max = 1s, .request_connections = 4}) {}
+  kube::net::HttpClient http;
+  kube::TimePoint used;
+};
+
+KubeletClients::KubeletClients(asio::any_io_executor executor, kube::async::Clock& clock, kube::wire::ClusterConfig as)
+    : executor_(std::move(executor)), clock_(clock), as_(std::move(as)) {}
+
+kube::Result<std::shared_ptr<KubeletClients::Client>> KubeletClients::client_of(const std::string& address,
+                                                                                std::uint16_t port) {
+  auto& known = clients_[{address, port}];
+  if (!known) {
+    kube::wire::ClusterConfig config = as_;
+    config.server = {.tls = true, .host = address, .port = port, .path = {}};
+    config.tls_server_name.clear();
+    config.insecure_skip_tls_verify = false;
+    auto credentials = kube::net::Credentials::make(std::move(config), clock_);
+    if (!credentials) {
+      clients_.erase({address, port});
+      return std::unexpected(std::move(credentials.error()));
+    }
+    known = std::make_shared<Client>(executor_, clock_, std::move(*credentials));
+  }
+  known->used = clock_.now();
+  return known;
+}
+
+asio::awaitable<kube::Result<KubeletAnswer>> KubeletClients::ask(std::string address, std::uint16_t port,
+                                                                 std::string path, kube::Deadline deadline) {
+  auto client = client_of(address, port);
+  if (!client) co_return std::unexpected(std::move(client.error()));
+  const std::shared_ptr<Client> held = std::move(*client);
+  auto response = co_await held->http.send({.method = "GET",
+                                            .target = std::move(path),
+                                            .headers = {{"accept", "text/plain"}},
+                                            .body = {},
+                                            .verb = "get",
+                                            .resource = "nodes",
+                                            .repeatable = true},
+                                           deadline);
+  if (!response) co_return std::unexpected(std::move(response.error()));
+  co_return KubeletAnswer{.connection = held, .response = std::move(*response)};
+}
+
+asio::awaitable<void> KubeletClients::run() { co_await kube::async::finally(close_unused(), close_all()); }
+
+asio::awaitable<void> KubeletClients::close_unused() {
+  for (;;) {
+    co_await clock_.sleep(look_pause);
+    std::erase_if(clients_, [&](auto& entry) {
+      auto& client = entry.second;
+      if (client.use_count() > 1 || clock_.now() - client->used < unused_for) return false;
+      closing_.push_back(std::move(client));
+      return true;
+    });
+    co_await close_those();
+  }
+}
+
+asio::awaitable<void> KubeletClients::close_those() {
+  for (; !closing_.empty(); closing_.pop_back()) {
+    const std::shared_ptr<Client> client = closing_.back();
+    co_await client->http.stop();
+  }
+}
+
+asio::awaitable<void> KubeletClients::close_all() {
+  for (auto& entry : std::exchange(clients_, {})) closing_.push_back(std::move(entry.second));
+  co_await close_those();
+}
+
+}  // namespace liqo::figures

@@ -1,0 +1,172 @@
+#include "liqo/figures/metric_agent.hpp"
+
+#include "kube/async/finally.hpp"
+#include "kube/net/x509.hpp"
+#include "liqo/core/figures/metrics_api.hpp"
+#include "liqo/telemetry/families.hpp"
+#include "liqo/telemetry/serving_certificate.hpp"
+
+namespace liqo::figures {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::net::ServerRequest;
+using kube::net::ServerResponse;
+
+const kube::ObjectKey front_proxy_map{"kube-system", "extension-apiserver-authentication"};
+/// API servers keep some connections each.
+constexpr std::size_t most_connections = 256;
+constexpr std::size_t piece = 64U << 10;
+
+/// The names by which API servers call.
+webhook::CertificateSettings certificate_settings(const MetricAgentSettings& settings) {
+  webhook::CertificateSettings made;
+  made.lifetime = settings.certificate_lifetime;
+  std::string name(core::metric_agent_service);
+  made.dns_names.push_back(name);
+  for (const std::string& part : {settings.ns, std::string("svc"), std::string("cluster.local")}) {
+    name += "." + part;
+    made.dns_names.push_back(name);
+  }
+  return made;
+}
+
+asio::awaitable<void> say(ServerResponse& response, int status, std::string text) {
+  ServerResponse::Headers headers{{"content-type", "text/plain; charset=utf-8"}};
+  if (status == 405) headers.emplace_back("allow", "GET");
+  // Who has gone needs no answer.
+  static_cast<void>(co_await response.send(status, std::move(headers), std::move(text) + "\n"));
+}
+
+}  // namespace
+
+MetricAgent::MetricAgent(const asio::any_io_executor& executor, MetricAgentContext context,
+                         MetricAgentSettings settings)
+    : executor_(executor),
+      context_(std::move(context)),
+      settings_(std::move(settings)),
+      log_("metric-agent"),
+      refused_(context_.metrics.counter(families::figures_refused)),
+      strangers_(context_.metrics.counter(families::figures_strangers)),
+      identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }),
+      clients_(executor, context_.clock, context_.kubelets_as),
+      scraper_(
+          executor, context_.clock, context_.metrics, context_.nodes_of,
+          context_.ask
+              ? context_.ask
+              : [this](std::string address, std::uint16_t port, std::string path,
+                       kube::Deadline
+                           deadline) { return clients_.ask(std::move(address), port, std::move(path), deadline); },
+          settings_.scrapes),
+      api_service_(executor, context_.api, context_.home, context_.random, context_.metrics, settings_.ns),
+      certificates_(executor, context_.open_api, context_.home, {settings_.ns, std::string(metric_agent_secret)},
+                    "metric-agent", certificate_settings(settings_),
+                    [this](const webhook::CertificateState& state) { use(state); }),
+      front_proxy_map_(
+          context_.home.acquire({.resource = kube::resources::config_maps,
+                                 .ns = front_proxy_map.ns,
+                                 .selection = {.field_selector = "metadata.name=" + front_proxy_map.name}})) {
+  front_proxy_map_.follow([this](const kube::Change&) { use_front_proxy(); });
+}
+
+kube::Result<std::uint16_t> MetricAgent::listen() {
+  // Until the real one is there; nobody trusts it.
+  kube::net::CertificateSubject subject;
+  subject.common_name = core::metric_agent_service;
+  auto pair = kube::net::make_self_signed(subject, context_.clock.wall(), 24h);
+  if (!pair) return kube::fail(std::move(pair.error()), "metric agent");
+  auto tls = identity_.begin(std::move(*pair));
+  if (!tls) return kube::fail(std::move(tls.error()), "metric agent");
+  server_.emplace(executor_, context_.clock,
+                  kube::net::HttpServerOptions{
+                      .port = settings_.port,
+                      .tls = std::move(*tls),
+                      .max_connections = most_connections,
+                      .max_body = 16U << 10,
+                      .max_held = 4U << 20,
+                      .admits =
+                          [this](const std::optional<kube::net::PeerIdentity>& peer) {
+                            const bool is_proxy = peer && core::is_front_proxy(front_proxy_, peer->common_name);
+                            if (!is_proxy) strangers_.add();
+                            return is_proxy;
+                          },
+                      .on_handler_failure =
+                          [this](std::string_view line, std::string_view what) {
+                            log_.error("A request failed unexpectedly", {{"request", line}, {"error", what}});
+                          }},
+                  [this](const ServerRequest& request, ServerResponse& response) { return handle(request, response); });
+  auto port = server_->listen();
+  if (!port) return kube::fail(std::move(port.error()), "metric agent: port " + std::to_string(settings_.port));
+  return port;
+}
+
+kube::net::HttpServerCounters MetricAgent::counters() const {
+  return server_ ? server_->counters() : kube::net::HttpServerCounters{};
+}
+
+std::string MetricAgent::waiting_for() const {
+  return certificates_.has_certificate() ? "" : "the metric agent has no certificate yet";
+}
+
+asio::awaitable<void> MetricAgent::run() {
+  // Three groups, in the order in which they end: who asks, who gathers, and what that needs.
+  kube::async::TaskGroup connections(executor_), scrapes(executor_), servers(executor_);
+  connections.spawn(clients_.run());
+  scrapes.spawn(scraper_.run());
+  servers.spawn(server_->serve());
+  servers.spawn(certificates_.run());
+  servers.spawn(kube::run_while_leading(context_.leadership, [this] { return api_service_.run(); }));
+  co_await kube::async::finally(servers.join(), kube::async::stop_in_turn(servers, scrapes, connections));
+}
+
+void MetricAgent::use(const webhook::CertificateState& state) {
+  if (const auto used = identity_.use_certificate({.key_pem = state.key, .certificate_pem = state.certificate});
+      !used) {
+    log_.error("A new certificate cannot be used", {{"error", used.error()}});
+    return;
+  }
+  api_service_.trust(state.authority);
+  if (const auto info = kube::net::read_certificate(state.certificate))
+    show_serving_certificate(context_.metrics, "metric-agent", info->not_before, info->not_after);
+}
+
+void MetricAgent::use_front_proxy() {
+  const auto map = front_proxy_map_->find(front_proxy_map);
+  // Without it nobody is believed.
+  core::FrontProxy now = map ? core::read_front_proxy(*map) : core::FrontProxy();
+  if (now == front_proxy_) return;
+  front_proxy_ = std::move(now);
+  if (const auto used = identity_.use_client_ca(front_proxy_.ca_pem); !used) {
+    log_.error("The CA of the front proxy cannot be used", {{"error", used.error()}});
+    front_proxy_ = {};
+  }
+}
+
+asio::awaitable<void> MetricAgent::handle(const ServerRequest& request, ServerResponse& response) {
+  const std::string path = request.target.substr(0, request.target.find('?'));
+  if (request.method != "GET") co_return co_await say(response, 405, "only GET is served here");
+  const core::admission::User user = core::proxied_user(front_proxy_, request.headers);
+  if (user.name.empty()) co_return co_await say(response, 401, "the front proxy names no user");
+  if (auto document = core::metrics_api_document(path)) {
+    static_cast<void>(co_await response.send(200, {{"content-type", "application/json"}}, std::move(*document)));
+    co_return;
+  }
+  auto route = core::read_scrape_route(path);
+  if (!route) co_return co_await say(response, route.error().status, std::move(route.error().sentence));
+  if (auto refusal = core::refuse_scrape(user, route->consumer)) {
+    refused_.add();
+    if (const auto held_back = refusals_.note(user.name, context_.clock.now()))
+      log_.warn("Refused figures", {{"reason", refusal->sentence}, {"others_since", *held_back}});
+    co_return co_await say(response, refusal->status, std::move(refusal->sentence));
+  }
+  const auto text = co_await scraper_.scrape(std::move(route->consumer), std::move(route->kubelet_path));
+  if (!text) {
+    const int status = text.error().code() == kube::Errc::connect ? 500 : 503;
+    co_return co_await say(response, status, text.error().text());
+  }
+  auto going = co_await response.start(200, {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}});
+  for (std::string_view rest = **text; going && !rest.empty(); rest.remove_prefix(std::min(piece, rest.size())))
+    going = co_await response.write(rest.substr(0, piece));
+}
+
+}  // namespace liqo::figures

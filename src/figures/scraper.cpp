@@ -1,0 +1,231 @@
+#include "liqo/figures/scraper.hpp"
+
+#include <algorithm>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <optional>
+
+#include "kube/async/finally.hpp"
+#include "kube/async/timeout.hpp"
+#include "kube/base/printable.hpp"
+#include "kube/wire/metrics_text.hpp"
+#include "liqo/telemetry/families.hpp"
+
+namespace liqo::figures {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The path of which the sums are told that stand for the node.
+constexpr std::string_view resource_path = "/metrics/resource";
+
+asio::awaitable<void> until_cancelled(kube::async::Clock& clock) {
+  for (;;) co_await clock.sleep(1h);
+}
+
+}  // namespace
+
+/// What one question is answered.
+struct Scraper::Entry {
+  explicit Entry(const asio::any_io_executor& executor) : done(executor) {}
+  kube::async::Event done;
+  kube::Result<Text> answer = kube::fail(kube::Errc::stopped, "this process is stopping");
+};
+
+/// One gathering under way.
+struct Scraper::Reading {
+  std::string path;
+  kube::Deadline deadline;
+  std::vector<core::NodeFigures> figures;
+  std::size_t next = 0;  ///< the node that nobody has taken yet
+  std::size_t kept = 0;  ///< bytes of all
+  std::size_t answered = 0;
+  std::optional<kube::Failure> failure;  ///< of one of the others
+};
+
+Scraper::Scraper(asio::any_io_executor executor, kube::async::Clock& clock, kube::Metrics& metrics, NodesOf nodes_of,
+                 Ask ask, ScrapeSettings settings)
+    : executor_(std::move(executor)),
+      clock_(clock),
+      nodes_of_(std::move(nodes_of)),
+      ask_(std::move(ask)),
+      settings_(settings),
+      log_("metric-agent"),
+      lines_dropped_(metrics.counter(families::figures_lines_dropped)),
+      held_gauge_(metrics.gauge(families::figures_held)),
+      asked_less_(executor_),
+      group_(executor_, kube::async::TaskGroup::OnFailure::keep_others) {
+  const auto scrapes = [&metrics](const char* outcome) {
+    return metrics.counter(families::figures_told, {{"outcome", outcome}});
+  };
+  const auto kubelets = [&metrics](const char* outcome) {
+    return metrics.counter(families::figures_kubelets, {{"outcome", outcome}});
+  };
+  told_ = scrapes("told");
+  failed_ = scrapes("failed");
+  answered_ = kubelets("answered");
+  silent_ = kubelets("silent");
+  refused_ = kubelets("failed");
+  too_large_ = kubelets("too_large");
+}
+
+asio::awaitable<void> Scraper::run() { co_await kube::async::finally(until_cancelled(clock_), group_.stop()); }
+
+asio::awaitable<kube::Result<Scraper::Text>> Scraper::scrape(std::string consumer, std::string path) {
+  Key key{std::move(consumer), std::move(path)};
+  std::shared_ptr<Entry> entry;
+  if (const auto found = entries_.find(key); found != entries_.end()) {
+    entry = found->second;
+  } else {
+    if (entries_.size() >= settings_.most_scrapes)
+      co_return kube::fail(kube::Errc::too_large, "too many figures are asked for at once; try again");
+    entry = std::make_shared<Entry>(executor_);
+    entries_.emplace(key, entry);
+    group_.spawn(gather(std::move(key), entry));
+  }
+  co_await entry->done.wait();
+  co_return entry->answer;
+}
+
+asio::awaitable<void> Scraper::gather(Key key, std::shared_ptr<Entry> entry) {
+  std::exception_ptr thrown;
+  try {
+    entry->answer = co_await read(key);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  const std::size_t bytes = entry->answer ? (*entry->answer)->size() : 0;
+  (entry->answer ? told_ : failed_).add();
+  entry->done.set();
+  if (thrown) {
+    entries_.erase(key);
+    std::rethrow_exception(thrown);
+  }
+  // Who comes late waits for nothing; and who stops does not wait for those who come late.
+  try {
+    co_await clock_.sleep(settings_.fresh_for);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  entries_.erase(key);
+  let_go(bytes);
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
+  Reading reading{.path = key.second, .deadline = clock_.deadline_in(settings_.timeout), .figures = {}, .failure = {}};
+  std::vector<core::NodeView> nodes = nodes_of_(key.first);
+  reading.figures.reserve(nodes.size());
+  for (core::NodeView& node : nodes) reading.figures.emplace_back(std::move(node), settings_.most_kept_of_node);
+  // A cancellation of the same turn would be thrown by the join, and leave the work without its group.
+  const auto state = co_await asio::this_coro::cancellation_state;
+  if (state.cancelled() != asio::cancellation_type::none)
+    co_return kube::fail(kube::Errc::stopped, "this process is stopping");
+  kube::async::TaskGroup group(executor_);
+  for (std::size_t i = 0; i < std::min(reading.figures.size(), settings_.most_asked_for_one); ++i)
+    group.spawn(work(reading));
+  std::exception_ptr thrown;
+  try {
+    co_await group.join();
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  std::optional<Text> text;
+  if (!thrown && (reading.answered > 0 || reading.figures.empty()))
+    text = std::make_shared<const std::string>(core::tell_figures(reading.figures, key.second == resource_path));
+  let_go(reading.kept);
+  if (thrown) std::rethrow_exception(thrown);
+  if (!text)
+    co_return kube::fail(kube::Errc::connect, "no kubelet that runs pods of cluster " + key.first +
+                                                  " tells its figures; one says: " + reading.failure->text());
+  hold((*text)->size());
+  co_return std::move(*text);
+}
+
+asio::awaitable<void> Scraper::work(Reading& reading) {
+  while (reading.next < reading.figures.size()) {
+    core::NodeFigures& figures = reading.figures[reading.next++];
+    bool in_time = true;
+    while (in_time && asked_ >= settings_.most_asked) {
+      asked_less_.reset();
+      in_time = co_await asked_less_.wait_until(clock_, reading.deadline);
+    }
+    std::optional<kube::Result<void>> ended;
+    if (in_time) {
+      /// One of those that are asked at the same time.
+      struct Place {
+        explicit Place(Scraper& of) : scraper(of) { ++scraper.asked_; }
+        Place(const Place&) = delete;
+        Place& operator=(const Place&) = delete;
+        ~Place() {
+          --scraper.asked_;
+          scraper.asked_less_.set();
+        }
+        Scraper& scraper;
+      } const place(*this);
+      ended = co_await kube::async::with_deadline(clock_, read_node(reading, figures), reading.deadline);
+    }
+    note(reading, figures, ended ? *ended : kube::fail(kube::Errc::timeout, "it has not answered in time"));
+  }
+}
+
+asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::NodeFigures& figures) {
+  const core::NodeView& node = figures.view();
+  auto answer = co_await ask_(node.address, node.port, reading.path, reading.deadline);
+  if (!answer) co_return std::unexpected(std::move(answer.error()));
+  // A kubelet may have no such figures.
+  const int status = answer->response.head.status;
+  if (status == 404) co_return kube::Result<void>();
+  if (status != 200) co_return kube::fail(kube::Errc::api, "it answers " + std::to_string(status));
+  kube::wire::MetricLines lines;
+  for (std::size_t bytes = 0;;) {
+    auto chunk = co_await answer->response.body->read();
+    if (!chunk) co_return std::unexpected(std::move(chunk.error()));
+    if (chunk->empty()) break;
+    bytes += chunk->size();
+    const std::size_t before = figures.bytes();
+    for (const std::string& line : lines.feed(*chunk)) figures.take(line);
+    const std::size_t more = figures.bytes() - before;
+    reading.kept += more;
+    hold(more);
+    if (bytes > settings_.most_read || figures.is_full() || reading.kept > settings_.most_kept_of_answer ||
+        held_ > settings_.most_kept)
+      co_return kube::fail(kube::Errc::too_large, "its figures are more than are held at once");
+  }
+  if (lines.dropped() > 0) lines_dropped_.add(static_cast<double>(lines.dropped()));
+  co_return kube::Result<void>();
+}
+
+void Scraper::note(Reading& reading, core::NodeFigures& figures, const kube::Result<void>& ended) {
+  if (ended) {
+    ++reading.answered;
+    answered_.add();
+    return;
+  }
+  const kube::Failure& failure = ended.error();
+  (failure.code() == kube::Errc::timeout     ? silent_
+   : failure.code() == kube::Errc::too_large ? too_large_
+                                             : refused_)
+      .add();
+  const std::string text = kube::printable(failure.text());
+  if (const auto held_back = failures_.note(figures.view().name + " " + text, clock_.now()))
+    log_.warn("A kubelet does not tell its figures: those of its pods are left out",
+              {{"node", figures.view().name}, {"error", text}, {"others_since", *held_back}});
+  if (!reading.failure) reading.failure = kube::Failure(failure.code(), text).in("node " + figures.view().name);
+  // Half of what a node says is told of no pod.
+  reading.kept -= figures.bytes();
+  let_go(figures.bytes());
+  figures = core::NodeFigures({}, 0);
+}
+
+void Scraper::hold(std::size_t bytes) {
+  held_ += bytes;
+  held_gauge_.set(static_cast<double>(held_));
+}
+
+void Scraper::let_go(std::size_t bytes) {
+  held_ -= bytes;
+  held_gauge_.set(static_cast<double>(held_));
+}
+
+}  // namespace liqo::figures

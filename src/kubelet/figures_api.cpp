@@ -1,0 +1,247 @@
+#include "liqo/kubelet/figures_api.hpp"
+
+#include <set>
+#include <utility>
+
+#include "ask_provider.hpp"
+#include "kube/async/timeout.hpp"
+#include "kube/base/printable.hpp"
+#include "kube/wire/metrics_text.hpp"
+#include "liqo/kubelet/figure_texts.hpp"
+#include "liqo/kubelet/own_lines.hpp"
+#include "liqo/telemetry/families.hpp"
+
+namespace liqo::kubelet {
+namespace {
+
+namespace json = kube::json;
+using kube::net::ServerResponse;
+
+// What a request takes at least: a line that is not whole yet, and a piece of the answer.
+constexpr std::size_t least_held = 128 * 1024;
+// A key, and what the heap takes for its names.
+constexpr std::size_t key_size = 160;
+constexpr std::size_t piece_size = 32 * 1024;
+constexpr std::size_t longest_figure_line = 4 * 1024;
+// A pod may have any number of containers, and a provider may make up more; so many a pod has on the average at most.
+constexpr std::size_t containers_per_pod = 8, more_containers = 64;
+
+ServerResponse::Headers text_headers() {
+  return {{"content-type", "text/plain; version=0.0.4; charset=utf-8"}, {"x-content-type-options", "nosniff"}};
+}
+
+std::string_view path_of(Endpoint endpoint) {
+  switch (endpoint) {
+    case Endpoint::metrics:
+      return "/metrics";
+    case Endpoint::metrics_cadvisor:
+      return "/metrics/cadvisor";
+    case Endpoint::metrics_probes:
+      return "/metrics/probes";
+    default:
+      return "/metrics/resource";
+  }
+}
+
+std::unexpected<Refusal> refuse(std::string sentence) {
+  return std::unexpected(Refusal{503, kube::printable(std::move(sentence))});
+}
+
+}  // namespace
+
+/// A request for the figures of a node, for as long as it is under way.
+class FiguresApi::Asking {
+ public:
+  Asking(std::map<std::string, Node>& nodes, std::string node) : nodes_(nodes), node_(std::move(node)) {
+    ++nodes_[node_].asked;
+  }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+  ~Asking() { --nodes_.at(node_).asked; }
+  int count() const { return nodes_.at(node_).asked; }
+
+ private:
+  std::map<std::string, Node>& nodes_;
+  std::string node_;
+};
+
+FiguresApi::FiguresApi(kube::async::Clock& clock, kube::Metrics& metrics, FigureSourceOf source, PodsOfNode pods,
+                       std::function<std::vector<std::string>()> nodes, FiguresSettings settings)
+    : clock_(clock),
+      metrics_(metrics),
+      source_(std::move(source)),
+      pods_(std::move(pods)),
+      names_(std::move(nodes)),
+      settings_(settings),
+      remembered_(metrics.gauge(families::figures_remembered)) {}
+
+void FiguresApi::count(const char* result) { metrics_.counter(families::figures_asked, {{"result", result}}).add(); }
+
+void FiguresApi::forget_gone() {
+  const std::vector<std::string> names = names_();
+  const std::set<std::string> there(names.begin(), names.end());
+  std::erase_if(nodes_, [&](const auto& node) { return node.second.asked == 0 && !there.contains(node.first); });
+  std::size_t pods = 0;
+  for (const auto& [name, node] : nodes_) pods += node.figures.pods();
+  remembered_.set(static_cast<double>(pods));
+}
+
+asio::awaitable<std::expected<void, Refusal>> FiguresApi::serve(Endpoint endpoint, std::string node,
+                                                                std::string started, ServerResponse& response) {
+  forget_gone();
+  const Asking asking(nodes_, node);
+  if (asking.count() > settings_.max_asked) {
+    count("refused");
+    co_return refuse("too many ask for the figures of node " + node + " at once; try again");
+  }
+  // The answer is made within a time, whatever the provider does, and whoever asks.
+  auto answered = co_await kube::async::with_timeout(
+      clock_, answer(endpoint, std::move(node), std::move(started), response), settings_.timeout);
+  if (answered && *answered && response.started()) {
+    count("served");
+    co_return std::expected<void, Refusal>();
+  }
+  if (response.started()) {
+    // Nothing can be said any more, but that this was not all.
+    count("cut");
+    response.abort();
+    co_return std::expected<void, Refusal>();
+  }
+  count("refused");
+  if (answered && !*answered) co_return std::unexpected(std::move(answered->error()));
+  co_return refuse("the provider has not told all figures in time");
+}
+
+asio::awaitable<std::expected<void, Refusal>> FiguresApi::answer(Endpoint endpoint, std::string node,
+                                                                 std::string started, ServerResponse& response) {
+  const auto source = source_(node);
+  if (!source) co_return refuse(source.error().text());
+  const auto pods = pods_(node);
+  if (!pods) co_return refuse(pods.error().text());
+  if (!response.hold(least_held + pods->keys.size() * key_size))
+    co_return refuse("too many figures are being read; try again");
+  const bool is_relayed = endpoint != Endpoint::metrics_resource && endpoint != Endpoint::stats_summary;
+  auto answer = co_await ask(*source, path_of(endpoint));
+  if (!answer) co_return std::unexpected(std::move(answer.error()));
+  if (!answer->body) {
+    // Prometheus is no better off with an alert that a provider has its figures turned off: it is told that there are
+    // none. Who wants the figures of this node hears why there are none.
+    if (!is_relayed) co_return refuse(std::move(answer->sentence));
+    static_cast<void>(co_await response.send(200, text_headers(), "# " + answer->sentence + "\n"));
+    co_return std::expected<void, Refusal>();
+  }
+  if (is_relayed) co_return co_await relay(*answer->body, *pods, response);
+  LookReader look(pods->uid, clock_.wall(), more_containers + containers_per_pod * pods->keys.size());
+  auto done = co_await read(*answer->body, source->provider, look, response);
+  if (!done) co_return std::unexpected(std::move(done.error()));
+  // Without the pods nothing is known to be of this node, and all of it would count as ended.
+  if (!pods->is_there()) co_return refuse("the session with cluster " + source->provider + " has ended; try again");
+  nodes_.at(node).figures.take(look.look(), pods->uid, clock_.wall());
+  co_return co_await send_look(endpoint, std::move(node), std::move(started), look.look(), *pods, response);
+}
+
+asio::awaitable<std::expected<FiguresApi::Answer, Refusal>> FiguresApi::ask(const FigureSource& source,
+                                                                            std::string_view path) {
+  kube::HttpRequest request;
+  request.target = "/apis/metrics.liqo.io/v1beta1/scrape/" + source.consumer + std::string(path);
+  request.headers = {{"accept", "text/plain"}};
+  request.verb = "get";
+  request.resource = "scrape";
+  request.repeatable = true;
+  const std::string cluster = "cluster " + source.provider;
+  auto sending = source.transport->send(std::move(request), clock_.deadline_in(settings_.head_timeout));
+  auto remote = co_await ask_provider({source.provider, source.upgrader}, clock_, {}, std::move(sending));
+  // It says the name of the cluster where that is out of reach.
+  if (!remote) co_return refuse(remote.error().text());
+  const int status = remote->head.status;
+  if (status >= 200 && status <= 299) co_return Answer{.body = std::move(remote->body), .sentence = {}};
+  const kube::Failure failure = co_await read_failure(*remote);
+  if (status == 404)
+    co_return Answer{
+        .body = nullptr,
+        .sentence = kube::printable(cluster + " does not tell what pods use: it serves no metrics.liqo.io (" +
+                                    failure.text() + ")")};
+  if (status == 403) co_return refuse(cluster + " does not let this cluster read what its pods use: " + failure.text());
+  co_return refuse(cluster + " cannot tell now what pods use: " + failure.text());
+}
+
+asio::awaitable<std::expected<void, Refusal>> FiguresApi::read(kube::net::Body& body, const std::string& provider,
+                                                               LookReader& look, ServerResponse& response) const {
+  kube::wire::MetricLines lines(longest_figure_line);
+  std::size_t read = 0, held = 0;
+  for (;;) {
+    const auto piece = co_await body.read();
+    if (!piece) co_return refuse("cluster " + provider + " has broken off what pods use: " + piece.error().text());
+    for (const std::string& line : lines.feed(*piece)) look.take(line);
+    if (piece->empty()) break;
+    read += piece->size();
+    if (read > settings_.max_read)
+      co_return refuse("cluster " + provider + " tells more than " + std::to_string(settings_.max_read >> 20U) +
+                       " MiB of what pods use");
+    if (!response.hold(look.held() - std::exchange(held, look.held())))
+      co_return refuse("too many figures are being read; try again");
+  }
+  if (const auto last = lines.finish()) look.take(*last);
+  co_return std::expected<void, Refusal>();
+}
+
+asio::awaitable<std::expected<void, Refusal>> FiguresApi::relay(kube::net::Body& body, const CachedPods& pods,
+                                                                ServerResponse& response) const {
+  kube::wire::MetricLines lines;
+  OwnLines own(pods.uid, clock_.wall());
+  std::string text;
+  std::size_t read = 0;
+  // The head waits for the first lines: a provider that breaks off before is refused in a sentence.
+  bool has_begun = false;
+  for (bool is_over = false; !is_over;) {
+    const auto piece = co_await body.read();
+    if (!piece) co_return refuse("the provider has broken off what pods use: " + piece.error().text());
+    for (const std::string& line : lines.feed(*piece)) text += own.take(line);
+    is_over = piece->empty();
+    if (is_over)
+      if (const auto last = lines.finish()) text += own.take(*last);
+    read += piece->size();
+    if (read > settings_.max_read)
+      co_return refuse("the provider tells more than " + std::to_string(settings_.max_read >> 20U) +
+                       " MiB of what pods use");
+    if (text.size() < piece_size && !is_over) continue;
+    auto sent = kube::Result<void>();
+    if (!std::exchange(has_begun, true)) sent = co_await response.start(200, text_headers());
+    if (sent && !text.empty()) sent = co_await response.write(std::exchange(text, {}));
+    if (!sent) co_return refuse("whoever asked has gone");
+  }
+  if (!pods.is_there()) co_return refuse("the session with the provider has ended; try again");
+  co_return std::expected<void, Refusal>();
+}
+
+asio::awaitable<std::expected<void, Refusal>> FiguresApi::send_look(Endpoint endpoint, std::string node,
+                                                                    std::string started, const Look& look,
+                                                                    const CachedPods& pods, ServerResponse& response) {
+  // It stays while it is asked.
+  const NodeFigures& figures = nodes_.at(node).figures;
+  if (endpoint == Endpoint::metrics_resource) {
+    ResourceText text(look, figures.node());
+    auto sent = co_await response.start(200, text_headers());
+    for (std::string piece = text.next(); sent && !piece.empty(); piece = text.next())
+      sent = co_await response.write(piece);
+    if (!sent) co_return refuse("whoever asked has gone");
+    co_return std::expected<void, Refusal>();
+  }
+  auto sent = co_await response.start(200, {{"content-type", "application/json"}});
+  std::string text = R"({"node":)" + json::serialize(node_statistics(node, started, figures.node())) + R"(,"pods":[)";
+  bool is_first = true;
+  for (const auto& [key, used] : look) {
+    const auto pod = pods.find(key);
+    if (!pod) continue;
+    if (!std::exchange(is_first, false)) text += ",";
+    text += json::serialize(pod_statistics(*pod, used, figures));
+    if (text.size() < piece_size) continue;
+    if (sent) sent = co_await response.write(std::exchange(text, {}));
+    if (!sent) break;
+  }
+  if (sent) sent = co_await response.write(text + "]}\n");
+  if (!sent) co_return refuse("whoever asked has gone");
+  co_return std::expected<void, Refusal>();
+}
+
+}  // namespace liqo::kubelet

@@ -1,0 +1,109 @@
+#include "liqo/kubelet/pod_figures.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+#include "kube/wire/metrics_text.hpp"
+
+namespace liqo::kubelet {
+namespace {
+
+constexpr std::size_t name_limit = 63;
+// What the heap takes for a pod with its key, and for a container with its name.
+constexpr std::size_t pod_size = 480, container_size = 240;
+// Nine years on a thousand cores, and an exbibyte: sums of them stay numbers.
+constexpr double most_seconds = 9e9;
+constexpr double most_bytes = 1e18;
+
+std::int64_t milliseconds(kube::WallTime time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
+const FigureFamily* family_of(std::string_view name) {
+  const auto* const found = std::ranges::find(figure_families, name, &FigureFamily::name);
+  return found == figure_families.end() ? nullptr : found;
+}
+
+std::optional<std::uint64_t> value_of(Figure figure, std::string_view text, kube::WallTime now) {
+  const auto number = kube::wire::metric_number(text);
+  const bool is_seconds = figure == Figure::cpu || figure == Figure::started;
+  // NaN is within nothing.
+  const bool is_within = number && *number >= 0 && *number <= (is_seconds ? most_seconds : most_bytes);
+  if (!is_within) return std::nullopt;
+  if (figure == Figure::cpu) return static_cast<std::uint64_t>(*number * 1e9);
+  if (figure != Figure::started) return static_cast<std::uint64_t>(*number);
+  const auto started = static_cast<std::int64_t>(*number * 1e3);
+  if (!is_time(started, now)) return std::nullopt;
+  return static_cast<std::uint64_t>(started);
+}
+
+// Its name is written out again, so it is one that needs no escapes.
+bool is_container_name(std::string_view name) {
+  return !name.empty() && name.size() <= name_limit &&
+         std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+}
+
+}  // namespace
+
+bool is_time(std::int64_t at, kube::WallTime now) {
+  return at >= 0 && at <= milliseconds(now + std::chrono::duration_cast<kube::WallTime::duration>(furthest_ahead));
+}
+
+std::optional<Reading> PodFigures::of(Figure figure) const {
+  if (own[figure]) return own[figure];
+  std::optional<Reading> sum;
+  for (const auto& [name, figures] : containers) {
+    const auto& one = figures[figure];
+    if (!one) continue;
+    if (!sum) sum.emplace();
+    sum->value = one->value > UINT64_MAX - sum->value ? UINT64_MAX : sum->value + one->value;
+    sum->at = std::max(sum->at, one->at);
+  }
+  return sum;
+}
+
+std::optional<std::int64_t> PodFigures::started() const {
+  std::optional<std::int64_t> first;
+  for (const auto& [name, figures] : containers)
+    if (const auto& start = figures[Figure::started])
+      first = std::min(first.value_or(INT64_MAX), static_cast<std::int64_t>(start->value));
+  return first;
+}
+
+LookReader::LookReader(UidOf uid_of, kube::WallTime now, std::size_t max_containers)
+    : uid_of_(std::move(uid_of)), now_(now), max_containers_(max_containers) {}
+
+void LookReader::take(std::string_view line) {
+  const FigureFamily* const family = family_of(line.substr(0, line.find_first_of("{ \t")));
+  if (!family) return;
+  const auto sample = kube::wire::parse_metric_sample(line);
+  if (!sample) return;
+  const auto value = value_of(family->figure, sample->value, now_);
+  if (!value) return;
+  Reading reading{.value = *value, .at = milliseconds(now_)};
+  if (!sample->timestamp.empty())
+    std::from_chars(sample->timestamp.data(), sample->timestamp.data() + sample->timestamp.size(), reading.at);
+  if (!is_time(reading.at, now_)) return;
+  const kube::ObjectKey pod{std::string(kube::wire::label_of(*sample, "namespace")),
+                            std::string(kube::wire::label_of(*sample, "pod"))};
+  const std::string_view container = kube::wire::label_of(*sample, "container");
+  if (family->is_of_container && !is_container_name(container)) return;
+  if (pod.name.empty() || uid_of_(pod).empty()) return;
+  if (!family->is_of_container) {
+    look_[pod].own[family->figure] = reading;
+    return;
+  }
+  auto& containers = look_[pod].containers;
+  auto entry = containers.find(container);
+  if (entry == containers.end()) {
+    if (containers_ == max_containers_) return;
+    ++containers_;
+    entry = containers.emplace(container, Figures()).first;
+  }
+  entry->second[family->figure] = reading;
+}
+
+std::size_t LookReader::held() const { return look_.size() * pod_size + containers_ * container_size; }
+
+}  // namespace liqo::kubelet
