@@ -88,6 +88,23 @@ json::array imposed_terms(const api::NamespaceOffloading& offloading) {
   return imposed;
 }
 
+bool includes(const json::value& term, const json::value& other, std::string_view list) {
+  const json::array& has = kube::array_at(term, {list});
+  return std::ranges::all_of(kube::array_at(other, {list}),
+                             [&has](const json::value& wanted) { return std::ranges::find(has, wanted) != has.end(); });
+}
+
+/// True where every node that `own` lets in is let in by `imposed`, because each term says what one of those says: what
+/// has been through here before stays as it is.
+bool say_already(const json::array& own, const json::array& imposed) {
+  return !own.empty() && std::ranges::all_of(own, [&imposed](const json::value& term) {
+    return !matches_something(term) || std::ranges::any_of(imposed, [&term](const json::value& other) {
+      return matches_something(other) && includes(term, other, "matchExpressions") &&
+             includes(term, other, "matchFields");
+    });
+  });
+}
+
 /// Every pair of a pod's term and an imposed one, as one term that demands both.
 json::array combine(const json::array& own, const json::array& imposed) {
   json::array combined;
@@ -129,12 +146,10 @@ json::object add_terms(const json::object& pod, json::array terms) {
 
 }  // namespace
 
-kube::Result<json::array> plan_pod_scheduling(const json::object& pod, const api::NamespaceOffloading& offloading,
-                                              std::string_view runtime_class) {
+kube::Result<json::array> plan_pod_scheduling(const json::object& pod, const api::NamespaceOffloading& offloading) {
   json::array patch;
   if (offloading.pod_strategy() == PodOffloadingStrategy::local) return patch;
-  const std::string_view wanted_class = kube::string_at(pod, {"spec", "runtimeClassName"});
-  if (!wanted_class.empty() && wanted_class == runtime_class) return patch;
+  if (kube::string_at(pod, {"spec", "runtimeClassName"}) == api::liqo_runtime_class) return patch;
   if (is_mirror(pod) || is_pinned_by_daemon_set(pod)) return patch;
 
   if (auto selector = NodeSelector::parse(offloading.cluster_selector()); !selector)
@@ -153,6 +168,7 @@ kube::Result<json::array> plan_pod_scheduling(const json::object& pod, const api
   json::array terms = imposed_terms(offloading);
   if (terms.empty()) return patch;
   const auto& own = kube::array_at(pod, {"spec", "affinity", "nodeAffinity", required_terms, "nodeSelectorTerms"});
+  if (say_already(own, terms)) return patch;
   if (!own.empty()) {
     if (own.size() * terms.size() > max_node_selector_terms)
       return kube::fail(kube::Errc::too_large, std::to_string(own.size()) + " node affinity terms of the pod and " +
@@ -162,6 +178,31 @@ kube::Result<json::array> plan_pod_scheduling(const json::object& pod, const api
     terms = combine(own, terms);
   }
   patch.push_back(add_terms(pod, std::move(terms)));
+  return patch;
+}
+
+kube::Result<json::array> plan_daemon_set_scheduling(const json::object& daemon_set,
+                                                     const api::NamespaceOffloading& offloading) {
+  if (offloading.pod_strategy() != PodOffloadingStrategy::remote) return json::array();
+  auto patch = plan_pod_scheduling(kube::object_at(daemon_set, {"spec", "template"}), offloading);
+  if (!patch) return patch;
+  for (json::value& step : *patch) {
+    json::value& path = step.as_object()["path"];
+    path = "/spec/template" + std::string(path.as_string());
+  }
+  return patch;
+}
+
+json::array keep_toleration(const json::object& before, const json::object& now) {
+  json::array patch;
+  const json::value* present = kube::find(now, {"spec", "tolerations"});
+  const bool has_list = present && present->is_array();
+  for (const json::value& toleration : kube::array_at(before, {"spec", "tolerations"})) {
+    if (kube::string_at(toleration, {"key"}) != api::virtual_node_taint) continue;
+    if (has_list && std::ranges::find(present->get_array(), toleration) != present->get_array().end()) continue;
+    patch.push_back(has_list || !patch.empty() ? add("/spec/tolerations/-", toleration)
+                                               : add("/spec/tolerations", json::array{toleration}));
+  }
   return patch;
 }
 

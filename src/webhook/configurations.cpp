@@ -24,7 +24,19 @@ struct Hook {
   bool by_peers_only = false;   ///< and only about what consumers write there
   bool selected_only = false;   ///< only about namespaces that are offloaded as they are made
   bool reserves = false;        ///< an answer has an effect, except in a dry run
+  bool may_fail = false;        ///< what is asked about goes on as it is where nobody answers
+  std::string_view only = {};   ///< CEL: what it is asked about, and nothing else
 };
+
+// CEL. The first is how a pod loses what admission has added to it; that costs nobody a question who writes anything
+// else.
+constexpr std::string_view loses_toleration =
+    "has(oldObject.spec.tolerations)"
+    " && oldObject.spec.tolerations.exists(t, has(t.key) && t.key == 'virtual-node.liqo.io/not-allowed')"
+    " && !(has(object.spec.tolerations)"
+    " && object.spec.tolerations.exists(t, has(t.key) && t.key == 'virtual-node.liqo.io/not-allowed'))";
+constexpr std::string_view changes_template =
+    "request.operation == 'CREATE' || object.spec.template != oldObject.spec.template";
 
 constexpr std::string_view written = "CREATE UPDATE";
 constexpr std::string_view offloading = "offloading.liqo.io", authentication = "authentication.liqo.io";
@@ -40,6 +52,25 @@ constexpr Hook hooks[] = {
      .resources = "pods",
      .operations = "CREATE",
      .offloaded_only = true},
+    {.mutating = true,
+     .name = "update.pod.mutate.liqo.io",
+     .path = "/mutate/pod",
+     .group = "",
+     .version = "v1",
+     .resources = "pods",
+     .operations = "UPDATE",
+     .offloaded_only = true,
+     .may_fail = true,
+     .only = loses_toleration},
+    {.mutating = true,
+     .name = "daemonset.mutate.liqo.io",
+     .path = "/mutate/daemonsets",
+     .group = "apps",
+     .version = "v1",
+     .resources = "daemonsets",
+     .operations = written,
+     .offloaded_only = true,
+     .only = changes_template},
     {.mutating = true,
      .name = "namespace.mutate.liqo.io",
      .path = "/mutate/namespaces",
@@ -247,7 +278,7 @@ json::object forge_hook(const Hook& hook, const Reach& reach, std::string_view c
   made["name"] = hook.name;
   made["clientConfig"] = client(hook, reach, ca_pem);
   made["rules"] = json::array{std::move(rule)};
-  made["failurePolicy"] = reach.failure_policy;
+  made["failurePolicy"] = hook.may_fail ? "Ignore" : reach.failure_policy;
   made["matchPolicy"] = "Equivalent";
   made["namespaceSelector"] = hook.offloaded_only  ? offloaded_namespaces(reach.ns)
                               : hook.of_peers_only ? selector({requirement(api::labels::remote_cluster_id, "Exists")})
@@ -258,7 +289,9 @@ json::object forge_hook(const Hook& hook, const Reach& reach, std::string_view c
   made["sideEffects"] = hook.reserves ? "NoneOnDryRun" : "None";
   made["timeoutSeconds"] = 10;
   made["admissionReviewVersions"] = json::array{"v1"};
-  if (hook.by_peers_only)
+  if (!hook.only.empty())
+    made["matchConditions"] = condition("what-is-decided-here", std::string(hook.only));
+  else if (hook.by_peers_only)
     made["matchConditions"] = condition("of-a-consumer", "!" + std::string(not_of_consumer));
   else if (hook.operations.ends_with("UPDATE"))
     made["matchConditions"] = conditions();

@@ -47,6 +47,7 @@ Reviews::Reviews(ReviewContext context)
 void Reviews::add_to(AdmissionServer& server) {
   using Member = asio::awaitable<Answer> (Reviews::*)(const Request&);
   for (const auto& [path, member] : {std::pair<std::string_view, Member>{"/mutate/pod", &Reviews::mutate_pod},
+                                     {"/mutate/daemonsets", &Reviews::mutate_daemon_set},
                                      {"/validate/shadowpods", &Reviews::validate_shadow_pod},
                                      {"/mutate/virtualnodes", &Reviews::mutate_virtual_node},
                                      {"/validate/resourceslices", &Reviews::validate_resource_slice},
@@ -99,11 +100,25 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::offloading_o
 }
 
 asio::awaitable<Answer> Reviews::mutate_pod(const Request& request) {
-  if (request.operation != Operation::create || !request.subresource.empty()) co_return Answer::allow();
+  if (!request.writes_object()) co_return Answer::allow();
+  if (request.operation == Operation::update) {
+    Answer answer;
+    answer.patch = core::keep_toleration(request.old_object.tree(), request.object.tree());
+    co_return answer;
+  }
+  co_return co_await schedule(request, core::plan_pod_scheduling);
+}
+
+asio::awaitable<Answer> Reviews::mutate_daemon_set(const Request& request) {
+  if (!request.writes_object()) co_return Answer::allow();
+  co_return co_await schedule(request, core::plan_daemon_set_scheduling);
+}
+
+asio::awaitable<Answer> Reviews::schedule(const Request& request, PlanScheduling plan) {
   const auto offloading = co_await offloading_of(request.ns);
   if (!offloading) co_return cannot_read(offloading.error());
   if (!*offloading) co_return Answer::allow();
-  auto patch = core::plan_pod_scheduling(request.object.tree(), api::NamespaceOffloading(**offloading));
+  auto patch = plan(request.object.tree(), api::NamespaceOffloading(**offloading));
   if (!patch) co_return Answer::invalid(patch.error().text());
   Answer answer;
   answer.patch = std::move(*patch);

@@ -14,15 +14,25 @@ inline constexpr std::size_t max_node_selector_terms = 1000;
 /// A pod gets the toleration of virtual nodes, unless it tolerates them already, and a required node affinity:
 ///   Remote           each term of the cluster selector, on virtual nodes only; without terms every virtual node;
 ///   LocalAndRemote   the terms of the cluster selector or a node that is not virtual; without terms nothing.
-/// Terms that a pod has itself are combined with each of these, so that both hold; terms that match nothing go.
-/// Unchanged are: pods under the strategy Local, pods with the runtime class of Liqo, pods that a DaemonSet has bound
-/// to their node, and mirror pods. `pod` is the raw tree of the request: what is not named here is not touched.
+/// Terms that a pod has itself are combined with each of these, so that both hold; terms that match nothing go. Where
+/// each of them says so already, they stay. Unchanged are: pods under the strategy Local, pods with the runtime class
+/// of Liqo, pods that a DaemonSet has bound to their node, and mirror pods. `pod` is the raw tree of the request: what
+/// is not named here is not touched.
 ///
 /// Errors: Errc::invalid_input for a cluster selector that is invalid (see NodeSelector), Errc::too_large for too many
 /// terms; the text says what the namespace's or the pod's owner has to change.
 kube::Result<kube::json::array> plan_pod_scheduling(const kube::json::object& pod,
-                                                    const api::NamespaceOffloading& offloading,
-                                                    std::string_view runtime_class = api::liqo_runtime_class);
+                                                    const api::NamespaceOffloading& offloading);
+
+/// The JSON patch for a DaemonSet that is written in the namespace of `offloading`. Its controller looks at the
+/// template, not at what admission makes of the pods, so under the strategy Remote the template gets what its pods
+/// would: the toleration and the terms. Under others it stays as it is, and its pods at home. Errors: as above.
+kube::Result<kube::json::array> plan_daemon_set_scheduling(const kube::json::object& daemon_set,
+                                                           const api::NamespaceOffloading& offloading);
+
+/// The JSON patch that gives a changed pod back the toleration of virtual nodes that it had. Whoever replaces the list
+/// means the others, and has never written this one; the API server lets none be taken away.
+kube::json::array keep_toleration(const kube::json::object& before, const kube::json::object& now);
 
 /// True for a pod that the removal of its Node need not wait for: a DaemonSet that tolerates everything puts another
 /// pod on a Node, also on a cordoned one, as soon as one is gone. `since`: when the removal began, RFC 3339; "" = it

@@ -37,9 +37,10 @@ struct Reach {
 
 /// The configuration of that kind, with every default written out, so that it can be compared with what is stored.
 /// Deletions are not asked about, nor that what is being deleted loses its finalizers (unless by a consumer), so that
-/// nothing is ever stuck because this process is away; everything else fails while it is. Of pods, only those of
-/// offloaded namespaces are asked about, and none of kube-system and `reach.ns`; of namespaces only those selected.
-/// `ca_pem` is what the API server trusts.
+/// nothing is ever stuck because this process is away; everything else fails while it is, but for a change of a pod's
+/// tolerations, which the API server then judges as it is. Of pods and DaemonSets, only those of offloaded namespaces
+/// are asked about, and none of kube-system and `reach.ns`; of namespaces only those selected. `ca_pem` is what the API
+/// server trusts.
 kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach, std::string_view ca_pem);
 
 /// True if the stored object says what `wanted` says; what others add to its metadata does not count.

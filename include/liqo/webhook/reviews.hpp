@@ -42,6 +42,11 @@ class Reviews {
   using Request = core::admission::Request;
 
   asio::awaitable<Answer> mutate_pod(const Request& request);
+  asio::awaitable<Answer> mutate_daemon_set(const Request& request);
+  using PlanScheduling = kube::Result<kube::json::array> (*)(const kube::json::object&,
+                                                             const api::NamespaceOffloading&);
+  /// Carries out what the offloading of the object's namespace asks of it.
+  asio::awaitable<Answer> schedule(const Request& request, PlanScheduling plan);
   Answer mutate_namespace(const Request& request) const;
   /// What the pods of a namespace follow; nothing where it is not offloaded.
   asio::awaitable<kube::Result<std::optional<kube::Object>>> offloading_of(std::string ns);

@@ -217,8 +217,6 @@ TEST_CASE("the runtime class of Liqo chooses virtual nodes itself, others do not
   for (const char* strategy : {"Remote", "LocalAndRemote", "Local"})
     CHECK(plan(pod(R"({"runtimeClassName": "liqo"})"), offloading(strategy, terms({term({exists("a")})}))).empty());
   CHECK(plan(pod(R"({"runtimeClassName": "kata"})"), offloading("LocalAndRemote")).size() == 1);
-  const auto wish = offloading("Remote");
-  CHECK(plan_pod_scheduling(pod(R"({"runtimeClassName": "mine"})"), api::NamespaceOffloading(wish), "mine")->empty());
 }
 
 TEST_CASE("a pod that a DaemonSet has bound to its node, and a mirror pod, stay as they are") {
@@ -278,3 +276,53 @@ TEST_CASE("what is not a pod is patched without a crash") {
 }
 
 }  // namespace liqo::core
+
+TEST_CASE("what says already what is imposed stays as it is") {
+  const auto wish = offloading("Remote", terms({term({exists("a")}), term({exists("b")})}));
+  for (const auto& tree :
+       {pod(), pod(required(terms({term({exists("x")}), term({exists("y")})}))), pod(required(terms({"{}"})))}) {
+    const json::object once = patched(tree, plan(tree, wish));
+    CHECK(plan(once, wish) == json::array());
+  }
+  // One of its terms would let in a node that is not virtual.
+  const auto partly = pod(required(terms({term({exists("a"), on_virtual}), term({exists("x")})})));
+  CHECK(result(partly, wish).as_array().size() == 4);
+}
+
+TEST_CASE("under the strategy Remote the template of a DaemonSet gets what its pods would") {
+  const auto daemon_set = [](const json::object& tree) {
+    return json::object{{"metadata", json::object{{"name", "agent"}}}, {"spec", json::object{{"template", tree}}}};
+  };
+  const auto tree = pod(R"({"tolerations": [{"key": "own", "operator": "Exists"}]})");
+  const auto planned = [&](const kube::Object& wish) {
+    return plan_daemon_set_scheduling(daemon_set(tree), api::NamespaceOffloading(wish));
+  };
+  const auto patch = planned(offloading("Remote"));
+  REQUIRE(patch);
+  REQUIRE(patch->size() == 2);
+  CHECK(kube::string_at((*patch)[0], {"path"}) == "/spec/template/spec/tolerations/-");
+  CHECK(kube::string_at((*patch)[1], {"path"}) == "/spec/template/spec/affinity");
+  CHECK(json::serialize((*patch)[1]).contains(R"("key":"liqo.io/type","operator":"In","values":["virtual-node"])"));
+  // A DaemonSet whose pods run at home does so.
+  for (const char* strategy : {"Local", "LocalAndRemote", ""}) CHECK(planned(offloading(strategy)) == json::array());
+  CHECK_FALSE(planned(offloading("Remote", terms({R"({"matchExpressions":[{"key":"a","operator":"Like"}]})"}))));
+}
+
+TEST_CASE("a pod whose tolerations are replaced keeps that of virtual nodes as it had it") {
+  const auto tolerating = [](std::initializer_list<std::string> list) {
+    json::array all;
+    for (const std::string& one : list) all.push_back(parse_value(one));
+    json::object tree = pod();
+    tree["spec"].as_object()["tolerations"] = std::move(all);
+    return tree;
+  };
+  const std::string own = R"({"key": "own", "operator": "Exists"})";
+  const std::string short_one =
+      R"({"key": "virtual-node.liqo.io/not-allowed", "operator": "Exists", "tolerationSeconds": 5})";
+  const json::object before = tolerating({own, toleration, short_one});
+  CHECK(keep_toleration(before, before) == json::array());
+  CHECK(patched(tolerating({own}), keep_toleration(before, tolerating({own}))) == before);
+  CHECK(patched(pod(), keep_toleration(before, pod())) == tolerating({toleration, short_one}));
+  CHECK(patched(tolerating({}), keep_toleration(before, tolerating({}))) == tolerating({toleration, short_one}));
+  CHECK(keep_toleration(tolerating({own}), pod()) == json::array());
+}

@@ -10,7 +10,8 @@
 using namespace liqo::webhook;
 namespace json = kube::json;
 
-TEST_CASE("every webhook fails closed, is called by v1, and is never asked about deletions") {
+TEST_CASE(
+    "every webhook but that of changed tolerations fails closed, is called by v1, and is never asked about deletions") {
   std::set<std::string> names;
   std::set<std::string> paths;
   for (const kube::Resource& kind : {mutating_configurations, validating_configurations}) {
@@ -20,7 +21,8 @@ TEST_CASE("every webhook fails closed, is called by v1, and is never asked about
     CHECK(kube::array_at(made.tree(), {"webhooks"}).size() >= 5);
     for (const json::value& hook : kube::array_at(made.tree(), {"webhooks"})) {
       CAPTURE(json::serialize(hook));
-      CHECK(kube::string_at(hook, {"failurePolicy"}) == "Fail");
+      const bool may_fail = kube::string_at(hook, {"name"}) == "update.pod.mutate.liqo.io";
+      CHECK(kube::string_at(hook, {"failurePolicy"}) == (may_fail ? "Ignore" : "Fail"));
       CHECK(kube::array_at(hook, {"admissionReviewVersions"}) == json::array{"v1"});
       CHECK(kube::decode_base64(kube::string_at(hook, {"clientConfig", "caBundle"})).value() == "PEM");
       CHECK(kube::string_at(hook, {"clientConfig", "service", "namespace"}) == "liqo");
@@ -34,13 +36,13 @@ TEST_CASE("every webhook fails closed, is called by v1, and is never asked about
       CHECK(kube::string_at(hook, {"sideEffects"}) == (reserves ? "NoneOnDryRun" : "None"));
     }
   }
-  CHECK(names.size() == paths.size() + 2);
-  CHECK(paths.size() == 19);
+  CHECK(names.size() == paths.size() + 3);
+  CHECK(paths.size() == 20);
 }
 
 TEST_CASE("what is being deleted loses its finalizers unasked, where nothing else changes and no consumer asks") {
   std::size_t conditional = 0;
-  std::set<std::string> of_consumers;
+  std::set<std::string> of_consumers, decided;
   for (const kube::Resource& kind : {mutating_configurations, validating_configurations}) {
     const kube::Object made = forge_configuration(kind, {.url = "", .ns = "liqo"}, "PEM");
     for (const json::value& hook : kube::array_at(made.tree(), {"webhooks"})) {
@@ -60,6 +62,11 @@ TEST_CASE("what is being deleted loses its finalizers unasked, where nothing els
         CHECK_FALSE(kube::object_at(hook, {"namespaceSelector"}).empty());
         continue;
       }
+      if (kube::string_at(conditions[0], {"name"}) == "what-is-decided-here") {
+        decided.emplace(kube::string_at(hook, {"name"}));
+        CHECK(expression.contains("object.spec.t"));
+        continue;
+      }
       for (const char* part :
            {"has(oldObject.metadata.deletionTimestamp)", "object.spec == oldObject.spec",
             "object.status == oldObject.status", "object.metadata.labels == oldObject.metadata.labels",
@@ -68,7 +75,8 @@ TEST_CASE("what is being deleted loses its finalizers unasked, where nothing els
         CHECK(expression.contains(part));
     }
   }
-  CHECK(conditional == 17);
+  CHECK(conditional == 19);
+  CHECK(decided == std::set<std::string>{"daemonset.mutate.liqo.io", "update.pod.mutate.liqo.io"});
   CHECK(of_consumers == std::set<std::string>{"shadowendpointslice.validate.liqo.io", "twin-object.validate.liqo.io"});
 }
 
@@ -101,12 +109,15 @@ TEST_CASE("tenants cannot skip what holds them in bounds") {
   }
 }
 
-TEST_CASE("of pods only those of offloaded namespaces are asked about, and never those that Liqo itself stands on") {
+TEST_CASE(
+    "of pods and DaemonSets only those of offloaded namespaces are asked about, and never those that Liqo itself "
+    "stands on") {
   const kube::Object made = forge_configuration(mutating_configurations, {.url = "", .ns = "liqo-system"}, "PEM");
   std::size_t seen = 0;
   for (const json::value& hook : kube::array_at(made.tree(), {"webhooks"})) {
     const json::object& selector = kube::object_at(hook, {"namespaceSelector"});
-    if (kube::string_at(hook, {"name"}) != "pod.mutate.liqo.io") {
+    const std::string_view name = kube::string_at(hook, {"name"});
+    if (name != "pod.mutate.liqo.io" && name != "update.pod.mutate.liqo.io" && name != "daemonset.mutate.liqo.io") {
       CHECK(selector.empty());
       continue;
     }
@@ -115,7 +126,7 @@ TEST_CASE("of pods only those of offloaded namespaces are asked about, and never
       {"key":"liqo.io/scheduling-enabled","operator":"In","values":["true"]},
       {"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["kube-system","liqo-system"]}]})"));
   }
-  CHECK(seen == 1);
+  CHECK(seen == 3);
 }
 
 TEST_CASE("of Secrets, those in namespaces of peers are asked about when they are new, and no others") {

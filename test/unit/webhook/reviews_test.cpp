@@ -151,6 +151,30 @@ TEST_CASE("a selected namespace is marked as it is made, and its pods follow bef
   CHECK(patch_of_pod("shop") == "");
 }
 
+TEST_CASE("a DaemonSet's template follows its namespace, and a changed pod keeps what admission gave it") {
+  World world;
+  world.start();
+  constexpr std::string_view set = R"({"metadata":{"name":"agent"},"spec":{"template":{"spec":{}}}})";
+  const auto patch_of = [&](std::string_view path, std::string_view object, std::string_view before = "") {
+    CHECK(world.ask(std::string(path), "shop", object, "pool-1f", "rome", before) == "");
+    return world.patch;
+  };
+  CHECK(patch_of("/mutate/daemonsets", set) == "");
+  world.make(kinds::namespace_offloadings, R"({"metadata":{"name":"offloading","namespace":"shop"},
+      "spec":{"podOffloadingStrategy":"Remote"}})");
+  CHECK(patch_of("/mutate/daemonsets", set).contains(R"("path":"/spec/template/spec/tolerations")"));
+  CHECK(patch_of("/mutate/daemonsets", set, set).contains(R"("path":"/spec/template/spec/affinity")"));
+
+  constexpr std::string_view had = R"({"metadata":{"name":"web"},"spec":{"tolerations":[
+      {"key":"virtual-node.liqo.io/not-allowed","operator":"Exists","effect":"NoExecute"}]}})";
+  constexpr std::string_view has =
+      R"({"metadata":{"name":"web"},"spec":{"tolerations":[{"key":"gpu","operator":"Exists"}]}})";
+  CHECK(patch_of("/mutate/pod", has, had) ==
+        R"([{"op":"add","path":"/spec/tolerations/-","value":)"
+        R"({"key":"virtual-node.liqo.io/not-allowed","operator":"Exists","effect":"NoExecute"}}])");
+  CHECK(patch_of("/mutate/pod", had, had) == "");
+}
+
 TEST_CASE("under the strategy Local a selected namespace is not marked") {
   World world(
       liqo::core::NamespaceSelection::read({.selector = "team=ml", .pod_strategy = "Local", .clusters = {}}, "liqo")
