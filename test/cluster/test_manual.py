@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -46,10 +45,7 @@ class Manual:
 @pytest.fixture(scope="module")
 def run() -> Iterator[Run]:
     """A run of its own, so that the clusters have the names that they have on the page."""
-    if missing := settings.missing_requirements():
-        pytest.skip(f"real clusters need {', '.join(missing)}")
-    with closing(Run()) as the_run:
-        yield the_run
+    yield from manual.own_run()
 
 
 @pytest.fixture(scope="module")

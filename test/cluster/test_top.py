@@ -17,7 +17,7 @@ import pytest
 
 from harness import metrics_server, rights, settings
 from harness.cluster import busybox
-from harness.components import Options
+from harness.components import QUICK_AUTOSCALER, Options
 from harness.monitoring import Prometheus, scraping
 from harness.peers import SOON, Peer
 from harness.run import Run
@@ -59,14 +59,8 @@ class Three:
 def three(run: Run) -> Iterator[Three]:
     if settings.liqod() is None or settings.liqoctl() is None:
         pytest.skip("liqod and liqoctl are not built")
-    # The autoscaler looks as often as there is news, and believes what it hears of young pods.
-    quick = (
-        "--horizontal-pod-autoscaler-sync-period=3s",
-        "--horizontal-pod-autoscaler-cpu-initialization-period=1s",
-        "--horizontal-pod-autoscaler-initial-readiness-delay=1s",
-    )
     machines = Options(kubelet=True)
-    with run.borrow(rome=Options(extra_manager=quick), milan=machines, turin=machines) as started:
+    with run.borrow(rome=Options(extra_manager=QUICK_AUTOSCALER), milan=machines, turin=machines) as started:
         for cluster in started[1:]:
             assert cluster.node
             cluster.node.name_containers()

@@ -62,6 +62,20 @@ POLICY: dict[str, Any] = {
 }
 
 
+# What kubelets say of pods, with what they say.
+_STATUS_RULE = {
+    "level": "Request",
+    "verbs": ["patch", "update"],
+    "userGroups": ["system:nodes"],
+    "resources": [{"group": "", "resources": ["pods/status"]}],
+}
+
+
+def policy(status: bool) -> dict[str, Any]:
+    """The policy; `status`: the log has what kubelets say of pods as well."""
+    return {**POLICY, "rules": [_STATUS_RULE, *POLICY["rules"]]} if status else POLICY
+
+
 def is_system(entry: Entry) -> bool:
     """Whether the request came from Kubernetes' own components, or from the hand of the tests."""
     return user(entry) in _SYSTEM_USERS or any(group in _SYSTEM_GROUPS for group in groups(entry))

@@ -272,7 +272,7 @@ class Cluster:
         )
         self.kubeconfig_of("controller-manager", "system:kube-controller-manager")
         self.kubeconfig_of("scheduler", "system:kube-scheduler")
-        (self.directory / "audit-policy.yaml").write_text(yaml.safe_dump(audit.POLICY))
+        (self.directory / "audit-policy.yaml").write_text(yaml.safe_dump(audit.policy(self.options.audit_status)))
         if self.options.shows_certificate:
             callers.write(self.directory, self.address)
         if self.options.proxy:

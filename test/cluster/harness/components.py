@@ -12,6 +12,12 @@ from .images import PAUSE
 DNS_DOMAIN = "cluster.local"
 DNS_READY_PORT = 8181
 FRONT_PROXY = "front-proxy-client"
+# For `Options.extra_manager`: autoscalers look as often as there is news, and believe what they hear of young pods.
+QUICK_AUTOSCALER = (
+    "--horizontal-pod-autoscaler-sync-period=3s",
+    "--horizontal-pod-autoscaler-cpu-initialization-period=1s",
+    "--horizontal-pod-autoscaler-initial-readiness-delay=1s",
+)
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,8 @@ class Options:
     pod_cgroups: bool = False
     # Whether pods have ports of the node.
     host_ports: bool = False
+    # Whether the audit log has what kubelets say of pods.
+    audit_status: bool = False
     pod_cidr: str = ""
     service_cidr: str = "10.96.0.0/16"
     # Whether the API server shows a certificate to the webhooks that it asks by URL (see callers.py).
@@ -147,7 +155,7 @@ state = "{directory}/containerd-state"
 """
 
 
-def corefile(directory: Path, address: str) -> str:
+def corefile(kubeconfig: Path, address: str) -> str:
     return f"""\
 .:53 {{
     bind {address}
@@ -155,7 +163,21 @@ def corefile(directory: Path, address: str) -> str:
     errors
     loadbalance
     kubernetes {DNS_DOMAIN} in-addr.arpa ip6.arpa {{
-        kubeconfig {directory}/coredns.kubeconfig
+        kubeconfig {kubeconfig}
+        ttl 5
+    }}
+}}
+"""
+
+
+def reverse_zone(kubeconfig: Path, address: str, zone: str) -> str:
+    """What a name server is told besides, of the addresses of Services in another cluster."""
+    return f"""\
+{zone}:53 {{
+    bind {address}
+    errors
+    kubernetes {DNS_DOMAIN} {zone} {{
+        kubeconfig {kubeconfig}
         ttl 5
     }}
 }}

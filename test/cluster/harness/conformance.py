@@ -15,16 +15,21 @@ from pathlib import Path
 
 import yaml
 
-from . import chart, components, settings
+from . import chart, components, conformance_score, settings
 from .cluster import PORT, Cluster
 from .components import Options
-from .conformance_score import FOCUS
+from .conformance_score import FOCUS, Score
+from .names import tell_reverse
 from .peering import TAINT
 from .peers import Peer
 from .run import Run
 
+_LISTS = settings.SUITE / "conformance"
+# What passes on the plain provider; what of it cannot through a virtual node; what of it every whole run of the stories tells.
+PLAIN, CANNOT, SELECTION = (_LISTS / f"{name}.txt" for name in ("plain", "cannot", "selection"))
 # Of rome; milan has the usual range.
 _SERVICES = "10.97.0.0/16"
+_REVERSE_ZONE = "97.10.in-addr.arpa"
 # All namespaces that the suite makes for a test have the label.
 _OFFLOADING = ("--offload-namespaces", "e2e-run", "--offload-namespaces-pod-strategy", "Remote")
 # What the page calls the open column: what the consumer says beyond that, and what the provider lets it do.
@@ -114,7 +119,7 @@ def plain(run: Run) -> Cluster:
 
 
 def _provider() -> Options:
-    return Options(kubelet=True, proxy=True, dns=True, pod_cgroups=True, host_ports=True)
+    return Options(kubelet=True, proxy=True, dns=True, pod_cgroups=True, host_ports=True, audit_status=True)
 
 
 @dataclass
@@ -152,11 +157,25 @@ class Virtual:
         return virtual
 
     def _route_services(self) -> None:
-        """Has rome's addresses of Services lead to their pods from milan as well. Names of Services need no such thing:
-        they lead to those of the twin. Addresses do, as in any network that spans clusters."""
+        """Has rome's addresses of Services lead to their pods from milan as well, and from there to their names. Names of
+        Services need no such thing: they lead to those of the twin. Addresses do, as in any network that spans clusters."""
         rome, milan = self.rome.cluster, self.milan.cluster
         rome.kubeconfig_of("proxy", "system:kube-proxy")
         config = components.proxy_config(rome.directory, milan.name, rome.pod_cidr)
         (rome.directory / "proxy.yaml").write_text(yaml.safe_dump(config))
         rome._run("kube-proxy", [rome.kube, "kube-proxy", "--config", rome.directory / "proxy.yaml"])
         milan.space.run("ip", "route", "replace", _SERVICES, "via", rome.address)
+        tell_reverse(milan, rome, _REVERSE_ZONE)
+
+    def judge(self, names: Sequence[str], directory: Path, processes: int) -> tuple[Score, list[str]]:
+        """Runs these tests through the virtual node: the score, and pods that no admission had made ready to go."""
+        results = run(self.rome.cluster, names, directory, processes)
+        here, there = (peer.cluster.directory / "audit.log" for peer in (self.rome, self.milan))
+        wanted = set(names)
+        score = conformance_score.judge(
+            [test for test in conformance_score.from_list(PLAIN.read_text()) if test.name in wanted],
+            conformance_score.read(results),
+            conformance_score.namespaces_of_tests(here),
+            conformance_score.at_home(conformance_score.started(there), self.rome.name),
+        )
+        return score, conformance_score.slipped(conformance_score.created_pods(here))

@@ -63,9 +63,32 @@ def namespaces_of_tests(log_file: Path) -> dict[str, set[str]]:
     return found
 
 
-def namespaces_of(pods: Iterable[Mapping], consumer: str = "") -> set[str]:
-    """Where pods were created, by the names that the consumer has for these namespaces."""
-    return {pod["metadata"]["namespace"].removesuffix(f"-{consumer}") for pod in pods}
+def started(log_file: Path) -> set[str]:
+    """The namespaces of pods of which a kubelet has said that a container runs or has run."""
+    found = set()
+    with log_file.open(errors="replace") as log:
+        for line in log:
+            if '"subresource":"status"' not in line or '"startedAt":"' not in line or '"resource":"pods"' not in line:
+                continue
+            entry = json.loads(line)
+            if _has_started(entry.get("requestObject", {}).get("status", {})):
+                found.add(entry["objectRef"]["namespace"])
+    return found
+
+
+def _has_started(status: Mapping) -> bool:
+    return any(
+        container.get(state, {}).get(phase, {}).get("startedAt")
+        for kind in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+        for container in status.get(kind) or ()
+        for state in ("state", "lastState")
+        for phase in ("running", "terminated")
+    )
+
+
+def at_home(namespaces: Iterable[str], consumer: str) -> set[str]:
+    """By the names that the consumer has for these namespaces of the provider."""
+    return {namespace.removesuffix(f"-{consumer}") for namespace in namespaces}
 
 
 def slipped(pods: Iterable[Mapping]) -> list[str]:
@@ -88,18 +111,32 @@ class Expected:
 Namespaces = Mapping[str, Collection[str]]
 
 
-def to_list(outcomes: Iterable[Outcome], namespaces: Namespaces, with_pods: Collection[str]) -> str:
-    """The committed list: what has passed, a line each, and before it whether a pod was started in its namespaces."""
-    lines = (
-        f"{'pod ' if set(namespaces.get(outcome.name, ())) & set(with_pods) else 'none'} {outcome.name}"
-        for outcome in outcomes
-        if outcome.state == "passed"
-    )
-    return "".join(f"{line}\n" for line in sorted(set(lines), key=lambda line: line[5:]))
+def to_list(
+    outcomes: Collection[Outcome], namespaces: Namespaces, with_pods: Collection[str], before: Iterable[Expected] = ()
+) -> str:
+    """The committed list: what has passed, a line each, and before it whether a pod was started in its namespaces. What has
+    not run now is as it was `before`."""
+    known = {test.name: test.starts_pod for test in before}
+    for outcome in outcomes:
+        known.pop(outcome.name, None)
+        if outcome.state == "passed":
+            known[outcome.name] = bool(set(namespaces.get(outcome.name, ())) & set(with_pods))
+    return "".join(f"{'pod ' if known[name] else 'none'} {name}\n" for name in sorted(known))
 
 
 def from_list(text: str) -> list[Expected]:
     return [Expected(line[5:], line.startswith("pod ")) for line in text.splitlines() if line]
+
+
+def reasons(text: str) -> dict[str, str]:
+    """The tests that cannot pass through a virtual node, and the field or rule that forbids it: a name a line, and below it,
+    indented, why."""
+    found: dict[str, str] = {}
+    lines = [line for line in text.splitlines() if line]
+    for name, why in zip(lines[::2], lines[1::2], strict=True):
+        assert name.startswith("[") and why.startswith("    "), name
+        found[name] = why.strip()
+    return found
 
 
 @dataclass

@@ -6,12 +6,15 @@ import hashlib
 import io
 import json
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 PAUSE = "docker.io/liqo-test/pause:1"
 BUSYBOX_IMAGE = "docker.io/liqo-test/busybox:1"
 # Says hello, runs until it is asked to end, and ends at once then: a workload that needs no manifest.
 HELLO_IMAGE = "docker.io/liqo-test/hello:1"
+# As a user would name it, with what its other programs are called by.
+LIBRARY_IMAGE = "docker.io/library/busybox:1.37"
 HELLO = "trap exit TERM; echo hello from $(hostname); sleep 2147483647 & wait"
 
 # The applets that test pods call by name; the rest is there as `busybox <applet>`.
@@ -19,6 +22,7 @@ APPLETS = (
     "sh cat date dd echo env false grep head hostname ip kill ls mkdir nc printf ps rm seq sleep stty tail test touch "
     "tr true tty wc wget"
 ).split()
+LIBRARY_APPLETS = (*APPLETS, "httpd", "tar")
 
 
 def _member(name: str, size: int = 0, mode: int = 0o755) -> tarfile.TarInfo:
@@ -27,7 +31,7 @@ def _member(name: str, size: int = 0, mode: int = 0o755) -> tarfile.TarInfo:
     return info
 
 
-def _layer(busybox: bytes) -> bytes:
+def _layer(busybox: bytes, applets: Sequence[str]) -> bytes:
     """A root file system: busybox, links to it, and the directories that programs expect."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as layer:
@@ -38,7 +42,7 @@ def _layer(busybox: bytes) -> bytes:
         layer.addfile(_member("bin/busybox", len(busybox)), io.BytesIO(busybox))
         passwd = b"root:x:0:0:root:/:/bin/sh\n"
         layer.addfile(_member("etc/passwd", len(passwd), 0o644), io.BytesIO(passwd))
-        for applet in APPLETS:
+        for applet in applets:
             info = _member(f"bin/{applet}")
             info.type, info.linkname = tarfile.SYMTYPE, "busybox"
             layer.addfile(info)
@@ -46,18 +50,21 @@ def _layer(busybox: bytes) -> bytes:
 
 
 def write(archive: Path, busybox: Path) -> None:
-    """Writes one archive that holds all the images; they share their only layer."""
-    layer = _layer(busybox.read_bytes())
-    layer_id = hashlib.sha256(layer).hexdigest()
-    files = {f"{layer_id}/layer.tar": layer}
+    """Writes one archive that holds all the images; each has one layer, which most share."""
+    program = busybox.read_bytes()
+    files: dict[str, bytes] = {}
     manifest = []
     # `sleep` is enough as a sandbox's process: pods of the tests share no process namespaces, so nothing needs reaping.
     commands = {
         PAUSE: ["/bin/sleep", "2147483647"],
         BUSYBOX_IMAGE: ["/bin/sh"],
         HELLO_IMAGE: ["/bin/sh", "-c", HELLO],
+        LIBRARY_IMAGE: ["/bin/sh"],
     }
     for name, command in commands.items():
+        layer = _layer(program, LIBRARY_APPLETS if name == LIBRARY_IMAGE else APPLETS)
+        layer_id = hashlib.sha256(layer).hexdigest()
+        files[f"{layer_id}/layer.tar"] = layer
         config = json.dumps(
             {
                 "architecture": "amd64",

@@ -10,21 +10,25 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from . import settings
 from .console import Console
+from .run import Run
 from .wait import patient
 
 # How long what only looks may show something else.
 SOON = 40.0
 _PROMPT = re.compile(r"^(\w+) \$ (.*)$")
 _ANSWER = re.compile(r"(Go on\? \[y/N\]) (\w+)$")
-_FAILURE = re.compile(r"^(✖|Error|error:)")
+_FAILURE = re.compile(r"^(✖|Error|error:|command terminated with exit code)")
 # What only looks shows in a moment what it does not show yet.
-_LOOKS = re.compile(r"^(kubectl|liqoctl) (get|describe|logs|events|info|rollout status)\b")
+_LOOKS = re.compile(r"^(kubectl|liqoctl) (get|describe|logs|events|info|rollout status|top)\b")
 
 
 @dataclass
@@ -88,6 +92,14 @@ def read(page: Path) -> list[Section]:
             if line.strip():
                 steps[-1].shown.append(line)
     return [section for section in sections if section.steps]
+
+
+def own_run() -> Iterator[Run]:
+    """A run for the clusters of a page, which have the names that they have there."""
+    if missing := settings.missing_requirements():
+        pytest.skip(f"real clusters need {', '.join(missing)}")
+    with closing(Run()) as the_run:
+        yield the_run
 
 
 def try_step(page: str, console: Console, step: Step) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import components, rights, settings
@@ -20,14 +21,26 @@ _RULES = [
 
 def start(cluster: Cluster) -> None:
     """Starts CoreDNS and waits until it knows all Services."""
+    corefile = cluster.directory / "Corefile"
+    corefile.write_text(components.corefile(_user(cluster), cluster.address))
+    cluster._run("coredns", [settings.tool("coredns"), "-conf", corefile])
+    wait_for(lambda: _ready(cluster), 60, f"the name server of {cluster.name}")
+
+
+def tell_reverse(cluster: Cluster, other: Cluster, zone: str) -> None:
+    """Has the name server of `cluster` know the names of the other's addresses of Services, as where networks are joined."""
+    with (cluster.directory / "Corefile").open("a") as corefile:
+        corefile.write(components.reverse_zone(_user(other), cluster.address, zone))
+    cluster.restart("coredns")
+    wait_for(lambda: _ready(cluster), 60, f"the name server of {cluster.name}")
+
+
+def _user(cluster: Cluster) -> Path:
+    """The kubeconfig by which a name server reads the Services of a cluster."""
     role = {"kind": "ClusterRole", "metadata": {"name": _ROLE}, "rules": _RULES}
     cluster.api.apply("clusterroles", None, role)
     rights.bind(cluster, None, _ROLE, rights.user(_ROLE), _ROLE)
-    cluster.kubeconfig_of("coredns", _ROLE)
-    corefile = cluster.directory / "Corefile"
-    corefile.write_text(components.corefile(cluster.directory, cluster.address))
-    cluster._run("coredns", [settings.tool("coredns"), "-conf", corefile])
-    wait_for(lambda: _ready(cluster), 60, f"the name server of {cluster.name}")
+    return cluster.kubeconfig_of("coredns", _ROLE)
 
 
 def _ready(cluster: Cluster) -> bool:

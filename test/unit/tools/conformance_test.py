@@ -49,6 +49,9 @@ def test_the_list_of_the_plain_provider_says_which_tests_start_a_pod():
     text = to_list([outcome(POD), outcome(API), outcome("[sig-cli] x", "failed")], NAMESPACES, {"pods-17"})
     assert text == f"none {API}\npod  {POD}\n"
     assert from_list(text) == [Expected(API, False), Expected(POD, True)]
+    # Of a part, the rest stays as it was, and what fails now goes.
+    assert to_list([outcome(POD)], {}, set(), from_list(text)) == f"none {API}\nnone {POD}\n"
+    assert to_list([outcome(API, "failed")], {}, set(), from_list(text)) == f"pod  {POD}\n"
 
 
 def test_results_of_other_areas_are_left_out(tmp_path):
@@ -58,22 +61,40 @@ def test_results_of_other_areas_are_left_out(tmp_path):
     assert conformance_score.read(tmp_path / "none") == []
 
 
-def test_pods_are_those_that_the_audit_log_has_as_created(tmp_path):
-    def entry(verb: str, code: int, query: str = "", **reference: str) -> str:
-        pod = {"metadata": {"namespace": "pods-17-rome", "name": "one"}, "spec": {}}
-        about = {"resource": "pods", "namespace": "pods-17-rome", **reference}
-        line = {"verb": verb, "objectRef": about, "responseStatus": {"code": code}, "responseObject": pod}
-        line["requestURI"] = f"/api/v1/namespaces/pods-17-rome/pods{query}"
-        return json.dumps(line, separators=(",", ":"))
+def audit_entry(verb: str, code: int, query: str = "", said: dict | None = None, **reference: str) -> str:
+    pod = {"metadata": {"namespace": "pods-17-rome", "name": "one"}, "spec": {}}
+    about = {"resource": "pods", "namespace": "pods-17-rome", **reference}
+    line = {"verb": verb, "objectRef": about, "responseStatus": {"code": code}, "responseObject": pod}
+    line |= {"requestURI": f"/api/v1/namespaces/pods-17-rome/pods{query}", "requestObject": {"status": said or {}}}
+    return json.dumps(line, separators=(",", ":")) + "\n"
 
-    lines = [entry("create", 201), entry("create", 403), entry("create", 201, subresource="binding"), entry("get", 200)]
-    lines.append(entry("create", 201, query="?dryRun=All"))
-    (tmp_path / "audit.log").write_text("".join(f"{line}\n" for line in lines))
+
+def test_pods_are_those_that_the_audit_log_has_as_created(tmp_path):
+    lines = [audit_entry("create", 201), audit_entry("create", 403), audit_entry("create", 201, subresource="binding")]
+    lines += [audit_entry("get", 200), audit_entry("create", 201, query="?dryRun=All")]
+    (tmp_path / "audit.log").write_text("".join(lines))
     pods = list(conformance_score.created_pods(tmp_path / "audit.log"))
-    assert len(pods) == 1 and conformance_score.namespaces_of(pods, "rome") == {"pods-17"}
     assert conformance_score.slipped(pods) == ["pods-17-rome/one"]
     ready = {"spec": {"tolerations": [{"key": "virtual-node.liqo.io/not-allowed"}]}, "metadata": pods[0]["metadata"]}
     assert conformance_score.slipped([ready]) == []
+
+
+@pytest.mark.parametrize(
+    "said, has_started",
+    [
+        ({"phase": "Pending", "startTime": "2026-11-23T10:00:00Z"}, False),
+        ({"containerStatuses": [{"name": "a", "state": {"waiting": {"reason": "startedAt\":\""}}}]}, False),
+        ({"containerStatuses": [{"name": "a", "state": {"running": {"startedAt": "2026-11-23T10:00:00Z"}}}]}, True),
+        ({"initContainerStatuses": [{"state": {"terminated": {"startedAt": "2026-11-23T10:00:00Z"}}}]}, True),
+        ({"containerStatuses": [{"state": {"waiting": {}}, "lastState": {"terminated": {"startedAt": "2026"}}}]}, True),
+        ({"containerStatuses": [{"state": {"terminated": {"exitCode": 137, "startedAt": None}}}]}, False),
+    ],
+)
+def test_a_pod_has_started_when_a_container_of_it_has(tmp_path, said, has_started):
+    log = tmp_path / "audit.log"
+    log.write_text(audit_entry("patch", 200, said=said, subresource="status") + audit_entry("create", 201))
+    found = conformance_score.started(log)
+    assert conformance_score.at_home(found, "rome") == ({"pods-17"} if has_started else set())
 
 
 def test_the_suite_says_whose_namespace_it_makes(tmp_path):
@@ -116,3 +137,16 @@ def test_the_copy_waits_less_and_looks_away_from_the_taint(tmp_path):
 def test_a_suite_that_has_changed_is_not_built_as_it_is(tmp_path):
     with pytest.raises(AssertionError, match="asks otherwise"):
         e2e_suite.change(suite(tmp_path, "return isFree(node)\n"))
+
+
+def test_the_lists_agree():
+    plain = {test.name: test for test in from_list(conformance.PLAIN.read_text())}
+    assert len(plain) >= 250
+    cannot = conformance_score.reasons(conformance.CANNOT.read_text())
+    assert cannot.keys() <= plain.keys()
+    selection = conformance.SELECTION.read_text().splitlines()
+    # None of them passes without a pod, and each area is among them.
+    assert all(plain[name].starts_pod for name in selection)
+    assert all(any(name.startswith(f"[{area}]") for name in selection) for area in conformance_score.AREAS)
+    page = (ROOT / "docs/conformance.md").read_text()
+    assert [why for why in cannot.values() if why.partition(":")[2].strip() not in page.replace("\n", " ")] == []
