@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kube/runtime/informer_set.hpp"
+#include "liqo/api/namespace_offloading.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
 #include "liqo/core/namespace/namespace_selection.hpp"
 #include "liqo/webhook/admission_server.hpp"

@@ -275,8 +275,6 @@ TEST_CASE("what is not a pod is patched without a crash") {
   }
 }
 
-}  // namespace liqo::core
-
 TEST_CASE("what says already what is imposed stays as it is") {
   const auto wish = offloading("Remote", terms({term({exists("a")}), term({exists("b")})}));
   for (const auto& tree :
@@ -326,3 +324,5 @@ TEST_CASE("a pod whose tolerations are replaced keeps that of virtual nodes as i
   CHECK(patched(tolerating({}), keep_toleration(before, tolerating({}))) == tolerating({toleration, short_one}));
   CHECK(keep_toleration(tolerating({own}), pod()) == json::array());
 }
+
+}  // namespace liqo::core
