@@ -114,8 +114,9 @@ class Http1Reader {
   /// Bytes that came behind what was parsed.
   std::string take_rest() {
     std::string rest = buffer_.substr(from_);
-    // What it has held goes, too: who takes the rest may keep this reader for as long as an upgrade lasts.
-    buffer_ = std::string();
+    // What it has held goes, too: who takes the rest may keep this reader for as long as an upgrade lasts. (An empty
+    // string that is assigned would leave it the memory.)
+    std::string().swap(buffer_);
     from_ = 0;
     return rest;
   }

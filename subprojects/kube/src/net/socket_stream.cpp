@@ -5,7 +5,6 @@
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/error.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
@@ -13,6 +12,7 @@
 #include "openssl.hpp"
 #include "subject.hpp"
 #include "tls_impl.hpp"
+#include "tls_socket.hpp"
 
 namespace kube::net {
 
@@ -20,7 +20,6 @@ namespace {
 
 namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
-using TlsSocket = ssl::stream<tcp::socket>;
 
 /// A cancelled operation throws in its caller; one that our own close() ended is a closed connection.
 asio::awaitable<void> throw_if_cancelled(const error_code& error) {
@@ -45,23 +44,6 @@ Failure failure_of(const error_code& error) {
   return {Errc::closed, error.message()};
 }
 
-/// Tells the peer that nothing comes behind what it has got: in one piece or not at all, and without waiting.
-void send_close_notify(TlsSocket& stream) {
-  SSL* tls = stream.native_handle();
-  BIO* record = BIO_new(BIO_s_mem());
-  if (record == nullptr) return;
-  ERR_clear_error();
-  SSL_set0_wbio(tls, record);  // takes it over; nothing else is written any more
-  static_cast<void>(SSL_shutdown(tls));
-  ERR_clear_error();
-  const char* bytes = nullptr;
-  const long count = BIO_get_mem_data(record, &bytes);
-  if (count <= 0) return;
-  const auto sent =
-      ::send(stream.next_layer().native_handle(), bytes, static_cast<std::size_t>(count), MSG_NOSIGNAL | MSG_DONTWAIT);
-  static_cast<void>(sent);
-}
-
 void close_socket(tcp::socket& socket) {
   error_code ignored;
   socket.shutdown(tcp::socket::shutdown_both, ignored);
@@ -75,17 +57,24 @@ void set_user_timeout(int handle, Duration limit) {
   ::setsockopt(handle, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof(milliseconds));
 }
 
-template <class Socket, class Base = ByteStream>
-class SocketStream : public Base {
+bool is_cut_off_at(int handle) {
+  tcp_info info{};
+  socklen_t size = sizeof(info);
+  // Probes of a peer that reads nothing are not counted here; six of these take 12.6 s at least.
+  return ::getsockopt(handle, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_retransmits >= 6;
+}
+
+/// A plain connection.
+class TcpStream final : public ByteStream {
  public:
-  SocketStream(std::unique_ptr<Socket> socket, std::shared_ptr<Traffic> traffic)
+  TcpStream(tcp::socket socket, std::shared_ptr<Traffic> traffic)
       : socket_(std::move(socket)), traffic_(std::move(traffic)) {}
-  ~SocketStream() override { SocketStream::close(); }
+  ~TcpStream() override { TcpStream::close(); }
 
   asio::awaitable<Result<std::size_t>> read_some(std::span<char> buffer) override {
     error_code error;
-    const std::size_t count = co_await socket_->async_read_some(asio::buffer(buffer.data(), buffer.size()),
-                                                                asio::redirect_error(asio::use_awaitable, error));
+    const std::size_t count = co_await socket_.async_read_some(asio::buffer(buffer.data(), buffer.size()),
+                                                               asio::redirect_error(asio::use_awaitable, error));
     if (traffic_ != nullptr) traffic_->bytes_in += count;
     if (!error || count > 0) co_return count;
     if (error == asio::error::eof) co_return std::size_t{0};
@@ -95,10 +84,8 @@ class SocketStream : public Base {
 
   asio::awaitable<Result<void>> write(std::string_view bytes) override {
     error_code error;
-    is_whole_ = false;
-    const std::size_t count = co_await asio::async_write(*socket_, asio::buffer(bytes.data(), bytes.size()),
+    const std::size_t count = co_await asio::async_write(socket_, asio::buffer(bytes.data(), bytes.size()),
                                                          asio::redirect_error(asio::use_awaitable, error));
-    is_whole_ = !error;
     if (traffic_ != nullptr) traffic_->bytes_out += count;
     if (!error) co_return Result<void>();
     if (error == asio::error::operation_aborted) co_await throw_if_cancelled(error);
@@ -106,54 +93,75 @@ class SocketStream : public Base {
   }
 
   void close() override {
-    if constexpr (std::is_same_v<Socket, TlsSocket>) {
-      if (!socket_->next_layer().is_open()) return;
-      if (is_whole_) send_close_notify(*socket_);
-      close_socket(socket_->next_layer());
-    } else {
-      if (socket_->is_open()) close_socket(*socket_);
+    if (socket_.is_open()) close_socket(socket_);
+  }
+  void be_patient() override { set_user_timeout(socket_.native_handle(), Duration::zero()); }
+  bool is_cut_off() const override { return is_cut_off_at(socket_.native_handle()); }
+
+ private:
+  mutable tcp::socket socket_;  // Asio does not give its handle away otherwise
+  std::shared_ptr<Traffic> traffic_;
+};
+
+/// A connection under TLS.
+template <class Base>
+class TlsStream : public Base {
+ public:
+  TlsStream(std::unique_ptr<TlsSocket> socket, std::shared_ptr<Traffic> traffic)
+      : socket_(std::move(socket)), traffic_(std::move(traffic)) {}
+  ~TlsStream() override { TlsStream::close(); }
+
+  asio::awaitable<Result<std::size_t>> read_some(std::span<char> buffer) override {
+    std::size_t count = 0;
+    const error_code error = co_await socket_->read_some(buffer, count);
+    if (traffic_ != nullptr) traffic_->bytes_in += count;
+    if (!error) co_return count;
+    if (error == asio::error::eof) co_return std::size_t{0};
+    if (error == asio::error::operation_aborted) co_await throw_if_cancelled(error);
+    co_return std::unexpected(failure_of(error));
+  }
+
+  asio::awaitable<Result<void>> write(std::string_view bytes) override {
+    is_whole_ = false;
+    const error_code error = co_await socket_->write(bytes);
+    is_whole_ = !error;
+    if (!error) {
+      if (traffic_ != nullptr) traffic_->bytes_out += bytes.size();
+      co_return Result<void>();
     }
+    if (error == asio::error::operation_aborted) co_await throw_if_cancelled(error);
+    co_return std::unexpected(failure_of(error));
   }
 
-  void be_patient() override { set_user_timeout(handle(), Duration::zero()); }
-
-  bool is_cut_off() const override {
-    tcp_info info{};
-    socklen_t size = sizeof(info);
-    // Probes of a peer that reads nothing are not counted here; six of these take 12.6 s at least.
-    return ::getsockopt(handle(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_retransmits >= 6;
+  void close() override {
+    if (!socket_->socket().is_open()) return;
+    if (is_whole_) socket_->say_goodbye();
+    close_socket(socket_->socket());
   }
+
+  void be_patient() override { set_user_timeout(socket_->socket().native_handle(), Duration::zero()); }
+  bool is_cut_off() const override { return is_cut_off_at(socket_->socket().native_handle()); }
 
  protected:
-  int handle() const {
-    if constexpr (std::is_same_v<Socket, TlsSocket>) {
-      return socket_->next_layer().native_handle();
-    } else {
-      return socket_->native_handle();
-    }
-  }
-
-  std::unique_ptr<Socket> socket_;
+  std::unique_ptr<TlsSocket> socket_;
   std::shared_ptr<Traffic> traffic_;
   bool is_whole_ = true;  ///< every write has got to its end
 };
 
-class AcceptedStream final : public SocketStream<TlsSocket, TlsServerStream> {
+class AcceptedStream final : public TlsStream<TlsServerStream> {
  public:
-  explicit AcceptedStream(std::unique_ptr<TlsSocket> socket) : SocketStream(std::move(socket), nullptr) {
+  explicit AcceptedStream(std::unique_ptr<TlsSocket> socket) : TlsStream(std::move(socket), nullptr) {
     is_whole_ = false;
   }
 
   asio::awaitable<Result<std::optional<CertificateSubject>>> handshake() override {
-    ERR_clear_error();
-    error_code error;
-    co_await socket_->async_handshake(ssl::stream_base::server, asio::redirect_error(asio::use_awaitable, error));
+    const error_code error = co_await socket_->handshake(TlsSocket::Role::server);
     if (error) {
       co_await throw_if_cancelled(error);
       co_return std::unexpected(failure_of(error));
     }
     is_whole_ = true;
-    SSL* tls = socket_->native_handle();
+    SSL* tls = socket_->tls();
     const openssl::Certificate certificate(SSL_get1_peer_certificate(tls));
     if (!certificate || SSL_get_verify_result(tls) != X509_V_OK) co_return std::nullopt;
     co_return subject_of(certificate.get());
@@ -183,6 +191,17 @@ std::string names_of(const X509* certificate) {
   return count > 8 ? names + ", ..." : names;
 }
 
+/// Writes down whom a certificate is for that was not taken.
+int note_names(int accepted, X509_STORE_CTX* verification) {
+  if (accepted == 1 || X509_STORE_CTX_get_error_depth(verification) != 0) return accepted;
+  const auto* tls =
+      static_cast<const SSL*>(X509_STORE_CTX_get_ex_data(verification, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto* names = tls != nullptr ? static_cast<std::string*>(SSL_get_app_data(tls)) : nullptr;
+  const X509* leaf = X509_STORE_CTX_get_current_cert(verification);
+  if (names != nullptr && leaf != nullptr) *names = names_of(leaf);
+  return accepted;
+}
+
 std::string chosen_protocol(SSL* tls) {
   const unsigned char* protocol = nullptr;
   unsigned length = 0;
@@ -206,15 +225,14 @@ void tune(tcp::socket& socket) {
 }
 
 std::unique_ptr<ByteStream> make_tcp_stream(tcp::socket socket, std::shared_ptr<Traffic> traffic) {
-  return std::make_unique<SocketStream<tcp::socket>>(std::make_unique<tcp::socket>(std::move(socket)),
-                                                     std::move(traffic));
+  return std::make_unique<TcpStream>(std::move(socket), std::move(traffic));
 }
 
 asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsContext context, std::string server_name,
                                                       bool offer_http2, std::shared_ptr<Traffic> traffic) {
   ERR_clear_error();
-  auto stream = std::make_unique<TlsSocket>(std::move(socket), context.impl()->context);
-  SSL* tls = stream->native_handle();
+  auto stream = std::make_unique<TlsSocket>(std::move(socket), context.impl()->context.native_handle());
+  SSL* tls = stream->tls();
   const bool address = is_address(server_name);
   if (!address) SSL_set_tlsext_host_name(tls, server_name.c_str());
   if (context.impl()->verify) {
@@ -228,15 +246,8 @@ asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsCon
   // The certificate is not kept once it was refused, so whom it is for is noted on the way.
   std::string names;
   if (context.impl()->verify) {
-    error_code ignored;
-    stream->set_verify_callback(
-        [&names](bool accepted, ssl::verify_context& verification) {
-          if (!accepted && X509_STORE_CTX_get_error_depth(verification.native_handle()) == 0)
-            if (const X509* leaf = X509_STORE_CTX_get_current_cert(verification.native_handle()))
-              names = names_of(leaf);
-          return accepted;
-        },
-        ignored);
+    SSL_set_app_data(tls, &names);
+    SSL_set_verify(tls, SSL_VERIFY_PEER, note_names);
   }
   static constexpr unsigned char both[] = "\x02h2\x08http/1.1";
   static constexpr unsigned char http1[] = "\x08http/1.1";
@@ -246,8 +257,8 @@ asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsCon
     SSL_set_alpn_protos(tls, http1, sizeof(http1) - 1);
   }
 
-  error_code error;
-  co_await stream->async_handshake(ssl::stream_base::client, asio::redirect_error(asio::use_awaitable, error));
+  const error_code error = co_await stream->handshake(TlsSocket::Role::client);
+  SSL_set_app_data(tls, nullptr);
   if (error) {
     co_await throw_if_cancelled(error);
     const long result = SSL_get_verify_result(tls);
@@ -261,12 +272,13 @@ asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, TlsCon
     co_return std::unexpected(std::move(failure));
   }
   Secured secured{.stream = nullptr, .protocol = chosen_protocol(tls)};
-  secured.stream = std::make_unique<SocketStream<TlsSocket>>(std::move(stream), std::move(traffic));
+  secured.stream = std::make_unique<TlsStream<ByteStream>>(std::move(stream), std::move(traffic));
   co_return secured;
 }
 
 std::unique_ptr<TlsServerStream> make_tls_server_stream(tcp::socket socket, const TlsContext& context) {
-  return std::make_unique<AcceptedStream>(std::make_unique<TlsSocket>(std::move(socket), context.impl()->context));
+  return std::make_unique<AcceptedStream>(
+      std::make_unique<TlsSocket>(std::move(socket), context.impl()->context.native_handle()));
 }
 
 }  // namespace kube::net
