@@ -58,15 +58,18 @@ std::expected<ExecUpgrade, UpgradeRefusal> spdy_upgrade(const kube::net::ServerR
 // stdin of the caller, to the command, and its end.
 asio::awaitable<void> carry_input(CommandConnection& local, RemoteCommand& remote) {
   for (;;) {
-    auto piece = co_await local.read(Channel::in);
-    if (!piece) co_return;
-    if (piece->empty()) break;
-    auto written = co_await remote.write_stdin(*piece);
-    if (!written) {
-      // The command takes no more input; its output goes on.
-      local.discard(Channel::in);
-      co_return;
+    {
+      auto piece = co_await local.read(Channel::in);
+      if (!piece) co_return;
+      if (piece->empty()) break;
+      auto written = co_await remote.write_stdin(*piece);
+      if (!written) {
+        // The command takes no more input; its output goes on.
+        local.discard(Channel::in);
+        co_return;
+      }
     }
+    co_await remote.connection().room();
   }
   remote.close_stdin();
 }
@@ -90,10 +93,14 @@ asio::awaitable<void> carry_sizes(CommandConnection& local, RemoteCommand& remot
 // One of the command's outputs, to the caller. Also drained when the caller takes no more, so that the result comes.
 asio::awaitable<void> carry_output(CommandConnection& local, RemoteCommand& remote, Channel channel) {
   for (;;) {
-    auto piece = co_await remote.read(channel);
-    if (!piece || piece->empty()) co_return;
-    auto written = co_await local.write(channel, *piece);
-    if (!written) remote.connection().discard(channel);
+    {
+      auto piece = co_await remote.read(channel);
+      if (!piece || piece->empty()) co_return;
+      auto written = co_await local.write(channel, *piece);
+      if (!written) remote.connection().discard(channel);
+    }
+    // What comes meanwhile is held once, by the other connection.
+    co_await local.room();
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
+#include <utility>
 
 #include "kube/async/task_group.hpp"
 
@@ -10,7 +11,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t read_size = 16 * 1024;
+constexpr std::size_t read_size = 16 * std::size_t{1024};
+// What is handed on at a time, at most: what one frame takes.
+constexpr std::size_t piece_size = 32 * std::size_t{1024};
+// A channel on which such a piece comes is about to be filled.
+constexpr std::size_t large_piece = 4 * std::size_t{1024};
 // How long our last words may take, and how long we listen to a peer that is still talking after them: closing a socket
 // with unread bytes in it would destroy what the peer has not read yet.
 constexpr Duration sending_limit = 10s;
@@ -29,7 +34,7 @@ CommandConnection::CommandConnection(const asio::any_io_executor& executor, asyn
       inboxes_{Inbox(executor), Inbox(executor), Inbox(executor), Inbox(executor), Inbox(executor)},
       ready_(executor),
       over_(executor),
-      room_(executor),
+      emptied_(executor),
       output_(executor),
       writable_(executor),
       sent_(executor),
@@ -37,6 +42,7 @@ CommandConnection::CommandConnection(const asio::any_io_executor& executor, asyn
       life_(clock.now()) {}
 
 asio::awaitable<void> CommandConnection::run() {
+  codec_->hand_data_to([this](Channel channel, std::string_view bytes) { take_data(channel, bytes); });
   codec_->start();
   take_events();
   output_.set();
@@ -74,7 +80,7 @@ void CommandConnection::end(std::optional<Failure> failure) {
   failure_ = std::move(failure);
   over_.set();
   ready_.set();
-  room_.set();
+  emptied_.set();
   writable_.set();
   for (Inbox& box : inboxes_) box.readable.set();
 }
@@ -91,8 +97,8 @@ asio::awaitable<void> CommandConnection::read_loop() {
   for (;;) {
     // Once over, what still comes is thrown away, but it is read: see listening_limit.
     while (is_full() && !over_.is_set()) {
-      room_.reset();
-      co_await room_.wait();
+      emptied_.reset();
+      co_await emptied_.wait();
     }
     life_.listen(clock_.now());
     auto got = co_await stream_->read_some(buffer);
@@ -112,6 +118,16 @@ asio::awaitable<void> CommandConnection::read_loop() {
   peer_left_.set();
 }
 
+void CommandConnection::take_data(Channel channel, std::string_view bytes) {
+  life_.received(clock_.now());
+  Inbox& box = inbox(channel);
+  if (box.discarded || over_.is_set()) return;
+  // Grown at once: strings grow to twice of what they hold.
+  if (bytes.size() >= large_piece) box.bytes.reserve(limits_.buffer + read_size);
+  box.bytes += bytes;
+  box.readable.set();
+}
+
 void CommandConnection::take_events() {
   using Kind = wire::CommandEvent::Kind;
   while (auto event = codec_->next()) {
@@ -123,14 +139,9 @@ void CommandConnection::take_events() {
       case Kind::pong:
         life_.ponged();
         break;
-      case Kind::data: {
-        life_.received(clock_.now());
-        Inbox& box = inbox(event->channel);
-        if (box.discarded || over_.is_set()) break;
-        box.bytes += event->bytes;
-        box.readable.set();
+      case Kind::data:
+        take_data(event->channel, event->bytes);
         break;
-      }
       case Kind::end:
         inbox(event->channel).ended = true;
         inbox(event->channel).readable.set();
@@ -153,14 +164,16 @@ void CommandConnection::take_events() {
 asio::awaitable<void> CommandConnection::write_loop() {
   for (;;) {
     while (auto frame = codec_->next_output()) {
+      sending_ = true;
       auto written = co_await stream_->write(*frame);
+      sending_ = false;
       if (!written) {
         end(std::move(written.error()));
         sent_.set();
         peer_left_.set();
         co_return;
       }
-      if (codec_->pending_output() < limits_.buffer) writable_.set();
+      if (has_room()) writable_.set();
     }
     sent_.set();
     co_await output_.wait_and_reset();
@@ -202,9 +215,12 @@ asio::awaitable<Result<std::string>> CommandConnection::read(Channel channel) {
     co_await box.readable.wait();
   }
   if (!box.bytes.empty()) {
-    std::string bytes = std::move(box.bytes);
-    box.bytes.clear();
-    room_.set();
+    std::string bytes = std::exchange(box.bytes, {});
+    if (bytes.size() > piece_size) {
+      box.bytes = bytes.substr(piece_size);
+      bytes.resize(piece_size);
+    }
+    emptied_.set();
     co_return bytes;
   }
   if (!box.ended && failure_) co_return std::unexpected(*failure_);
@@ -213,17 +229,21 @@ asio::awaitable<Result<std::string>> CommandConnection::read(Channel channel) {
 
 void CommandConnection::discard(Channel channel) {
   inbox(channel).discarded = true;
-  inbox(channel).bytes.clear();
-  room_.set();
+  std::string().swap(inbox(channel).bytes);
+  emptied_.set();
+}
+
+asio::awaitable<void> CommandConnection::room() {
+  while (!has_room() && !over_.is_set()) {
+    writable_.reset();
+    co_await writable_.wait();
+  }
 }
 
 asio::awaitable<Result<void>> CommandConnection::write(Channel channel, std::string_view bytes) {
   while (!bytes.empty()) {
-    while (codec_->pending_output() >= limits_.buffer && !over_.is_set()) {
-      writable_.reset();
-      co_await writable_.wait();
-    }
-    const std::string_view piece = bytes.substr(0, read_size);
+    co_await room();
+    const std::string_view piece = bytes.substr(0, piece_size);
     if (over_.is_set() || !codec_->write(channel, piece)) {
       co_return failure_ ? Result<void>(std::unexpected(*failure_))
                          : fail(Errc::closed, "the peer takes no more on " + std::string(to_string(channel)));

@@ -11,7 +11,9 @@ constexpr auto normal_close = static_cast<std::uint16_t>(wire::WebSocketClose::n
 }  // namespace
 
 WebSocketTunnel::WebSocketTunnel(std::unique_ptr<net::ByteStream> under, std::function<std::uint32_t()> mask)
-    : under_(std::move(under)), codec_(wire::WebSocketRole::client, std::move(mask)), raw_(read_size, '\0') {}
+    : under_(std::move(under)), codec_(wire::WebSocketRole::client, std::move(mask)), raw_(read_size, '\0') {
+  codec_.hand_to([this](const wire::WebSocketSight& sight) { take(sight); });
+}
 
 asio::awaitable<Result<std::size_t>> WebSocketTunnel::read_some(std::span<char> buffer) {
   while (read_ == inbox_.size()) {
@@ -23,7 +25,6 @@ asio::awaitable<Result<std::size_t>> WebSocketTunnel::read_some(std::span<char> 
     if (!got) co_return std::unexpected(std::move(got.error()));
     if (*got == 0) co_return 0;
     const auto fed = codec_.feed(std::string_view(raw_).substr(0, *got));
-    take_events();
     // What came before is handed out first.
     if (!fed && !failure_) failure_ = fed.error();
   }
@@ -33,21 +34,20 @@ asio::awaitable<Result<std::size_t>> WebSocketTunnel::read_some(std::span<char> 
   co_return size;
 }
 
-void WebSocketTunnel::take_events() {
+void WebSocketTunnel::take(const wire::WebSocketSight& sight) {
   using Kind = wire::WebSocketEvent::Kind;
-  while (auto event = codec_.next()) {
-    if (event->kind == Kind::message) {
-      if (event->text) {
-        failure_.emplace(Errc::protocol, "a text message in a tunnel of bytes");
-        return;
-      }
-      inbox_ += event->bytes;
-    } else if (event->kind == Kind::close) {
-      ended_ = true;
-      if (event->code == normal_close) continue;
-      failure_.emplace(Errc::closed, "the peer closed the tunnel with code " + std::to_string(event->code) +
-                                         (event->bytes.empty() ? "" : ": " + event->bytes));
+  if (failure_) return;
+  if (sight.kind == Kind::message) {
+    if (sight.text) {
+      failure_.emplace(Errc::protocol, "a text message in a tunnel of bytes");
+    } else {
+      inbox_ += sight.bytes;
     }
+  } else if (sight.kind == Kind::close) {
+    ended_ = true;
+    if (sight.code == normal_close) return;
+    failure_.emplace(Errc::closed, "the peer closed the tunnel with code " + std::to_string(sight.code) +
+                                       (sight.bytes.empty() ? "" : ": " + std::string(sight.bytes)));
   }
 }
 

@@ -40,6 +40,13 @@ class SpdyCommand final : public CommandCodec {
 
   std::optional<CommandEvent> next() override { return take_first(events_); }
 
+  // Nothing is taken on a stream before it was replied to, so its channel is known.
+  void hand_data_to(DataSink sink) override {
+    session_.hand_data_to([this, sink = std::move(sink)](std::uint32_t stream, std::string_view bytes) {
+      if (const auto channel = channel_of(stream)) sink(*channel, bytes);
+    });
+  }
+
   std::optional<std::string> next_output() override { return session_.next_output(); }
   std::size_t pending_output() const override { return session_.pending_output(); }
   bool write(CommandChannel channel, std::string_view bytes) override { return session_.write(id(channel), bytes); }

@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t head_size = 8;
 constexpr std::uint8_t flag_fin = 0x01;
 constexpr std::uint8_t flag_unidirectional = 0x02;
-// A frame with this much data, head included, fills one TLS record.
-constexpr std::size_t sent_data = 16 * 1024 - head_size;
+// Data of one frame, at most: what Go's programs move at a time.
+constexpr std::size_t sent_data = 32 * std::size_t{1024};
 // More answers than this are not queued: a peer that floods us with pings and does not read gets fewer.
 constexpr std::size_t urgent_limit = 64;
 // A peer that keeps breaking the rules of streams gets a reset for each; after so many the connection ends.
@@ -52,6 +52,13 @@ std::string data_frame(std::uint32_t stream, std::uint8_t flags, std::string_vie
   put_u32(frame, static_cast<std::uint32_t>(bytes.size()) | static_cast<std::uint32_t>(flags) << 24);
   frame += bytes;
   return frame;
+}
+
+/// Puts more data into a frame without flags.
+void append_data(std::string& frame, std::string_view bytes) {
+  frame += bytes;
+  const std::size_t size = frame.size() - head_size;
+  for (std::size_t i = 0; i < 3; ++i) frame[5 + i] = static_cast<char>((size >> (16 - 8 * i)) & 0xff);
 }
 
 }  // namespace
@@ -260,7 +267,11 @@ Result<void> SpdySession::data(std::string_view piece) {
         {.kind = SpdyEvent::Kind::reset, .stream = id, .code = static_cast<std::uint32_t>(SpdyReset::protocol_error)});
     return refuse(id, SpdyReset::stream_already_closed);
   }
-  events_.push_back({.kind = SpdyEvent::Kind::data, .stream = id, .bytes = std::string(piece)});
+  if (sink_) {
+    sink_(id, piece);
+  } else {
+    events_.push_back({.kind = SpdyEvent::Kind::data, .stream = id, .bytes = std::string(piece)});
+  }
   return {};
 }
 
@@ -287,10 +298,12 @@ std::optional<SpdyEvent> SpdySession::next() { return take_first(events_); }
 std::optional<std::string> SpdySession::next_output() {
   auto frame = take_first(urgent_.empty() ? output_ : urgent_);
   if (frame) pending_ -= frame->size();
+  if (output_.empty()) growing_ = 0;
   return frame;
 }
 
 void SpdySession::push(std::string frame) {
+  growing_ = 0;
   pending_ += frame.size();
   output_.push_back(std::move(frame));
 }
@@ -331,9 +344,19 @@ void SpdySession::reply(std::uint32_t id) {
 bool SpdySession::write(std::uint32_t id, std::string_view bytes) {
   const auto stream = streams_.find(id);
   if (closed_ || stream == streams_.end() || !stream->second.replied || stream->second.local_finished) return false;
+  if (growing_ == id) {
+    // Small pieces that have to wait anyway go out together.
+    std::string& frame = output_.back();
+    const std::string_view piece = bytes.substr(0, sent_data + head_size - frame.size());
+    append_data(frame, piece);
+    pending_ += piece.size();
+    bytes.remove_prefix(piece.size());
+  }
   while (!bytes.empty()) {
-    push(data_frame(id, 0, bytes.substr(0, sent_data)));
-    bytes.remove_prefix(std::min(bytes.size(), sent_data));
+    const std::string_view piece = bytes.substr(0, sent_data);
+    push(data_frame(id, 0, piece));
+    growing_ = id;
+    bytes.remove_prefix(piece.size());
   }
   return true;
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <span>
 
 #include "big_endian.hpp"
 #include "kube/base/base64.hpp"
@@ -23,6 +25,24 @@ constexpr std::uint16_t no_close_code = 1005;
 constexpr std::size_t urgent_limit = 64;
 
 bool is_control(std::uint8_t opcode) { return (opcode & 0x8) != 0; }
+
+/// Puts the mask on bytes, or takes it off; `offset`: how many of the payload came before them. Word by word, since all
+/// that is written to a provider passes here.
+void apply_mask(std::span<char> bytes, std::uint32_t mask, std::size_t offset) {
+  std::array<char, 8> key;
+  for (std::size_t i = 0; i < key.size(); ++i)
+    key[i] = static_cast<char>((mask >> (24 - 8 * ((offset + i) % 4))) & 0xff);
+  std::uint64_t word_key = 0;
+  std::memcpy(&word_key, key.data(), sizeof(word_key));
+  std::size_t at = 0;
+  for (; at + sizeof(word_key) <= bytes.size(); at += sizeof(word_key)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof(word));
+    word ^= word_key;
+    std::memcpy(bytes.data() + at, &word, sizeof(word));
+  }
+  for (std::size_t i = 0; at < bytes.size(); ++at, ++i) bytes[at] = static_cast<char>(bytes[at] ^ key[i]);
+}
 
 }  // namespace
 
@@ -72,10 +92,16 @@ Result<void> WebSocketCodec::consume(std::string_view& bytes) {
   }
   const auto opcode = static_cast<std::uint8_t>(head_[0] & 0x0f);
   const std::size_t take = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), missing_));
-  std::string part(bytes.substr(0, take));
+  std::string_view part = bytes.substr(0, take);
   bytes.remove_prefix(take);
   missing_ -= take;
-  unmask(part);
+  std::string unmasked;
+  if (role_ == WebSocketRole::server) {
+    unmasked = part;
+    apply_mask(unmasked, mask_, mask_offset_);
+    mask_offset_ += take;
+    part = unmasked;
+  }
   Result<void> done;
   if (is_control(opcode)) {
     payload_ += part;
@@ -140,13 +166,19 @@ Result<void> WebSocketCodec::start_frame() {
 }
 
 void WebSocketCodec::piece(std::string_view bytes, bool last) {
-  events_.push_back({.kind = WebSocketEvent::Kind::message,
-                     .bytes = std::string(bytes),
-                     .first = first_piece_,
-                     .last = last,
-                     .text = text_});
+  emit({.kind = WebSocketEvent::Kind::message, .bytes = bytes, .first = first_piece_, .last = last, .text = text_});
   first_piece_ = false;
   if (last) in_message_ = false;
+}
+
+void WebSocketCodec::emit(const WebSocketSight& sight) {
+  if (sink_) return sink_(sight);
+  events_.push_back({.kind = sight.kind,
+                     .bytes = std::string(sight.bytes),
+                     .first = sight.first,
+                     .last = sight.last,
+                     .text = sight.text,
+                     .code = sight.code});
 }
 
 Result<void> WebSocketCodec::control_ended() {
@@ -158,7 +190,7 @@ Result<void> WebSocketCodec::control_ended() {
       }
       return {};
     case opcode_pong:
-      events_.push_back({.kind = WebSocketEvent::Kind::pong, .bytes = payload_});
+      emit({.kind = WebSocketEvent::Kind::pong, .bytes = payload_});
       return {};
     default:
       break;
@@ -166,46 +198,35 @@ Result<void> WebSocketCodec::control_ended() {
   if (payload_.size() == 1) return fail(Errc::protocol, "WebSocket close frame of one byte");
   const auto code = payload_.empty() ? no_close_code : static_cast<std::uint16_t>(get_uint(payload_, 0, 2));
   if (!payload_.empty() && code < 1000) return fail(Errc::protocol, "WebSocket close code below 1000");
-  events_.push_back({.kind = WebSocketEvent::Kind::close,
-                     .bytes = payload_.size() > 2 ? payload_.substr(2) : std::string(),
-                     .code = code});
+  emit({.kind = WebSocketEvent::Kind::close,
+        .bytes = std::string_view(payload_).substr(std::min<std::size_t>(2, payload_.size())),
+        .code = code});
   peer_closed_ = true;
   close(WebSocketClose::normal);
   return {};
 }
 
-void WebSocketCodec::unmask(std::string& bytes) {
-  if (role_ == WebSocketRole::client) return;
-  for (char& c : bytes) {
-    const std::uint32_t shift = 24 - 8 * static_cast<std::uint32_t>(mask_offset_ % 4);
-    c = static_cast<char>(static_cast<unsigned char>(c) ^ ((mask_ >> shift) & 0xff));
-    ++mask_offset_;
-  }
-}
-
-std::string WebSocketCodec::frame(std::uint8_t opcode, std::string_view payload) {
+std::string WebSocketCodec::frame(std::uint8_t opcode, std::string_view first, std::string_view second) {
   const bool masked = role_ == WebSocketRole::client;
+  const std::size_t size = first.size() + second.size();
   std::string out;
-  out.reserve(payload.size() + 14);
+  out.reserve(size + 14);
   out.push_back(static_cast<char>(0x80 | opcode));
   const std::uint8_t mask_bit = masked ? 0x80 : 0;
-  if (payload.size() < 126) {
-    out.push_back(static_cast<char>(mask_bit | payload.size()));
-  } else if (payload.size() < 0x10000) {
+  if (size < 126) {
+    out.push_back(static_cast<char>(mask_bit | size));
+  } else if (size < 0x10000) {
     out.push_back(static_cast<char>(mask_bit | 126));
-    put_u16(out, static_cast<std::uint16_t>(payload.size()));
+    put_u16(out, static_cast<std::uint16_t>(size));
   } else {
     out.push_back(static_cast<char>(mask_bit | 127));
-    put_u64(out, payload.size());
+    put_u64(out, size);
   }
-  if (!masked) return out.append(payload);
-  const std::uint32_t mask = mask_source_();
-  put_u32(out, mask);
-  std::uint32_t shift = 24;
-  for (const char c : payload) {
-    out.push_back(static_cast<char>(static_cast<unsigned char>(c) ^ ((mask >> shift) & 0xff)));
-    shift = shift == 0 ? 24 : shift - 8;
-  }
+  const std::uint32_t mask = masked ? mask_source_() : 0;
+  if (masked) put_u32(out, mask);
+  const std::size_t head = out.size();
+  out.append(first).append(second);
+  if (masked) apply_mask(std::span(out).subspan(head), mask, 0);
   return out;
 }
 
@@ -217,9 +238,9 @@ std::optional<std::string> WebSocketCodec::next_output() {
   return out;
 }
 
-void WebSocketCodec::send(std::string_view message, bool text) {
+void WebSocketCodec::send_parts(std::string_view first, std::string_view second, bool text) {
   if (closed_) return;
-  output_.push_back(frame(text ? opcode_text : opcode_binary, message));
+  output_.push_back(frame(text ? opcode_text : opcode_binary, first, second));
   pending_ += output_.back().size();
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 // Bytes of one message with base64, which is decoded whole.
 constexpr std::size_t text_limit = 1 << 20;
-// Data of one message: with the frame's head it fills one TLS record.
-constexpr std::size_t sent_data = 16 * 1024 - 16;
+// Data of one message, at most: what Go's programs move at a time.
+constexpr std::size_t sent_data = 32 * std::size_t{1024};
 
 class WebSocketCommand final : public CommandCodec {
  public:
@@ -22,7 +22,12 @@ class WebSocketCommand final : public CommandCodec {
       : role_(role),
         protocol_(protocol),
         streams_(streams),
-        codec_(role == CommandRole::client ? WebSocketRole::client : WebSocketRole::server, std::move(mask)) {}
+        codec_(role == CommandRole::client ? WebSocketRole::client : WebSocketRole::server, std::move(mask)) {
+    codec_.hand_to([this](const WebSocketSight& sight) {
+      if (failure_) return;
+      if (auto taken = take(sight); !taken) failure_ = std::move(taken.error());
+    });
+  }
 
   void start() override {
     events_.push_back({.kind = CommandEvent::Kind::ready});
@@ -37,17 +42,13 @@ class WebSocketCommand final : public CommandCodec {
   Result<void> feed(std::string_view bytes) override {
     if (failure_) return std::unexpected(*failure_);
     auto fed = codec_.feed(bytes);
-    while (auto event = codec_.next()) {
-      if (auto taken = take(std::move(*event)); !taken) {
-        codec_.close(WebSocketClose::protocol_error);
-        failure_ = taken.error();
-        return taken;
-      }
-    }
-    return fed;
+    if (!failure_) return fed;
+    codec_.close(WebSocketClose::protocol_error);
+    return std::unexpected(*failure_);
   }
 
   std::optional<CommandEvent> next() override { return take_first(events_); }
+  void hand_data_to(DataSink sink) override { sink_ = std::move(sink); }
 
   std::optional<std::string> next_output() override { return codec_.next_output(); }
   std::size_t pending_output() const override { return codec_.pending_output(); }
@@ -91,17 +92,18 @@ class WebSocketCommand final : public CommandCodec {
       codec_.send(message + encode_base64(bytes), true);
       return;
     }
-    std::string message(1, static_cast<char>(channel));
-    codec_.send(message.append(bytes));
+    const char number = static_cast<char>(channel);
+    codec_.send_parts({&number, 1}, bytes);
   }
 
-  void deliver(CommandChannel channel, std::string bytes) {
+  void deliver(CommandChannel channel, std::string_view bytes) {
     // Channels that nobody asked for are discarded, as Go's clients and servers do.
     if (bytes.empty() || !is_readable(channel) || ended_[index(channel)]) return;
-    events_.push_back({.kind = CommandEvent::Kind::data, .channel = channel, .bytes = std::move(bytes)});
+    if (sink_) return sink_(channel, bytes);
+    events_.push_back({.kind = CommandEvent::Kind::data, .channel = channel, .bytes = std::string(bytes)});
   }
 
-  Result<void> take(WebSocketEvent event) {
+  Result<void> take(const WebSocketSight& event) {
     switch (event.kind) {
       case WebSocketEvent::Kind::pong:
         events_.push_back({.kind = CommandEvent::Kind::pong});
@@ -110,21 +112,21 @@ class WebSocketCommand final : public CommandCodec {
         events_.push_back({.kind = CommandEvent::Kind::closed});
         if (event.code != 1000 && event.code != 1005) {
           events_.back().bytes = "WebSocket closed with code " + std::to_string(event.code) +
-                                 (event.bytes.empty() ? "" : ": " + event.bytes);
+                                 (event.bytes.empty() ? "" : ": " + std::string(event.bytes));
         }
         return {};
       case WebSocketEvent::Kind::message:
         break;
     }
     if (event.first) channel_.reset();
-    return protocol_.base64 ? take_text(std::move(event)) : take_binary(std::move(event));
+    return protocol_.base64 ? take_text(event) : take_binary(event);
   }
 
-  Result<void> take_binary(WebSocketEvent event) {
+  Result<void> take_binary(WebSocketSight event) {
     if (event.text) return fail(Errc::protocol, "WebSocket text message where bytes are spoken");
     if (!channel_ && !event.bytes.empty()) {
       channel_ = static_cast<std::uint8_t>(event.bytes.front());
-      event.bytes.erase(0, 1);
+      event.bytes.remove_prefix(1);
     }
     if (!channel_) return {};
     if (*channel_ == close_channel && can_finish()) {
@@ -142,11 +144,11 @@ class WebSocketCommand final : public CommandCodec {
       ended_[number] = true;
       return {};
     }
-    if (*channel_ < command_channel_count) deliver(static_cast<CommandChannel>(*channel_), std::move(event.bytes));
+    if (*channel_ < command_channel_count) deliver(static_cast<CommandChannel>(*channel_), event.bytes);
     return {};
   }
 
-  Result<void> take_text(WebSocketEvent event) {
+  Result<void> take_text(const WebSocketSight& event) {
     text_ += event.bytes;
     if (text_.size() > text_limit) return fail(Errc::too_large, "WebSocket text message of more than 1 MiB");
     if (!event.last) return {};
@@ -156,7 +158,7 @@ class WebSocketCommand final : public CommandCodec {
     const auto number = static_cast<std::uint8_t>(message.front() - '0');
     auto bytes = decode_base64(std::string_view(message).substr(1));
     if (!bytes) return fail(Errc::protocol, "WebSocket message is not base64");
-    if (number < command_channel_count) deliver(static_cast<CommandChannel>(number), std::move(*bytes));
+    if (number < command_channel_count) deliver(static_cast<CommandChannel>(number), *bytes);
     return {};
   }
 
@@ -170,6 +172,7 @@ class WebSocketCommand final : public CommandCodec {
   std::array<bool, command_channel_count> finished_{};
   std::array<bool, command_channel_count> ended_{};
   std::optional<Failure> failure_;
+  DataSink sink_;
   std::deque<CommandEvent> events_;
 };
 

@@ -210,6 +210,44 @@ TEST_CASE("a block that decompresses to more than the limit is refused") {
   CHECK(SpdyHeaderDecoder(3000).decode(block).has_value());
 }
 
+TEST_CASE("data that waits goes out together, up to 32 KiB, and never past anything else") {
+  SpdySession client(SpdyRole::client);
+  SpdySession server(SpdyRole::server);
+  const auto one = client.open({{"streamtype", "stdin"}}).value();
+  const auto two = client.open({{"streamtype", "stdout"}}).value();
+  exchange(client, server);
+  for (const std::uint32_t stream : {one, two}) server.reply(stream);
+  exchange(client, server);
+  show(server);
+  show(client);
+  const auto sent = [&client] {
+    std::vector<std::size_t> sizes;
+    while (auto frame = client.next_output()) sizes.push_back(frame->size() - 8);
+    CHECK(client.pending_output() == 0);
+    return sizes;
+  };
+  for (int i = 0; i < 3; ++i) CHECK(client.write(one, std::string(100, 'a')));
+  CHECK(client.pending_output() == 308);
+  CHECK(sent() == std::vector<std::size_t>{300});
+  // What is on its way already does not grow.
+  CHECK(client.write(one, "x"));
+  CHECK(client.next_output());
+  CHECK(client.write(one, "y"));
+  CHECK(sent() == std::vector<std::size_t>{1});
+  CHECK(client.write(one, std::string(20000, 'a')));
+  CHECK(client.write(one, std::string(20000, 'b')));
+  CHECK(sent() == std::vector<std::size_t>{32768, 7232});
+  // Of two streams each keeps its place, and an end stays behind its data.
+  CHECK(client.write(one, "first"));
+  CHECK(client.write(two, "second"));
+  CHECK(client.write(one, "third"));
+  client.finish(one);
+  CHECK(client.write(two, "4th"));
+  CHECK(client.write(two, "5th"));
+  while (auto frame = client.next_output()) CHECK(server.feed(*frame));
+  CHECK(show(server) == "data 1 first\ndata 3 second\ndata 1 third\nfinished 1\ndata 3 4th5th\n");
+}
+
 TEST_CASE("two sessions talk: reply, data both ways, half-close, end") {
   SpdySession client(SpdyRole::client);
   SpdySession server(SpdyRole::server);
@@ -229,7 +267,7 @@ TEST_CASE("two sessions talk: reply, data both ways, half-close, end") {
     longest = std::max(longest, frame->size());
     CHECK(server.feed(*frame));
   }
-  CHECK(longest == 16 * 1024);
+  CHECK(longest == 32 * 1024 + 8);
   CHECK(show(server) == "data 1 " + much + "\n");
 
   client.finish(stream);

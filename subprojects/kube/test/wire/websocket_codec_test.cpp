@@ -154,6 +154,33 @@ TEST_CASE("what one side sends the other understands, at each size of the length
   }
 }
 
+TEST_CASE("a mask is put on and taken off at every length, wherever the bytes are cut") {
+  std::string message;
+  for (std::size_t size = 0; size < 40; ++size) {
+    WebSocketCodec sender = make_codec(WebSocketRole::client);
+    sender.send(message);
+    const std::string frame = sender.next_output().value();
+    // By the rule: byte i of the payload with byte i modulo 4 of the mask (RFC 6455 section 5.3).
+    const std::string mask = frame.substr(2, 4);
+    for (std::size_t i = 0; i < size; ++i) CHECK((frame[6 + i] ^ mask[i % 4]) == message[i]);
+    for (std::size_t cut = 0; cut <= frame.size(); ++cut) {
+      WebSocketCodec receiver = make_codec(WebSocketRole::server);
+      REQUIRE(receiver.feed(frame.substr(0, cut)));
+      REQUIRE(receiver.feed(frame.substr(cut)));
+      CHECK(show(receiver) == "binary:" + message + "\n");
+    }
+    message += static_cast<char>('A' + size);
+  }
+}
+
+TEST_CASE("a message of two parts is one") {
+  WebSocketCodec sender = make_codec(WebSocketRole::client);
+  WebSocketCodec receiver = make_codec(WebSocketRole::server);
+  sender.send_parts("abc", "defghijklmnop");
+  REQUIRE(receiver.feed(output(sender)));
+  CHECK(show(receiver) == "binary:abcdefghijklmnop\n");
+}
+
 TEST_CASE("pings overtake messages, a flood is not queued for ever, nothing follows a close frame") {
   WebSocketCodec server = make_codec(WebSocketRole::server);
   server.send("first");

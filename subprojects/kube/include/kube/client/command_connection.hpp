@@ -29,9 +29,9 @@ struct CommandLimits {
   Duration silence = std::chrono::seconds(30);
   /// No data either way, whatever the pings say.
   Duration idle = {};
-  /// Bytes waiting for their reader per channel, and for the connection in total. While a channel holds this much the
-  /// connection is not read: SPDY and WebSocket have no other back-pressure.
-  std::size_t buffer = 64 * 1024;
+  /// Bytes waiting for their reader per channel. While a channel holds this much the connection is not read, of which
+  /// each read may bring 16 KiB more: SPDY and WebSocket have no other back-pressure.
+  std::size_t buffer = 24 * std::size_t{1024};
 };
 
 /// One session. run() does the work and must be running for anything else to make progress; spawn it into the group of
@@ -53,14 +53,17 @@ class CommandConnection {
   /// Errc::timeout, Errc::protocol (the peer refused one), Errc::closed.
   asio::awaitable<Result<void>> ready(Deadline deadline);
 
-  /// What has arrived on a channel; "" is its end. What arrived before the session was over can still be read after it.
-  /// Errors: Errc::closed, Errc::timeout, Errc::protocol: the session broke before the channel ended.
+  /// What has arrived on a channel, at most 32 KiB; "" is its end. What arrived before the session was over can still
+  /// be read after it. Errors: Errc::closed, Errc::timeout, Errc::protocol: the session broke before the channel ended.
   asio::awaitable<Result<std::string>> read(Channel channel);
   /// Drops what arrives on a channel from now on, so that it never holds the others up.
   void discard(Channel channel);
-  /// Writes all, waiting while too much is queued; to be called once ready() has succeeded. Errors: Errc::closed: the
-  /// peer takes no more on this channel.
+  /// Queues all, in frames of 32 KiB of which each waits until the one before is under way; to be called once ready()
+  /// has succeeded. Errors: Errc::closed: the peer takes no more on this channel.
   asio::awaitable<Result<void>> write(Channel channel, std::string_view bytes);
+  /// Returns once nothing that was written waits any more, or the session is over. Whoever waits here before it reads
+  /// what is to be written next does not hold that meanwhile.
+  asio::awaitable<void> room();
   /// Says that nothing more will be written on a channel, where the protocol can say so.
   void finish(Channel channel);
   /// True if the end of stdin can be told to the peer while its output goes on.
@@ -88,7 +91,9 @@ class CommandConnection {
   asio::awaitable<void> keep_alive();
   asio::awaitable<void> farewell();
   void take_events();
+  void take_data(Channel channel, std::string_view bytes);
   bool is_full() const;
+  bool has_room() const { return !sending_ && codec_->pending_output() == 0; }
   void end(std::optional<Failure> failure);
   Inbox& inbox(Channel channel) { return inboxes_[static_cast<std::size_t>(channel)]; }
 
@@ -100,14 +105,15 @@ class CommandConnection {
   std::array<Inbox, wire::command_channel_count> inboxes_;
   async::Event ready_;
   async::Event over_;       // nothing more will come of this session
-  async::Event room_;       // an inbox was emptied
+  async::Event emptied_;    // an inbox was
   async::Event output_;     // the codec has something to send
-  async::Event writable_;   // the codec's output has room
+  async::Event writable_;   // everything was handed to the network
   async::Event sent_;       // everything queued has been sent
   async::Event peer_left_;  // the read loop has ended
   std::optional<Failure> failure_;
   SignsOfLife life_;
-  bool opened_ = false;  // every channel has been open
+  bool opened_ = false;   // every channel has been open
+  bool sending_ = false;  // a frame is on its way to the network
   bool peer_said_goodbye_ = false;
 };
 

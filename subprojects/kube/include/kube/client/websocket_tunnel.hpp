@@ -29,7 +29,7 @@ class WebSocketTunnel final : public net::ByteStream {
   bool is_cut_off() const override { return under_->is_cut_off(); }
 
  private:
-  void take_events();
+  void take(const wire::WebSocketSight& sight);
 
   std::unique_ptr<net::ByteStream> under_;
   wire::WebSocketCodec codec_;

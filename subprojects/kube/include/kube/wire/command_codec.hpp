@@ -41,6 +41,10 @@ class CommandCodec {
   /// Takes bytes of the peer, cut anywhere. Errors: Errc::protocol, Errc::too_large; a farewell is in the output then.
   virtual Result<void> feed(std::string_view bytes) = 0;
   virtual std::optional<CommandEvent> next() = 0;
+  /// From now on data is handed to `sink` from within feed(), as a part of what is fed where that is possible, and is
+  /// no event: events that were fed before it are fetched after it.
+  using DataSink = std::function<void(CommandChannel channel, std::string_view bytes)>;
+  virtual void hand_data_to(DataSink sink) = 0;
 
   /// The next frame to send, in one write.
   virtual std::optional<std::string> next_output() = 0;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -67,6 +68,10 @@ class SpdySession {
   /// Errors: Errc::protocol, Errc::too_large.
   Result<void> feed(std::string_view bytes);
   std::optional<SpdyEvent> next();
+  /// From now on data is handed to `sink` from within feed(), as a part of what is fed, and is no event: events that
+  /// were fed before it are fetched after it.
+  using DataSink = std::function<void(std::uint32_t stream, std::string_view bytes)>;
+  void hand_data_to(DataSink sink) { sink_ = std::move(sink); }
 
   /// The next frame to send. It is to be written whole, in one write: Go's reader of header blocks depends on it. Pings
   /// and their answers overtake the rest.
@@ -79,7 +84,8 @@ class SpdySession {
   Result<std::uint32_t> open(const SpdyHeaders& headers);
   /// Accepts a stream of the peer.
   void reply(std::uint32_t stream);
-  /// Queues data, cut into frames of at most 16 KiB (one TLS record). False if the stream takes none (any more).
+  /// Queues data, in frames of at most 32 KiB: behind what waits already, in the same frame where there is room. False
+  /// if the stream takes none (any more).
   bool write(std::uint32_t stream, std::string_view bytes);
   /// Half-closes: nothing more is sent on this stream. A second call does nothing.
   void finish(std::uint32_t stream);
@@ -140,8 +146,10 @@ class SpdySession {
   std::string payload_;  // of a control frame
   std::size_t missing_ = 0;
   std::optional<Failure> failure_;
+  DataSink sink_;
   std::deque<SpdyEvent> events_;
   std::deque<std::string> output_;
+  std::uint32_t growing_ = 0;  // the stream whose data the last frame of the output holds, with room for more
   std::deque<std::string> urgent_;
   std::size_t pending_ = 0;
   bool closed_ = false;

@@ -43,6 +43,16 @@ struct WebSocketEvent {
   std::uint16_t code = 0;
 };
 
+/// The same as it is fed: `bytes` are there as long as the call lasts.
+struct WebSocketSight {
+  WebSocketEvent::Kind kind;
+  std::string_view bytes;
+  bool first = false;
+  bool last = false;
+  bool text = false;
+  std::uint16_t code = 0;
+};
+
 /// Messages are handed on in pieces as they arrive, so that a long one costs no memory; they are sent unfragmented,
 /// because the Go servers of Kubernetes take every frame for a message. Pings are answered and a close frame is
 /// answered with one. Text is not checked for UTF-8: the protocols above carry base64 or JSON. A broken rule makes
@@ -56,13 +66,17 @@ class WebSocketCodec {
   /// Takes bytes of the peer, cut anywhere. Errors: Errc::protocol, Errc::too_large.
   Result<void> feed(std::string_view bytes);
   std::optional<WebSocketEvent> next();
+  /// From now on everything is handed to `sink` from within feed(), and there are no events.
+  void hand_to(std::function<void(const WebSocketSight&)> sink) { sink_ = std::move(sink); }
 
   /// The next frame to send; pings and pongs overtake the rest.
   std::optional<std::string> next_output();
   /// Bytes of frames that nobody has fetched yet.
   std::size_t pending_output() const { return pending_; }
 
-  void send(std::string_view message, bool text = false);
+  void send(std::string_view message, bool text = false) { send_parts(message, {}, text); }
+  /// One message of two parts.
+  void send_parts(std::string_view first, std::string_view second, bool text = false);
   void ping(std::string_view payload = {});
   /// Sends a close frame; nothing can be sent after it. A second call does nothing.
   void close(WebSocketClose code, std::string_view reason = {});
@@ -73,8 +87,8 @@ class WebSocketCodec {
   Result<void> start_frame();
   Result<void> control_ended();
   void piece(std::string_view bytes, bool last);
-  std::string frame(std::uint8_t opcode, std::string_view payload);
-  void unmask(std::string& bytes);
+  void emit(const WebSocketSight& sight);
+  std::string frame(std::uint8_t opcode, std::string_view first, std::string_view second = {});
 
   WebSocketRole role_;
   std::function<std::uint32_t()> mask_source_;
@@ -93,6 +107,7 @@ class WebSocketCodec {
   std::uint64_t message_size_ = 0;
 
   std::optional<Failure> failure_;
+  std::function<void(const WebSocketSight&)> sink_;
   std::deque<WebSocketEvent> events_;
   std::deque<std::string> output_;
   std::deque<std::string> urgent_;
