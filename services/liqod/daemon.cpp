@@ -10,6 +10,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -29,6 +30,7 @@
 #include "metric_agent.hpp"
 #include "metrics_port.hpp"
 #include "provider_link.hpp"
+#include "turn_meter.hpp"
 #include "webhooks.hpp"
 
 namespace liqod {
@@ -312,6 +314,10 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   co_return kube::Result<void>();
 }
 
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace
 
 int run_daemon(Options options) {
@@ -343,11 +349,8 @@ int run_daemon(Options options) {
     thrown = std::move(exception);
     ended = std::move(result);
   });
-  for (double start = thread_cpu_seconds(); io.run_one() > 0;) {
-    const double now = thread_cpu_seconds();
-    turns.observe(now - start);
-    start = now;
-  }
+  TurnMeter meter(steady_seconds, thread_cpu_seconds);
+  while (io.run_one() > 0) turns.observe(meter.ended());
   if (!thrown && ended) return 0;
   std::cerr << "liqod: " << (thrown ? kube::async::describe(thrown) : ended.error().text()) << "\n";
   return 1;
