@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "copy_bytes.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/net/http_client.hpp"
 #include "kube/net/http_server.hpp"
@@ -16,10 +17,6 @@
 namespace {
 
 namespace asio = boost::asio;
-using kube::net::ByteStream;
-
-/// As much as a record of TLS holds, of which reads bring one at a time.
-constexpr std::size_t piece_size = 16U << 10;
 
 struct Options {
   std::string kubeconfig, certificate, key, twin, address;
@@ -31,18 +28,6 @@ std::string text_of(const std::string& path) {
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
-}
-
-asio::awaitable<void> copy(ByteStream& from, ByteStream& to) {
-  std::string piece(piece_size, '\0');
-  for (;;) {
-    const auto count = co_await from.read_some(piece);
-    if (!count || *count == 0) break;
-    if (!co_await to.write(std::string_view(piece).substr(0, *count))) break;
-  }
-  // Neither side says half of a goodbye: SPDY has its own.
-  from.close();
-  to.close();
 }
 
 /// Of the kubelet's path and query, those of an API server.
@@ -89,8 +74,8 @@ class Relay {
     auto local = co_await response.upgrade(std::move(headers));
     if (!local) co_return;
     kube::async::TaskGroup group(co_await asio::this_coro::executor);
-    group.spawn(copy(**local, *remote->stream));
-    group.spawn(copy(*remote->stream, **local));
+    group.spawn(liqo::bench::copy_bytes(**local, *remote->stream));
+    group.spawn(liqo::bench::copy_bytes(*remote->stream, **local));
     co_await group.join();
   }
 
