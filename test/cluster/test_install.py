@@ -35,6 +35,7 @@ def lodi(run: Run) -> Iterator[Cluster]:
     if settings.liqod() is None or settings.liqoctl() is None:
         pytest.skip("there is no liqod or no liqoctl: build them")
     with run.borrow(lodi=Options()) as (cluster,):
+        cluster.add_kwok_nodes(0)  # they come where a story needs them
         yield cluster
 
 
@@ -280,5 +281,24 @@ def test_helm_does_the_same(lodi: Cluster, liqoctl: Liqoctl, before: inventory.I
     helm(lodi, name, "uninstall", "liqo", "--no-hooks")
     lodi.kubectl("delete", "namespace", "liqo")
     wait_for(lambda: is_removed(before, lodi), 60, "everything but the kinds to go")
+    lodi.kubectl("delete", "-f", CHART / "crds")
+    wait_until_as(before, lodi)
+
+
+@pytest.mark.parametrize("name", ["helm3", "helm4"])
+def test_helm_removes_what_it_failed_to_install(lodi: Cluster, before: inventory.Inventory, name: str) -> None:
+    if not settings.tool(name).exists():
+        pytest.skip("test/cluster/build-tools builds Helm")
+    with pytest.raises(AssertionError, match="pre-install"):
+        values = f"clusterID=lodi,{IMAGE}"
+        helm(lodi, name, "install", "liqo", CHART, "--create-namespace", "--timeout", "3s", "--set", values)
+    assert not lodi.api.find("serviceaccounts", "liqo", "liqo"), "nothing of the chart is there but its hooks"
+    # What stood in the way, a node, is there now: the Job that asks before a removal runs, with what it needs itself.
+    lodi.add_kwok_nodes(1)
+    helm(lodi, name, "uninstall", "liqo", "--timeout", "60s")
+    assert not lodi.api.find("jobs", "liqo", "liqo-pre-delete")
+    assert not lodi.api.find("clusterrolebindings", None, "liqo-pre-delete")
+    lodi.kubectl("delete", "nodes", "-l", "type=kwok")
+    lodi.kubectl("delete", "namespace", "liqo")
     lodi.kubectl("delete", "-f", CHART / "crds")
     wait_until_as(before, lodi)

@@ -587,8 +587,9 @@ def test_helm_brings_kinds_up_to_date_and_asks_before_it_removes(helms, tmp_path
     for program in helms:
         hooks = hooks_of(program, "-f", file_of(tmp_path, values))
         when = {key: made["metadata"]["annotations"]["helm.sh/hook"] for key, made in hooks.items()}
-        kinds = {kind: "pre-install,pre-upgrade" for kind in ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Job")}
-        assert when == {("Job", "liqo-pre-delete"): "pre-delete", **{(kind, "liqo-kinds"): at for kind, at in kinds.items()}}
+        at = {"liqo-kinds": "pre-install,pre-upgrade", "liqo-pre-delete": "pre-delete"}
+        parts = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Job")
+        assert when == {(kind, name): moment for name, moment in at.items() for kind in parts}
         # Its rights are there before it runs, and go whatever becomes of it.
         for (kind, _), made in hooks.items():
             annotations = made["metadata"]["annotations"]
@@ -600,6 +601,11 @@ def test_helm_brings_kinds_up_to_date_and_asks_before_it_removes(helms, tmp_path
             template = hooks["Job", name]["spec"]["template"]
             # The daemon's Services do not lead to it.
             assert template["metadata"]["labels"]["app.kubernetes.io/name"] != "liqod"
+            # Nor does it need anything that an installation may not have come to.
+            assert template["spec"]["serviceAccountName"] == name
+            binding = hooks["ClusterRoleBinding", name]
+            assert binding["roleRef"]["name"] == hooks["ClusterRole", name]["metadata"]["name"]
+            assert binding["subjects"] == [{"kind": "ServiceAccount", "name": name, "namespace": "liqo"}]
             (container,) = template["spec"]["containers"]
             assert container["image"] == daemon["containers"][0]["image"]
             assert container["securityContext"] == daemon["containers"][0]["securityContext"]
@@ -625,7 +631,7 @@ def test_the_kinds_alone_are_printed_and_not_written():
 
 
 def test_liqoctl_makes_nothing_of_what_is_for_helm(tmp_path):
-    assert not [key for key in printed(tmp_path, {}) if key[0] == "Job" or key[2] == "liqo-kinds"]
+    assert not [key for key in printed(tmp_path, {}) if key[0] == "Job" or key[2] in ("liqo-kinds", "liqo-pre-delete")]
 
 
 MONITORED = {"serviceMonitor": {"enabled": True}, "prometheusOperator": {"enabled": True}}

@@ -17,6 +17,14 @@ RIGHTS = {
     "liqo-installation-clusterrole.yaml": {},
     "liqo-kinds-clusterrole.yaml": {("apiextensions.k8s.io", "customresourcedefinitions"): {"get", "create", "patch"}},
     "liqo-metrics-reader-clusterrole.yaml": {("", "/metrics"): {"get"}},
+    "liqo-pre-delete-clusterrole.yaml": {
+        ("authentication.liqo.io", "identities"): {"list"},
+        ("authentication.liqo.io", "resourceslices"): {"list"},
+        ("authentication.liqo.io", "tenants"): {"list"},
+        ("core.liqo.io", "foreignclusters"): {"list"},
+        ("offloading.liqo.io", "namespaceoffloadings"): {"list"},
+        ("offloading.liqo.io", "virtualnodes"): {"list"},
+    },
     "liqod-metric-agent-clusterrole.yaml": {
         ("", "nodes/metrics"): {"get"},
         ("apiregistration.k8s.io", "apiservices"): READ | {"create", "update"},
