@@ -171,6 +171,26 @@ def test_it_is_installed_and_says_what_it_waits_for(lodi: Cluster, liqoctl: Liqo
         daemon.stop()
 
 
+def test_a_kind_whose_fields_are_of_other_types_is_told_and_stays(lodi: Cluster, liqoctl: Liqoctl) -> None:
+    where = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/networks.ipam.liqo.io"
+    kind = lodi.api.request("GET", where)
+    spec = kind["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    assert spec["properties"]["preAllocated"]["type"] == "integer"
+    spec["properties"]["preAllocated"] = {"type": "string"}
+    lodi.api.request("PUT", where, kind)
+
+    def told() -> str:
+        checks = json.loads(liqoctl.attempt("check", "-o", "json").out)["checks"]
+        return next(one["text"] for one in checks if one["about"] == "kinds")
+
+    path = "v1alpha1.spec.preAllocated"
+    assert f"networks.ipam.liqo.io (it does not take {path} as integer, and takes {path} as string)" in told()
+    done = liqoctl.attempt("upgrade", "--kinds")
+    assert done.code == 0 and "networks.ipam.liqo.io stays as it is" in done.err, done.err
+    lodi.kubectl("replace", "-f", CHART / "crds/ipam.liqo.io_networks.yaml")
+    assert "are served" in told()
+
+
 def test_it_is_removed_without_a_trace(lodi: Cluster, liqoctl: Liqoctl, before: inventory.Inventory) -> None:
     refused(liqoctl.attempt("uninstall"), "--skip-confirm")
     liqoctl("uninstall", "--skip-confirm")

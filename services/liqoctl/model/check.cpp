@@ -109,7 +109,7 @@ Finding judge_kinds(const std::vector<json::value>& wanted, const std::vector<ku
     } else if (const auto lacks = lost_between(manifest, found->tree()); !lacks.empty()) {
       // What takes more than this version is not replaced by it.
       if (const auto more = lost_between(found->tree(), manifest); !more.empty())
-        other.push_back(name + " (it lacks " + lacks.front() + ", and has " + shown(more.front()) + ")");
+        other.push_back(name + " (it does not take " + lacks.front() + ", and takes " + shown(more.front()) + ")");
       else
         old.push_back(name);
     }

@@ -54,7 +54,12 @@ TEST_CASE("kinds have to be there, to be served, and to take what this version w
      "liqoctl upgrade --kinds");
   is(model::judge_kinds(wanted, {object(named + schema + R"({"a":{},"b":{},"c":{}}}}}]})" + served)}), "good", "all 1");
   is(model::judge_kinds(wanted, {object(named + schema + R"({"a":{},"c":{}}}}}]})" + served)}), "bad",
-     "x.liqo.io (it lacks v1.b, and has v1.c)");
+     "x.liqo.io (it does not take v1.b, and takes v1.c)");
+  // The same names, and another type.
+  const std::vector<json::value> number{json::parse(named + schema + R"({"a":{"type":"integer"}}}}}]}})")};
+  is(model::judge_kinds(number, {object(named + schema + R"({"a":{"type":"string"}}}}}]})" + served)}), "bad",
+     "x.liqo.io (it does not take v1.a as integer, and takes v1.a as string)");
+  is(model::judge_kinds(number, {object(named + schema + R"({"a":{"type":"integer"}}}}}]})" + served)}), "good");
 }
 
 TEST_CASE("rights are those of the chart, no less and no more") {
