@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import ssl
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from harness import settings
+from harness import callers, pki, settings
 from harness.api import Refused
 from harness.cluster import Cluster, busybox
 from harness.components import Options
@@ -29,8 +30,9 @@ from harness.wait import wait_for
 
 SOON = 60.0
 IMAGE = {"repository": "localhost/liqo/liqod"}
-# An address that nobody has: it is told, and that is all of it.
+# Addresses that nobody has: they are told, and that is all of it.
 NODE_IP = "192.0.2.10"
+API_SERVERS = "192.0.2.32/28"
 DEDICATED = {"key": "dedicated", "operator": "Equal", "value": "liqo", "effect": "NoSchedule"}
 ZONE_A = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}]
 MONITORS = ("ServiceMonitor", "PodMonitor", "PrometheusRule")
@@ -45,7 +47,7 @@ CONSUMER: dict[str, Any] = {
     "nodeIP": NODE_IP,
     "listenPort": 10270,
     "healthPort": 8181,
-    "webhook": {"port": 9543},
+    "webhook": {"port": 9543, "allowedCIDRs": [API_SERVERS]},
     "ipam": {"podCIDR": "10.77.0.0/16", "podCIDRs": ["10.78.0.0/16"]},
     "offloading": {
         "reflection": {"pod": {"workers": 7}},
@@ -59,6 +61,7 @@ CONSUMER: dict[str, Any] = {
     "extraArgs": ["--node-lease-duration=80s"],
     "metrics": {
         "port": 8182,
+        "certificateSecret": "metrics-certificate",
         "prometheusOperator": {"enabled": True},
         "serviceMonitor": {"enabled": True, "interval": "20s", "labels": {"release": "p"}},
         "rules": {"enabled": True},
@@ -95,7 +98,8 @@ PROVIDER: dict[str, Any] = {
     },
     "controllerManager": {"config": {"defaultLimitsEnforcement": "Soft"}},
     "twinNames": ["*"],
-    "webhook": {"failurePolicy": "Ignore"},
+    "apiServer": {"trustedCA": True},
+    "webhook": {"failurePolicy": "Ignore", "clientCAConfigMap": "webhook-callers"},
     "metrics": {"secure": False},
 }
 
@@ -144,12 +148,30 @@ def prepare(cluster: Cluster) -> None:
         wait_for(lambda p=plural: cluster.kubectl("get", p, "-A") is not None, SOON, f"{plural} to be served")
 
 
-def install(cluster: Cluster, values: dict[str, Any], directory: Path) -> Liqod:
+def give_certificates(carpi: Cluster, fano: Cluster, directory: Path) -> None:
+    """What values of certificates name: one for the metrics of carpi, and who may ask the webhooks of fano."""
+    authority = pki.Authority(directory / "metrics", "metrics")
+    pair = authority.issue("tls", "liqod-metrics", names=["DNS:liqod-metrics.liqo.svc"])
+    files = {"tls.crt": pair.certificate, "tls.key": pair.key, "ca.crt": authority.pair.certificate}
+    carpi.namespace("liqo")
+    secret = {"metadata": {"name": "metrics-certificate"}, "type": "kubernetes.io/tls"}
+    texts = {name: file.read_text() for name, file in files.items()}
+    carpi.api.create("secrets", "liqo", {"kind": "Secret", **secret, "stringData": texts})
+    fano.namespace("liqo")
+    known = callers.authority_of(fano.directory).pair.certificate.read_text()
+    told = {"kind": "ConfigMap", "metadata": {"name": "webhook-callers"}, "data": {"ca.crt": known}}
+    fano.api.create("configmaps", "liqo", told)
+
+
+def install(cluster: Cluster, values: dict[str, Any], directory: Path, trusted: Path) -> Liqod:
     file = directory / f"{cluster.name}.yaml"
     file.write_text(yaml.safe_dump({"clusterID": cluster.name, **values}))
     # The pods are fake, and ready as soon as they have found their node.
     Liqoctl(cluster)("install", "-f", file)
-    return daemon_of(cluster).start()
+    daemon = daemon_of(cluster)
+    # The authorities that the system trusts.
+    daemon.environment["SSL_CERT_FILE"] = str(trusted)
+    return daemon.start()
 
 
 @pytest.fixture(scope="module")
@@ -157,14 +179,17 @@ def installed(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[In
     if settings.liqod() is None or settings.liqoctl() is None:
         pytest.skip("liqod and liqoctl are not built")
     directory = tmp_path_factory.mktemp("values")
-    with run.borrow(carpi=Options(), fano=Options()) as (carpi, fano):
+    with run.borrow(carpi=Options(), fano=Options(shows_certificate=True)) as (carpi, fano):
         fano.add_kwok_nodes(1)
         for name in ("fast", "slow"):
             storage = {"kind": "StorageClass", "metadata": {"name": name}, "provisioner": "none"}
             fano.api.create("storageclasses", None, storage)
         prepare(carpi)
+        give_certificates(carpi, fano, directory)
+        trusted = fano.authority.pair.certificate
         with ThreadPoolExecutor(2) as pool:
-            daemons = list(pool.map(install, (carpi, fano), (CONSUMER, PROVIDER), (directory, directory)))
+            chosen = ((carpi, fano), (CONSUMER, PROVIDER), (directory, directory), (trusted, trusted))
+            daemons = list(pool.map(install, *chosen))
         try:
             Liqoctl(carpi)("peer", "--remote-kubeconfig", fano.kubeconfig)
             carpi.namespace("shop")
@@ -279,6 +304,61 @@ def test_admission_is_as_the_values_say(installed: Installed) -> None:
         for hook in one["webhooks"]
     }
     assert policies == {"Ignore"}
+
+
+def test_consumers_check_the_api_server_by_the_authorities_that_their_system_trusts(installed: Installed) -> None:
+    (tenant,) = installed.fano.api.list("tenants", "liqo-tenant-carpi")
+    assert not tenant["status"]["authParams"].get("ca")
+    (identity, *_) = installed.carpi.api.list("identities", installed.home)
+    assert not identity["spec"]["authParams"].get("ca")
+
+    def ready() -> str:
+        return next(one["status"] for one in installed.node()["status"]["conditions"] if one["type"] == "Ready")
+
+    wait_for(lambda: ready() == "True", SOON, "the node to be ready")
+    # fano's authority is one of this test: where nobody has told the system of it, it is not trusted.
+    consumer = installed.daemons[0]
+    trusted = consumer.environment.pop("SSL_CERT_FILE")
+    consumer.restart()
+    try:
+        wait_for(lambda: ready() != "True", SOON, "the node to have lost its provider")
+    finally:
+        consumer.environment["SSL_CERT_FILE"] = trusted
+        consumer.restart()
+    wait_for(lambda: ready() == "True", SOON, "the node to be ready again")
+
+
+@pytest.mark.refusals("an offloading of another name")
+def test_webhooks_answer_who_shows_a_certificate_of_the_configmap(installed: Installed) -> None:
+    fano = installed.fano
+    assert callers.ask(fano) == (401, "close")
+    assert callers.ask(fano, callers.authority_of(fano.directory).issue("again", callers.NAME))[0] == 200
+    wrong = {"kind": "NamespaceOffloading", "metadata": {"name": "other"}, "spec": {}}
+    with pytest.raises(Refused, match='must be called "offloading"'):
+        fano.api.create("namespaceoffloadings", "default", wrong)
+
+
+def test_the_port_of_metrics_shows_the_certificate_of_the_secret(installed: Installed) -> None:
+    """What the monitor says is enough to verify it."""
+    (endpoint,) = installed.shown("servicemonitors", "liqod")["spec"]["endpoints"]
+    tls = endpoint["tlsConfig"]
+    key = tls["ca"]["secret"]
+    authority = base64.b64decode(installed.carpi.api.get("secrets", "liqo", key["name"])["data"][key["key"]]).decode()
+    plain = installed.carpi.space.connect(installed.carpi.address, installed.daemons[0].metrics_port)
+    context = ssl.create_default_context(cadata=authority)
+    with context.wrap_socket(plain, server_hostname=tls["serverName"]) as shown:
+        assert ("DNS", "liqod-metrics.liqo.svc") in shown.getpeercert()["subjectAltName"]
+
+
+def test_the_network_policy_is_about_the_daemon_and_the_ports_that_it_has(installed: Installed) -> None:
+    """Nothing in these clusters enforces one: what it would close and leave open is all that can be seen."""
+    spec = installed.shown("networkpolicies", "liqod")["spec"]
+    selector = ",".join(f"{key}={value}" for key, value in spec["podSelector"]["matchLabels"].items())
+    of_daemon = {pod["metadata"]["name"] for pod in installed.pods()}
+    assert {pod["metadata"]["name"] for pod in installed.carpi.pods("liqo", selector)} == of_daemon
+    rules = {rule["ports"][0]["port"]: rule.get("from") for rule in spec["ingress"]}
+    assert rules.pop(9543) == [{"ipBlock": {"cidr": API_SERVERS}}]
+    assert rules == {8182: None, 8443: None, 10270: None}
 
 
 def test_the_cluster_tells_its_ranges_and_has_an_rsa_key(installed: Installed) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,12 +12,11 @@ import pytest
 
 from harness import callers, chart, pki, settings
 from harness.api import Refused
-from harness.callers import WEBHOOK_PORT
 from harness.cluster import Cluster
 from harness.components import Options
 from harness.liqod import Liqod
 from harness.run import Run
-from harness.wait import patient, wait_for
+from harness.wait import wait_for
 
 UNKNOWN = "liqod_admission_unknown_callers_total"
 
@@ -35,23 +33,7 @@ class Guarded:
         self.daemon = Liqod(cluster, chart.install(cluster), flags=flags).start()
 
     def ask(self, pair: pki.Pair | None = None, method: str = "POST") -> tuple[int, str]:
-        """One review sent by somebody: the status, and how the connection was left ("close" where it is)."""
-        tls = ssl.create_default_context()
-        tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
-        if pair:
-            tls.load_cert_chain(pair.certificate, pair.key)
-        raw = self.cluster.space.connect(self.cluster.address, WEBHOOK_PORT, patient(30))
-        connection = http.client.HTTPConnection(self.cluster.address, WEBHOOK_PORT)
-        connection.sock = tls.wrap_socket(raw)
-        request = {"uid": "1", "operation": "CREATE", "namespace": "x", "name": "x", "object": {"spec": {}}}
-        review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
-        try:
-            connection.request(method, "/validate/quotas", json.dumps(review) if method == "POST" else None)
-            answer = connection.getresponse()
-            answer.read()
-            return answer.status, answer.getheader("connection", "")
-        finally:
-            connection.close()
+        return callers.ask(self.cluster, pair, method)
 
     def unknown(self) -> float:
         return self.daemon.metrics().get(UNKNOWN, 0)

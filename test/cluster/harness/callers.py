@@ -5,11 +5,19 @@ The certificate is of an authority for this purpose alone: the cluster's own sig
 
 from __future__ import annotations
 
+import http.client
+import json
+import ssl
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
 from . import pki
+from .wait import patient
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
 
 NAME = "api-server"
 WEBHOOK_PORT = 9443
@@ -43,3 +51,23 @@ def write(cluster: Path, address: str) -> None:
 
 def arguments(cluster: Path) -> list[object]:
     return [f"--admission-control-config-file={directory_of(cluster) / 'admission.yaml'}"]
+
+
+def ask(cluster: Cluster, pair: pki.Pair | None = None, method: str = "POST") -> tuple[int, str]:
+    """One review sent to the webhooks by somebody: the status, and how the connection was left ("close" where it is)."""
+    tls = ssl.create_default_context()
+    tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+    if pair:
+        tls.load_cert_chain(pair.certificate, pair.key)
+    raw = cluster.space.connect(cluster.address, WEBHOOK_PORT, patient(30))
+    connection = http.client.HTTPConnection(cluster.address, WEBHOOK_PORT)
+    connection.sock = tls.wrap_socket(raw)
+    request = {"uid": "1", "operation": "CREATE", "namespace": "x", "name": "x", "object": {"spec": {}}}
+    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
+    try:
+        connection.request(method, "/validate/quotas", json.dumps(review) if method == "POST" else None)
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status, answer.getheader("connection", "")
+    finally:
+        connection.close()

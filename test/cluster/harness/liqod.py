@@ -63,10 +63,12 @@ class Liqod:
             *flags,
         ]  # fmt: skip
         self.process: Process | None = None
+        # What its environment has besides, from the next start on.
+        self.environment: dict[str, str] = {}
 
     def start(self, ready_within: float = 60) -> Liqod:
         """Starts it and waits until it says that it is ready; 0 does not wait."""
-        self.process = self.cluster.space.start(self.name, self.command)
+        self.process = self.cluster.space.start(self.name, self.command, self.environment)
         if ready_within:
             wait_for(
                 self.ready, ready_within, f"liqod of {self.cluster.name} to be ready (its log: {self.process.log})"
