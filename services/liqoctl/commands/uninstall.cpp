@@ -43,16 +43,20 @@ asio::awaitable<Result<void>> check_unused(Cluster& cluster) {
   co_return Result<void>();
 }
 
+/// Also where Helm has installed it: its hook is who asks, and may read nothing else.
+Answer check_removal(Session& session) {
+  auto opened = co_await session.local_without_id();
+  if (!opened) co_return std::unexpected(std::move(opened.error()));
+  if (auto unused = co_await check_unused(**opened); !unused) co_return unused;
+  session.output().success("", "Liqo can be removed: there are no peers and no offloaded namespaces");
+  co_return Result<void>();
+}
+
 Answer uninstall(Session& session, const Flags& flags) {
+  if (flags.check) co_return co_await check_removal(session);
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
-  if (flags.check) {
-    // Also where Helm has installed it: its hook is who asks.
-    if (auto unused = co_await check_unused(cluster); !unused) co_return unused;
-    session.output().success("", "Liqo can be removed: there are no peers and no offloaded namespaces");
-    co_return Result<void>();
-  }
   auto there = co_await look_for_installation(cluster);
   if (!there) co_return std::unexpected(std::move(there.error()));
   const std::string ns = session.flags().liqo();
