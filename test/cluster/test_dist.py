@@ -251,6 +251,74 @@ def test_check_names_what_is_wrong_until_it_is_right(sides: Sides) -> None:
     assert "used" in json.dumps(kinds["quotas.offloading.liqo.io"]["spec"])
 
 
+LATER = "0.2.0"
+
+
+def later_chart(sides: Sides, directory: Path) -> Path:
+    """The chart of the release as a later version: one default is another, and it brings an object more."""
+    with tarfile.open(sides.release.chart) as chart:
+        chart.extractall(directory, filter="data")
+
+    def change(file: str, pattern: str, text: str) -> None:
+        path = directory / "liqo" / file
+        changed, count = re.subn(pattern, text, path.read_text(), flags=re.MULTILINE)
+        assert count == 1, (file, pattern, count)
+        path.write_text(changed)
+
+    change("Chart.yaml", "^version: .*$", f"version: {LATER}")
+    change("Chart.yaml", "^appVersion: .*$", f"appVersion: {LATER}")
+    change("values.yaml", r"^(    configmap:\n(?:      #.*\n)+      workers:) 32$", r"\1 16")
+    brought = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: liqo-later\n  namespace: {{ .Release.Namespace }}\n"
+    (directory / "liqo/templates/later.yaml").write_text(brought)
+    return directory / "liqo"
+
+
+def containers(sides: Sides) -> dict[str, tuple[str, str, int]]:
+    """Those of the application, in both clusters: which pod, which container, and how often it was started again."""
+    found: dict[str, tuple[str, str, int]] = {}
+    for cluster, namespace in zip(sides, ("demo", "demo-ghent"), strict=True):
+        for pod in cluster.pods(namespace):
+            (state,) = pod["status"]["containerStatuses"]
+            place = f"{cluster.name}/{pod['metadata']['name']}"
+            found[place] = (pod["metadata"]["uid"], state["containerID"], state["restartCount"])
+    return found
+
+
+def test_a_later_version_is_rolled_back_under_running_pods(sides: Sides, tmp_path: Path) -> None:
+    """The programs of both are the same: what is tried is what Helm makes of two charts, and of two images' names."""
+    ghent = sides.ghent
+    assert ghent.node
+    ghent.node.name_image(f"{releases.REPOSITORY}:{sides.release.version}", f"{releases.REPOSITORY}:{LATER}")
+    kept = containers(sides)
+    assert len(kept) == 4
+
+    def daemon() -> tuple[str, list[str]]:
+        (one,) = ghent.api.get("deployments", "liqo", "liqod")["spec"]["template"]["spec"]["containers"]
+        return one["image"].rpartition(":")[2], [word for word in one["args"] if "configmap-reflection-workers" in word]
+
+    history = json.loads(sides.release.helm(ghent, "history", "liqo", "-o", "json"))
+    earlier = next(one["revision"] for one in history if one["status"] == "deployed")
+    before = ready_pods(ghent)
+    asked = asking(ghent)
+    with asked:
+        chart = later_chart(sides, tmp_path)
+        chosen = ("--set", "clusterID=ghent", *sides.values(ghent))
+        sides.release.helm(ghent, "upgrade", "liqo", chart, "--wait", "--timeout", "6m", *chosen)
+        assert daemon() == (LATER, ["--configmap-reflection-workers=16"])
+        assert ghent.api.find("configmaps", "liqo", "liqo-later")
+        later = replaced(ghent, before)
+        sides.release.helm(ghent, "rollback", "liqo", earlier, "--wait", "--timeout", "6m")
+        assert daemon() == (sides.release.version, ["--configmap-reflection-workers=32"])
+        assert not ghent.api.find("configmaps", "liqo", "liqo-later")
+        replaced(ghent, later)
+    assert not asked.refused, asked.refused[:5]
+    assert containers(sides) == kept
+    scaled = ("scale", "deployment/web", "-n", "demo")
+    ghent.kubectl(*scaled, "--replicas=3")
+    ghent.kubectl("rollout", "status", "deployment/web", "-n", "demo", WAITED, timeout=SOON + 10)
+    ghent.kubectl(*scaled, "--replicas=2")
+
+
 @pytest.mark.refusals("a pod that is larger than what is granted")
 def test_an_alert_fires_where_there_is_no_room(sides: Sides, tmp_path: Path) -> None:
     """Each replica is asked over HTTPS, by somebody who is bound to the role of the chart and to nothing else."""
