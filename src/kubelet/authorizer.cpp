@@ -96,37 +96,58 @@ void Authorizer::remember(Cache<Value>& cache, const std::string& key, Value val
   cache.entries.emplace(key, typename Cache<Value>::Entry{std::move(value), api_.clock().now() + time, place});
 }
 
-asio::awaitable<std::expected<Caller, Refusal>> Authorizer::authenticate(const kube::net::ServerRequest& request) {
+asio::awaitable<Authorizer::Identified> Authorizer::authenticate(const kube::net::ServerRequest& request) {
   if (request.peer && !request.peer->common_name.empty()) {
     Caller caller{.name = request.peer->common_name, .groups = request.peer->organizations};
     caller.groups.emplace_back(authenticated_group);
     co_return caller;
   }
-  const std::string_view token = bearer_token(request.header("authorization"));
+  std::string token(bearer_token(request.header("authorization")));
   if (token.empty() || token.size() > token_limit) co_return std::unexpected(unauthorized());
-  const std::string key = core::sha256_hex(token);
-  if (const Caller* known = find(callers_, key)) co_return *known;
-  if (const Refusal* known = find(unknown_tokens_, key)) co_return std::unexpected(*known);
+  std::string key = core::sha256_hex(token), address = request.peer_address;
+  for (;;) {
+    if (const Caller* known = find(callers_, key)) co_return *known;
+    if (const Refusal* known = find(unknown_tokens_, key)) co_return std::unexpected(*known);
+    const auto asked = reviews_.find(key);
+    if (asked == reviews_.end()) break;
+    // Who scrapes many nodes asks them at once, and its token changes now and then.
+    const std::shared_ptr<Review> under_way = asked->second;
+    co_await under_way->done.wait();
+    if (under_way->answer) co_return *under_way->answer;
+  }
+  co_return co_await review(std::move(token), std::move(key), std::move(address));
+}
+
+asio::awaitable<Authorizer::Identified> Authorizer::review(std::string token, std::string key, std::string address) {
   // Whose token was good a while ago does not wait behind strangers at the same address.
   const bool is_known = callers_.entries.contains(key);
-  const std::string address = request.peer_address;
   if (!is_known && !strangers_.take(address, api_.clock().now())) {
     limited_.add();
     co_return std::unexpected(
         Refusal{429, "too many tokens that nobody knows came from this address; try again in a minute"});
   }
+  const auto under_way = std::make_shared<Review>(co_await asio::this_coro::executor);
+  reviews_[key] = under_way;
+  // Also where whoever asks goes away meanwhile: others wait for it.
+  const std::shared_ptr<void> end(nullptr, [this, key, under_way](void*) {
+    reviews_.erase(key);
+    under_way->done.set();
+  });
   json::object spec;
   spec["token"] = json::string(token);
-  json::object review = make_review(kube::resources::token_reviews, std::move(spec));
-  auto answer = co_await api_.post(kube::resources::token_reviews, {}, {}, std::move(review));
+  json::object question = make_review(kube::resources::token_reviews, std::move(spec));
+  auto answer = co_await api_.post(kube::resources::token_reviews, {}, {}, std::move(question));
   auto caller = answer ? read_token_review(*answer) : std::unexpected(unavailable(answer.error()));
-  if (!is_known && (caller || !answer)) strangers_.give_back(address, api_.clock().now());
+  const kube::TimePoint now = api_.clock().now();
+  if (!is_known && (caller || !answer)) strangers_.give_back(address, now);
   if (caller) {
+    strangers_.trust(address, now);
     remember(callers_, key, *caller, settings_.allowed_for);
   } else if (answer) {
     forget(callers_, key);
     remember(unknown_tokens_, key, caller.error(), settings_.denied_for);
   }
+  under_way->answer = caller;
   co_return caller;
 }
 

@@ -1,6 +1,7 @@
 #include "liqo/kubelet/stranger_limit.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace liqo::kubelet {
 
@@ -15,10 +16,14 @@ StrangerLimit::Bucket& StrangerLimit::bucket_of(const std::string& address, kube
   if (known != buckets_.end()) return known->second;
   if (buckets_.size() >= settings_.addresses) {
     // A full bucket says no more than none.
-    std::erase_if(buckets_,
-                  [&](const auto& entry) { return left_of(entry.second, settings_.burst, 1, now) >= settings_.burst; });
+    std::erase_if(buckets_, [&](const auto& entry) {
+      return !entry.second.is_trusted(now) && left_of(entry.second, settings_.burst, 1, now) >= settings_.burst;
+    });
+    // Strangers push out nobody who is believed in, as long as there is anybody else.
     if (buckets_.size() >= settings_.addresses)
-      buckets_.erase(std::ranges::max_element(buckets_, {}, [](const auto& entry) { return entry.second.at; }));
+      buckets_.erase(std::ranges::max_element(buckets_, {}, [now](const auto& entry) {
+        return std::pair(!entry.second.is_trusted(now), entry.second.at);
+      }));
   }
   return buckets_.emplace(address, Bucket{settings_.burst, now}).first->second;
 }
@@ -26,17 +31,23 @@ StrangerLimit::Bucket& StrangerLimit::bucket_of(const std::string& address, kube
 bool StrangerLimit::take(const std::string& address, kube::TimePoint now) {
   all_ = {left_of(all_, settings_.burst * settings_.all, settings_.all, now), now};
   Bucket& bucket = bucket_of(address, now);
-  bucket = {left_of(bucket, settings_.burst, 1, now), now};
-  if (bucket.left < 1 || all_.left < 1) return false;
+  bucket.left = left_of(bucket, settings_.burst, 1, now);
+  bucket.at = now;
+  const bool is_trusted = bucket.is_trusted(now);
+  if (bucket.left < 1 || (!is_trusted && all_.left < 1)) return false;
   bucket.left -= 1;
-  all_.left -= 1;
+  if (!is_trusted) all_.left -= 1;
   return true;
 }
 
 void StrangerLimit::give_back(const std::string& address, kube::TimePoint now) {
   Bucket& bucket = bucket_of(address, now);
   bucket.left = std::min(settings_.burst, bucket.left + 1);
-  all_.left = std::min(settings_.burst * settings_.all, all_.left + 1);
+  if (!bucket.is_trusted(now)) all_.left = std::min(settings_.burst * settings_.all, all_.left + 1);
+}
+
+void StrangerLimit::trust(const std::string& address, kube::TimePoint now) {
+  bucket_of(address, now).trusted_until = now + settings_.trust;
 }
 
 }  // namespace liqo::kubelet

@@ -7,10 +7,13 @@
 #include <expected>
 #include <list>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kube/async/event.hpp"
 #include "kube/client/api.hpp"
 #include "kube/net/http_server.hpp"
 #include "kube/telemetry/metrics.hpp"
@@ -56,8 +59,8 @@ struct AuthorizerSettings {
 
 /// Asks the API server at home and remembers its answers for a short time. Tokens are kept as digests only. Nobody is
 /// let in while the API server cannot be asked. Refusals are kept apart, so that those who are refused push nobody out
-/// who was let in, and one address may only bring so many unknown tokens in a minute. One thread; must outlive its
-/// coroutines.
+/// who was let in, and one address may only bring so many unknown tokens in a minute. Requests that bring the same
+/// token at once are one question. One thread; must outlive its coroutines.
 class Authorizer {
  public:
   /// `limited` counts the tokens that were refused unseen.
@@ -82,6 +85,15 @@ class Authorizer {
     std::map<std::string, Entry> entries;
     std::list<std::string> order;
   };
+  using Identified = std::expected<Caller, Refusal>;
+  /// A token that the API server is being asked about.
+  struct Review {
+    explicit Review(const asio::any_io_executor& executor) : done(executor) {}
+    kube::async::Event done;
+    std::optional<Identified> answer;  ///< nothing though it is done: whoever asked was cancelled
+  };
+  /// Asks about a token, or has strangers wait; `key` is its digest.
+  asio::awaitable<Identified> review(std::string token, std::string key, std::string address);
   /// `wanted` is what the caller asks for, in the words of a refusal.
   asio::awaitable<std::expected<void, Refusal>> ask(kube::json::object spec, std::string wanted);
   template <class Value>
@@ -97,6 +109,7 @@ class Authorizer {
   kube::Counter limited_;
   Cache<Caller> callers_;  ///< by token; one that has run out still tells that the token was good
   Cache<Refusal> unknown_tokens_;
+  std::map<std::string, std::shared_ptr<Review>> reviews_;  ///< by token
   Cache<bool> allowed_;
   Cache<Refusal> denied_;
 };

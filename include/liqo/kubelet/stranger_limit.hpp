@@ -2,32 +2,39 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "kube/base/time.hpp"
 
 namespace liqo::kubelet {
 
-/// A bucket for each address and one for all together, which fill again by time. Pure; time is given.
+/// A bucket for each address and one for all together, which fill again by time. An address from which somebody came
+/// who is known has its own bucket alone: strangers at other addresses take nothing from it. Pure; time is given.
 class StrangerLimit {
  public:
   struct Settings {
     double burst = 10;                                ///< of one address
     kube::Duration refill = std::chrono::seconds(6);  ///< of one, for one address
-    double all = 20;                                  ///< of all addresses together, as many times that of one
+    double all = 20;                                  ///< of all other addresses together, as many times that of one
     std::size_t addresses = 1024;                     ///< that are remembered; beyond, the newest one goes first
+    kube::Duration trust = std::chrono::hours(2);     ///< how long an address is believed in after somebody known
   };
   explicit StrangerLimit(Settings settings) : settings_(settings) {}
 
   /// Whether one more from `address` may be looked at; counts it.
   bool take(const std::string& address, kube::TimePoint now);
-  /// It was no stranger.
+  /// Nobody can say whether it was a stranger.
   void give_back(const std::string& address, kube::TimePoint now);
+  /// Somebody who is known came from there.
+  void trust(const std::string& address, kube::TimePoint now);
 
  private:
   struct Bucket {
     double left;
     kube::TimePoint at;
+    std::optional<kube::TimePoint> trusted_until = std::nullopt;
+    bool is_trusted(kube::TimePoint now) const { return trusted_until && now < *trusted_until; }
   };
   double left_of(const Bucket& bucket, double burst, double speed, kube::TimePoint now) const;
   Bucket& bucket_of(const std::string& address, kube::TimePoint now);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "fakes.hpp"
+#include "kube/async/task_group.hpp"
 
 namespace {
 
@@ -276,6 +277,93 @@ TEST_CASE("those who are refused push nobody out who was let in") {
   CHECK(world.authenticate(request_with_token("Bearer good")).has_value());
   CHECK(world.authorize({.name = "admin"}, {"get", "proxy", "milan"}).has_value());
   CHECK(world.home.transport.requests.size() == asked);
+}
+
+asio::awaitable<void> ask_about(Authorizer& authorizer, std::string token, std::vector<int>& answers) {
+  const auto caller = co_await authorizer.authenticate(request_with_token("Bearer " + token));
+  answers.push_back(caller ? 200 : caller.error().status);
+}
+
+/// So many requests at once, which all wait for the API server.
+asio::awaitable<void> ask_at_once(World& world, std::string token, int count, std::vector<int>& answers) {
+  const auto executor = co_await asio::this_coro::executor;
+  const auto held = world.home.transport.held = std::make_shared<kube::async::Event>(executor);
+  kube::async::TaskGroup group(executor);
+  for (int i = 0; i < count; ++i) group.spawn(ask_about(world.authorizer, token, answers));
+  co_await world.home.clock.sleep(1s);
+  held->set();
+  co_await group.join();
+}
+
+TEST_CASE("requests that bring one token at once are one question, and one stranger") {
+  World world;
+  std::vector<int> answers;
+  world.home.simulator.run(ask_at_once(world, "good", 30, answers));
+  CHECK(answers == std::vector<int>(30, 200));
+  CHECK(world.home.transport.requests.size() == 1);
+  answers.clear();
+  world.home.simulator.run(ask_at_once(world, "bad", 30, answers));
+  CHECK(answers == std::vector<int>(30, 401));
+  CHECK(world.home.transport.requests.size() == 2);
+  // A failure is told to all, once; nobody asks again for another.
+  world.home.transport.answer = [](const kube::HttpRequest&) {
+    return kube::fail(kube::Errc::connect, "no way there");
+  };
+  answers.clear();
+  world.home.simulator.run(ask_at_once(world, "other", 30, answers));
+  CHECK(answers == std::vector<int>(30, 503));
+  CHECK(world.home.transport.requests.size() == 3);
+}
+
+asio::awaitable<void> ask_and_be_cancelled(World& world, std::vector<int>& answers) {
+  const auto executor = co_await asio::this_coro::executor;
+  const auto held = world.home.transport.held = std::make_shared<kube::async::Event>(executor);
+  kube::async::TaskGroup gone(executor), stays(executor);
+  gone.spawn(ask_about(world.authorizer, "good", answers));
+  co_await world.home.clock.sleep(1s);
+  stays.spawn(ask_about(world.authorizer, "good", answers));
+  co_await world.home.clock.sleep(1s);
+  co_await gone.stop();
+  co_await world.home.clock.sleep(1s);
+  held->set();
+  co_await stays.join();
+}
+
+TEST_CASE("where whoever asks about a token goes away, the next one asks") {
+  World world;
+  std::vector<int> answers;
+  world.home.simulator.run(ask_and_be_cancelled(world, answers));
+  CHECK(answers == std::vector<int>{200});
+  CHECK(world.home.transport.requests.size() == 2);
+}
+
+TEST_CASE("strangers elsewhere take nothing from an address that somebody known came from") {
+  World world;
+  CHECK(world.authenticate(request_with_token("Bearer good", "10.0.0.9")).has_value());
+  for (int i = 0; i < 1000; ++i)
+    world.authenticate(request_with_token("Bearer bad-" + std::to_string(i), "10.1.0." + std::to_string(i)));
+  // All who are not known wait by now; a new token of the known one is looked at.
+  CHECK(world.authenticate(request_with_token("Bearer new", "10.0.0.8")).error().status == 429);
+  CHECK(world.authenticate(request_with_token("Bearer new", "10.0.0.9")).error().status == 401);
+  // What it brings is bounded, too, and it is believed in for a time only.
+  for (int i = 0; i < 9; ++i)
+    CHECK(world.authenticate(request_with_token("Bearer x-" + std::to_string(i), "10.0.0.9")).error().status == 401);
+  CHECK(world.authenticate(request_with_token("Bearer x-9", "10.0.0.9")).error().status == 429);
+}
+
+TEST_CASE("an address that is believed in is so for a time, and is not forgotten for strangers") {
+  StrangerLimit limit({.burst = 1, .refill = 1h, .all = 2, .addresses = 3, .trust = 10min});
+  kube::TimePoint now{};
+  limit.trust("friend", now);
+  for (int i = 0; i < 100; ++i) limit.take("stranger-" + std::to_string(i), now);
+  CHECK_FALSE(limit.take("another", now));
+  CHECK(limit.take("friend", now));
+  CHECK_FALSE(limit.take("friend", now));
+  now += 10min;
+  StrangerLimit later({.burst = 1, .refill = 1h, .all = 1, .addresses = 3, .trust = 10min});
+  later.trust("friend", {});
+  CHECK(later.take("stranger", now));
+  CHECK_FALSE(later.take("friend", now));
 }
 
 TEST_CASE("an address out of many is forgotten, and all together are bounded") {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/async/event.hpp"
 #include "kube/client/api.hpp"
 #include "kube/net/http_server.hpp"
 #include "kube/net/transport.hpp"
@@ -52,6 +53,7 @@ class FakeTransport final : public kube::net::Transport {
 
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline) override {
     requests.push_back(request);
+    if (const auto gate = held) co_await gate->wait();
     auto given = answer(request);
     if (!given) co_return std::unexpected(std::move(given.error()));
     kube::net::Response response;
@@ -62,6 +64,7 @@ class FakeTransport final : public kube::net::Transport {
 
   Answer answer;
   std::vector<kube::HttpRequest> requests;
+  std::shared_ptr<kube::async::Event> held;  ///< answers wait for it, where there is one
 };
 
 /// Remembers what a handler answers.
