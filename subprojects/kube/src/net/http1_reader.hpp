@@ -78,6 +78,10 @@ class Http1Reader {
         if (!out.empty()) co_return out;
         if (!starved) continue;  // the parser takes one element at a time
       }
+      // Of a body that comes in chunks all is taken as it comes, but for what stands before and behind them, which the
+      // parser wants whole and does not bound.
+      if (buffered() > header_limit)
+        co_return fail(Errc::too_large, "HTTP/1.1: the head of a chunk or the trailer is larger than 64 KiB");
       auto more = co_await fill(stream);
       if (!more) co_return std::unexpected(std::move(more.error()));
       if (*more == 0) {

@@ -47,6 +47,36 @@ struct Scripted {
   }
 };
 
+/// Answers each request with the same begin, and with something every few milliseconds until its peer has gone.
+struct Endless {
+  async::TaskGroup group;
+  asio::ip::tcp::acceptor acceptor;
+  std::string begin, again;
+
+  Endless(const asio::any_io_executor& executor, std::string first, std::string more)
+      : group(executor, async::TaskGroup::OnFailure::keep_others),
+        acceptor(executor, {asio::ip::address_v4::loopback(), 0}),
+        begin(std::move(first)),
+        again(std::move(more)) {
+    group.spawn(serve());
+  }
+  asio::awaitable<void> serve() {
+    RawSocket socket(co_await acceptor.async_accept(asio::use_awaitable));
+    static_cast<void>(co_await socket.read_until("\r\n\r\n"));
+    co_await socket.send(begin);
+    while (!again.empty()) {
+      co_await socket.send(again);
+      co_await real.sleep(2ms);
+    }
+    co_await socket.read_all();
+  }
+  std::shared_ptr<Credentials> credentials() const {
+    wire::ClusterConfig config;
+    config.server = {.tls = false, .host = "127.0.0.1", .port = acceptor.local_endpoint().port(), .path = ""};
+    return test::credentials(std::move(config));
+  }
+};
+
 }  // namespace
 
 TEST_CASE("without HTTP/2 the same requests go over HTTP/1.1, and connections are used again") {
@@ -116,6 +146,86 @@ TEST_CASE("over HTTP/1.1 a connection that went stale is replaced, and faults ar
     CHECK(answer == "closed: " + where + ": the server closed the connection");
     co_await client.stop();
     co_await server.group.stop();
+  }());
+}
+
+TEST_CASE("over HTTP/1.1 what stands between the chunks of a body and behind them is bounded") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    const std::string chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    const std::string much(10U << 20, 'h');
+    Scripted server(executor, {chunked + "1;" + much, chunked + "1\r\na\r\n1;" + much, chunked + "0\r\nx: " + much,
+                               chunked + "1;" + std::string(1000, 'h') + "\r\na\r\n0\r\nx: y\r\n\r\n"});
+    HttpClient client(executor, real, server.credentials());
+    for (int i = 0; i < 3; ++i) {
+      // The line never ends, and the connection stays.
+      const std::string answer = co_await ask(client, request_for("/endless"));
+      CHECK(answer == "200 too_large: HTTP/1.1: the head of a chunk or the trailer is larger than 64 KiB");
+    }
+    const std::string answer = co_await ask(client, request_for("/fine"));
+    CHECK(answer == "200 a");
+    co_await client.stop();
+    co_await server.group.stop();
+  }());
+}
+
+TEST_CASE("an answer to an upgrade that is cut at whatever byte is a failure, and a refusal keeps what came") {
+  run([]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    const std::string granted = "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: SPDY/3.1\r\n\r\n";
+    const std::string refused = "HTTP/1.1 403 Forbidden\r\ncontent-length: 8\r\n\r\n";
+    std::vector<std::string> answers;
+    for (std::size_t i = 0; i < granted.size(); ++i) answers.push_back(granted.substr(0, i) + "<close>");
+    for (std::size_t i = 0; i < 8; ++i) answers.push_back(refused + std::string(i, 'w') + "<close>");
+    answers.push_back(granted + "<close>");
+    const std::size_t count = answers.size();
+    Scripted server(executor, std::move(answers));
+    HttpClient client(executor, real, server.credentials());
+    for (std::size_t i = 0; i < count; ++i) {
+      CAPTURE(i);
+      const auto answer = co_await client.upgrade(request_for("/exec"), real.deadline_in(5s));
+      CHECK(answer.has_value() == (i >= granted.size()));
+      if (!answer) CHECK(answer.error().code() == Errc::closed);
+      if (!answer) continue;
+      CHECK((answer->stream != nullptr) == (i + 1 == count));
+      if (!answer->stream) CHECK(answer->refusal == std::string(i - granted.size(), 'w'));
+    }
+    co_await client.stop();
+    co_await server.group.stop();
+  }());
+}
+
+TEST_CASE("an answer to an upgrade that does not come to its end is given up in time, and a huge one is cut") {
+  struct Case {
+    const char* title;
+    std::string begin;
+    std::string again;  // without an end
+    bool is_refusal;
+  };
+  const std::string refusal = "HTTP/1.1 403 Forbidden\r\ncontent-length: 99999999999\r\n\r\n";
+  const Case cases[] = {
+      {"silence", "", "", false},
+      {"half a header, then silence", "HTTP/1.1 101 Switching Proto", "", false},
+      {"a header byte by byte", "HTTP/1.1 101 Switching Protocols\r\nx: ", "a", false},
+      {"interim answers", "", "HTTP/1.1 100 Continue\r\n\r\n", false},
+      {"a refusal byte by byte", refusal, "w", true},
+      {"a refusal of a hundred gigabytes", refusal, std::string(1U << 20, 'w'), true},
+  };
+  run([&cases]() -> asio::awaitable<void> {
+    const auto executor = co_await asio::this_coro::executor;
+    for (const Case& test : cases) {
+      CAPTURE(test.title);
+      Endless server(executor, test.begin, test.again);
+      HttpClient client(executor, real, server.credentials());
+      const auto began = real.now();
+      const auto answer = co_await client.upgrade(request_for("/exec"), real.deadline_in(200ms));
+      CHECK(real.now() - began < 2s);
+      CHECK(answer.has_value() == test.is_refusal);
+      if (!answer) CHECK(answer.error().code() == Errc::timeout);
+      if (answer) CHECK(answer->refusal.size() <= 64U << 10);
+      co_await client.stop();
+      co_await server.group.stop();
+    }
   }());
 }
 

@@ -74,6 +74,9 @@ TEST_CASE("what breaks a limit or the protocol is answered with its status, and 
        "POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n1388\r\n" + std::string(5000, 'b') +
            "\r\n0\r\n\r\n",
        "HTTP/1.1 413 "},
+      {"the head of a chunk that never ends",
+       "POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n1;" + std::string(1U << 20, 'h'),
+       "HTTP/1.1 413 "},
       {"a length that is no number", "POST / HTTP/1.1\r\nhost: h\r\ncontent-length: x\r\n\r\n", "HTTP/1.1 400 "},
       {"a header that stops halfway", "GET / HTTP/1.1\r\nhost: h\r\n", ""},
       {"a body that stops halfway", "POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 10\r\n\r\nabc", "HTTP/1.1 408 "},
