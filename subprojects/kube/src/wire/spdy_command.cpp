@@ -57,6 +57,12 @@ class SpdyCommand final : public CommandCodec {
   CommandVersion version() const override { return version_; }
 
  private:
+  // The channels on which this side may hear something.
+  bool is_readable(CommandChannel channel) const {
+    const bool clients = channel == CommandChannel::in || channel == CommandChannel::resize;
+    return clients == (role_ == CommandRole::server);
+  }
+
   // 0, which no stream has, where the channel is not open.
   std::uint32_t id(CommandChannel channel) const { return ids_[static_cast<std::size_t>(channel)]; }
   std::optional<CommandChannel> channel_of(std::uint32_t stream) const {
@@ -118,7 +124,9 @@ class SpdyCommand final : public CommandCodec {
         }
         break;
       case SpdyEvent::Kind::data:
-        events_.push_back({.kind = CommandEvent::Kind::data, .channel = *channel, .bytes = std::move(event.bytes)});
+        // Nobody reads there: it would hold the others up.
+        if (is_readable(*channel))
+          events_.push_back({.kind = CommandEvent::Kind::data, .channel = *channel, .bytes = std::move(event.bytes)});
         break;
       case SpdyEvent::Kind::reset:
         // The one stream that still waits for its reply was refused; any other reset is a plain end, as in Go.

@@ -177,6 +177,24 @@ TEST_CASE("a stream that the server resets instead of answering is refused") {
   CHECK(show(*client) == "error refused;");
 }
 
+TEST_CASE("what comes on a channel of the other direction is dropped") {
+  for (const std::string_view protocol : {"spdy v4.channel.k8s.io", "v5.channel.k8s.io"}) {
+    CAPTURE(protocol);
+    Pair pair = make_pair(protocol, {.in = true, .out = true, .err = true, .tty = true});
+    pair.client->start();
+    pair.server->start();
+    exchange(pair, 1 << 20);
+    for (const auto channel : {CommandChannel::in, CommandChannel::resize}) CHECK(pair.server->write(channel, "x"));
+    for (const auto channel : {CommandChannel::out, CommandChannel::err, CommandChannel::error})
+      CHECK(pair.client->write(channel, "x"));
+    CHECK(pair.server->write(CommandChannel::out, "fine"));
+    CHECK(pair.client->write(CommandChannel::in, "fine"));
+    exchange(pair, 1 << 20);
+    CHECK(show(*pair.client) == "ready;stdout=fine;");
+    CHECK(show(*pair.server) == "ready;stdin=fine;");
+  }
+}
+
 TEST_CASE("a server of v1 ends its side of stdin at once") {
   Pair pair = make_pair("spdy channel.k8s.io", {.in = true, .out = true});
   pair.client->start();
