@@ -155,7 +155,7 @@ asio::awaitable<std::expected<FiguresApi::Answer, Refusal>> FiguresApi::ask(cons
   if (!remote) co_return refuse(remote.error().text());
   const int status = remote->head.status;
   if (status >= 200 && status <= 299) co_return Answer{.body = std::move(remote->body), .sentence = {}};
-  const kube::Failure failure = co_await read_failure(*remote);
+  const kube::Failure failure = co_await read_failure(*remote, clock_);
   if (status == 404)
     co_return Answer{
         .body = nullptr,

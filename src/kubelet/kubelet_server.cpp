@@ -172,7 +172,7 @@ asio::awaitable<void> KubeletServer::serve_logs(const Route& route, PodRoute pod
     co_return;
   }
   if (remote->head.status < 200 || remote->head.status > 299) {
-    const kube::Failure failure = co_await read_failure(*remote);
+    const kube::Failure failure = co_await read_failure(*remote, clock_);
     co_await answer(response, provider_refusal(failure));
     co_return;
   }

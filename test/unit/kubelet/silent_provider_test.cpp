@@ -18,6 +18,19 @@ using liqo::test::FakeResponse;
 namespace asio = boost::asio;
 namespace wire = kube::wire;
 
+/// A body that comes byte by byte, each a second after the one before, and never ends.
+class SlowBody final : public kube::net::Body {
+ public:
+  explicit SlowBody(kube::async::Clock& clock) : clock_(clock) {}
+  asio::awaitable<kube::Result<std::string>> read() override {
+    co_await clock_.sleep(1s);
+    co_return std::string("x");
+  }
+
+ private:
+  kube::async::Clock& clock_;
+};
+
 /// A provider of which logs come after a while, and new connections never or at once.
 class Link final : public kube::net::Transport, public kube::net::Upgrader {
  public:
@@ -31,6 +44,11 @@ class Link final : public kube::net::Transport, public kube::net::Upgrader {
     }
     co_await clock_.sleep(log_after_);
     kube::net::Response response;
+    if (refuses_slowly) {
+      response.head.status = 500;
+      response.body = std::make_unique<SlowBody>(clock_);
+      co_return response;
+    }
     response.head.status = 200;
     response.body =
         std::make_unique<liqo::test::FakeBody>(std::vector<std::string>{"here\n"}, std::optional<kube::Failure>());
@@ -51,6 +69,7 @@ class Link final : public kube::net::Transport, public kube::net::Upgrader {
 
   std::vector<std::string> asked;
   kube::Errc why = kube::Errc::timeout;  // it cannot be reached
+  bool refuses_slowly = false;           // logs
 
  private:
   kube::async::Clock& clock_;
@@ -108,6 +127,17 @@ TEST_CASE("a log of a provider that is out of reach is refused within five secon
   CHECK(world.response.status == 502);
   CHECK(world.response.body.contains("cluster milan cannot be reached: connecting to 10.0.0.1:6443"));
   CHECK(world.link->asked == std::vector<std::string>{"/version"});
+}
+
+TEST_CASE("a provider that never ends its refusal of a log is not listened to for more than seconds") {
+  World world(0s, true);
+  world.link->refuses_slowly = true;
+  const auto start = world.home.clock.now();
+  const auto request = World::request("GET", "/containerLogs/rome/web/main");
+  world.home.simulator.run(world.server.handle(request, world.response), 24h);
+  CHECK(world.home.clock.now() - start < 5s);
+  CHECK(world.response.status == 500);
+  CHECK_FALSE(world.response.body.empty());
 }
 
 TEST_CASE("a log that has nothing to say for long is waited for while the provider is there") {
