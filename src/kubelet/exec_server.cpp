@@ -104,6 +104,12 @@ asio::awaitable<void> carry_output(CommandConnection& local, RemoteCommand& remo
   }
 }
 
+// The command's result, read while its outputs are: nobody would read them behind one that does not end.
+asio::awaitable<void> carry_result(RemoteCommand& remote, std::optional<kube::Result<std::string>>& status) {
+  status = co_await remote.result();
+  if (!*status && status->error().code() == kube::Errc::too_large) remote.close();
+}
+
 asio::awaitable<void> report(CommandConnection& local, std::string status) {
   const std::string text = kube::wire::translate_result(status, local.version());
   co_await local.write(Channel::error, text);
@@ -131,8 +137,8 @@ asio::awaitable<std::string> carry(CommandConnection& local, RemoteCommand& remo
         remote.connection().discard(channel);
       }
     }
+    outputs.spawn(carry_result(remote, status));
     co_await outputs.join();
-    status = co_await remote.result();
   } catch (...) {
     interrupted = std::current_exception();
   }
@@ -141,6 +147,8 @@ asio::awaitable<std::string> carry(CommandConnection& local, RemoteCommand& remo
   co_await outputs.stop();
   if (interrupted) std::rethrow_exception(interrupted);
   if (!*status) co_return kube::wire::encode_failure(std::move(status->error()).in("asking the provider"));
+  const auto result = kube::wire::decode_result(remote.connection().version(), **status);
+  if (!result) co_return kube::wire::encode_failure(kube::Failure(result.error()).in("asking the provider"));
   co_return std::move(**status);
 }
 

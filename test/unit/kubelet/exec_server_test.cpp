@@ -269,6 +269,24 @@ TEST_CASE("streams that the caller never opens end the session after 30 s") {
   CHECK(pipes.to_far->closed);
 }
 
+TEST_CASE("garbage behind an upgrade ends the session at once") {
+  for (const char* local : {"spdy v4.channel.k8s.io", "websocket v5.channel.k8s.io"}) {
+    CAPTURE(std::string(local));
+    kube::testing::Simulator simulator{1};
+    kube::testing::VirtualClock& clock = simulator.clock();
+    auto pipes = kube::test::make_pipes(simulator.executor());
+    const auto start = clock.now();
+    ConnectCommand connect = []() -> asio::awaitable<kube::Result<std::unique_ptr<RemoteCommand>>> {
+      co_return kube::fail(kube::Errc::stopped, "not now");
+    };
+    pipes.to_far->bytes = "GET /pods HTTP/1.1\r\nhost: h\r\n\r\n" + std::string(10'000, '\xff');
+    simulator.run(
+        serve_exec(std::move(pipes.far), make_codec(local, CommandRole::server, plain), plain, connect, clock));
+    CHECK(clock.now() - start < 5s);
+    CHECK(pipes.to_far->closed);
+  }
+}
+
 TEST_CASE("a quiet session lives for hours, and ends after four") {
   World world("spdy v4.channel.k8s.io", "websocket v5.channel.k8s.io", plain);
   world.run(
@@ -343,6 +361,68 @@ TEST_CASE("stdin that the command does not take holds nothing up") {
         CHECK(co_await w.provider.write(Channel::out, "fine"));
         co_await w.finish(wire::encode_result({}));
       });
+}
+
+TEST_CASE("a result that does not end is refused in a sentence, also while the command says nothing") {
+  for (const char* remote : {"websocket v5.channel.k8s.io", "spdy v4.channel.k8s.io"}) {
+    CAPTURE(std::string(remote));
+    World world("spdy v4.channel.k8s.io", remote, plain);
+    std::size_t written = 0;
+    world.run(
+        [](World& w) -> asio::awaitable<void> {
+          const auto start = w.clock.now();
+          CHECK(co_await w.caller.ready(w.clock.deadline_in(30s)));
+          const auto result = wire::decode_result(CommandVersion::v4, co_await read_all(w.caller, Channel::error));
+          REQUIRE(result);
+          CHECK(result->kind == wire::CommandResult::Kind::failed);
+          CHECK(result->message == "asking the provider: the result of the command is larger than 64 KiB");
+          CHECK(w.clock.now() - start < 5s);
+          w.caller.close();
+        },
+        [&written](World& w) -> asio::awaitable<void> {
+          const std::string block(16 * 1024, '{');
+          while (co_await w.provider.write(Channel::error, block)) written += block.size();
+        });
+    CHECK(written < 100U << 20);
+  }
+}
+
+TEST_CASE("a result that is none is told as the provider's mistake, in a sentence") {
+  for (const char* status : {"", "x", "{", R"({"status":"Succ)", R"({"status":"Success"}})",
+                             R"({"status":"Failure","reason":"NonZeroExitCode"})"}) {
+    CAPTURE(std::string(status));
+    World world("spdy v4.channel.k8s.io", "websocket v5.channel.k8s.io", plain);
+    world.run(
+        [](World& w) -> asio::awaitable<void> {
+          CHECK(co_await w.caller.ready(w.clock.deadline_in(30s)));
+          const auto result = wire::decode_result(CommandVersion::v4, co_await read_all(w.caller, Channel::error));
+          REQUIRE(result);
+          CHECK(result->kind == wire::CommandResult::Kind::failed);
+          CHECK(result->message.starts_with("asking the provider: "));
+          w.caller.close();
+        },
+        [status](World& w) -> asio::awaitable<void> { co_await w.finish(status); });
+  }
+}
+
+TEST_CASE("what a provider says on the wrong channels holds nothing up") {
+  for (const char* remote : {"websocket v5.channel.k8s.io", "spdy v4.channel.k8s.io"}) {
+    CAPTURE(std::string(remote));
+    World world("spdy v4.channel.k8s.io", remote, plain);
+    world.run(
+        [](World& w) -> asio::awaitable<void> {
+          CHECK(co_await w.caller.ready(w.clock.deadline_in(30s)));
+          CHECK(co_await read_all(w.caller, Channel::out) == "fine");
+          CHECK(co_await read_all(w.caller, Channel::error) == exit_3);
+          w.caller.close();
+        },
+        [](World& w) -> asio::awaitable<void> {
+          const std::string much(1 << 20, 'x');
+          CHECK(co_await w.provider.write(Channel::in, much));
+          CHECK(co_await w.provider.write(Channel::out, "fine"));
+          co_await w.finish(exit_3);
+        });
+  }
 }
 
 TEST_CASE("a session that is cancelled closes both sides") {

@@ -101,7 +101,9 @@ asio::awaitable<Result<std::string>> RemoteCommand::result() {
         co_return fail(Errc::closed, "the server ended the session without the result of the command");
       co_return status;
     }
-    status += piece->substr(0, result_limit - status.size());
+    if (piece->size() > result_limit - status.size())
+      co_return fail(Errc::too_large, "the result of the command is larger than 64 KiB");
+    status += *piece;
   }
 }
 

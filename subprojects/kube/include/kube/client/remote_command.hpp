@@ -49,8 +49,8 @@ class RemoteCommand {
   void close_stdin() { connection_->finish(wire::CommandChannel::in); }
   asio::awaitable<Result<void>> resize(wire::TerminalSize size);
   /// The Status document that tells how the command ended, as the server wrote it; "" is success where the protocol
-  /// knows no Status. Waits for the end, so something must read or discard `out` and `err` meanwhile. At most 64 KiB.
-  /// Errors: Errc::closed if the session broke or ended without it.
+  /// knows no Status. Waits for the end, so something must read or discard `out` and `err` meanwhile.
+  /// Errors: Errc::closed if the session broke or ended without it, Errc::too_large where it has more than 64 KiB.
   asio::awaitable<Result<std::string>> result();
   /// Gives the command up. The server ends it, or at least its streams.
   void close() { connection_->close(); }
