@@ -2,10 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <map>
-
 #include "fakes.hpp"
-#include "kube/async/task_group.hpp"
+#include "spdy_peer.hpp"
 
 namespace {
 
@@ -13,93 +11,8 @@ using namespace liqo::kubelet;
 using namespace std::chrono_literals;
 namespace wire = kube::wire;
 namespace asio = boost::asio;
-using kube::async::Event;
 using kube::async::TaskGroup;
-using Kind = wire::SpdyEvent::Kind;
-
-/// A peer that speaks SPDY over a pipe: a caller like kubectl, or a provider's API server.
-class Peer {
- public:
-  struct Heard {
-    bool replied = false, finished = false, reset = false;
-    std::string bytes;
-  };
-
-  Peer(const asio::any_io_executor& executor, wire::SpdyRole role)
-      : session(role), changed(executor), goes_on(executor), output_(executor) {
-    goes_on.set();
-  }
-
-  asio::awaitable<void> run(kube::net::ByteStream& stream) {
-    const auto executor = co_await asio::this_coro::executor;
-    TaskGroup writing(executor);
-    writing.spawn(write(stream));
-    std::string buffer(16 * 1024, '\0');
-    for (;;) {
-      co_await goes_on.wait();
-      const auto got = co_await stream.read_some(buffer);
-      if (!got || *got == 0) break;
-      static_cast<void>(session.feed(std::string_view(buffer).substr(0, *got)));
-      while (auto event = session.next()) take(*event);
-      output_.set();
-      changed.set();
-    }
-    ended = true;
-    changed.set();
-    stream.close();
-    co_await writing.stop();
-  }
-
-  /// Waits until that holds.
-  template <class Holds>
-  asio::awaitable<void> until(Holds holds) {
-    while (!holds() && !ended) {
-      changed.reset();
-      co_await changed.wait();
-    }
-  }
-  void flush() { output_.set(); }
-
-  wire::SpdySession session;
-  std::map<std::uint32_t, Heard> heard;
-  bool answers = true;  // replies to streams
-  bool echoes = false;  // data, and its end
-  bool said_goodbye = false;
-  bool ended = false;
-  int streams = 0;
-  Event changed;
-  Event goes_on;  // or it reads nothing
-
- private:
-  void take(const wire::SpdyEvent& event) {
-    Heard& stream = heard[event.stream];
-    stream.bytes += event.bytes;
-    if (event.kind == Kind::replied) stream.replied = true;
-    if (event.kind == Kind::finished) stream.finished = true;
-    if (event.kind == Kind::reset) stream.reset = true;
-    if (event.kind == Kind::going_away) said_goodbye = true;
-    if (event.kind == Kind::opened) {
-      ++streams;
-      if (answers) session.reply(event.stream);
-    }
-    if (!echoes || event.stream % 4 != 3) return;
-    if (event.kind == Kind::data) session.write(event.stream, event.bytes);
-    if (event.kind == Kind::finished) {
-      session.finish(event.stream);
-      session.finish(event.stream - 2);
-    }
-  }
-  asio::awaitable<void> write(kube::net::ByteStream& stream) {
-    for (;;) {
-      while (auto frame = session.next_output()) {
-        if (!co_await stream.write(*frame)) co_return;
-      }
-      co_await output_.wait_and_reset();
-    }
-  }
-
-  Event output_;
-};
+using Peer = liqo::test::SpdyPeer;
 
 /// A caller, our server between, and a provider.
 struct World {
@@ -301,6 +214,19 @@ TEST_CASE("a provider that sends what is no SPDY ends this connection only, with
     CHECK((co_await w.end_of(pair.error)).find("the provider broke the protocol") != std::string::npos);
     co_await w.caller.until([&w] { return w.caller.said_goodbye; });
     CHECK(w.caller.said_goodbye);
+  });
+}
+
+TEST_CASE("garbage behind an upgrade ends the connection at once, and no provider is asked") {
+  World world;
+  world.run([](World& w) -> asio::awaitable<void> {
+    const auto start = w.clock.now();
+    CHECK(co_await w.calling.near->write("GET /pods HTTP/1.1\r\nhost: h\r\n\r\n" + std::string(10'000, '\xff')));
+    co_await w.caller.until([&w] { return w.caller.said_goodbye; });
+    CHECK(w.caller.said_goodbye);
+    CHECK(w.clock.now() - start < 5s);
+    CHECK(w.connects == 0);
+    w.providing.far->close();
   });
 }
 

@@ -1,0 +1,375 @@
+// Streams of the kubelet API that are cut at each of their bytes, on either side: nothing is left of them, everybody
+// hears of it in time, and what was cut does not look whole.
+#include <doctest/doctest.h>
+
+#include "fakes.hpp"
+#include "kube/async/task_group.hpp"
+#include "kube/client/command_connection.hpp"
+#include "kube/wire/websocket_codec.hpp"
+#include "liqo/kubelet/kubelet_server.hpp"
+#include "liqo/kubelet/serving_certificate.hpp"
+#include "spdy_peer.hpp"
+
+namespace {
+
+using namespace liqo::kubelet;
+using namespace std::chrono_literals;
+using kube::CommandConnection;
+using kube::async::TaskGroup;
+using liqo::test::FakeAnswer;
+using liqo::test::FakeHome;
+using liqo::test::FakeResponse;
+using liqo::test::SpdyPeer;
+namespace asio = boost::asio;
+namespace wire = kube::wire;
+using Channel = wire::CommandChannel;
+using wire::CommandRole;
+
+constexpr std::size_t never = std::string::npos;
+
+/// Where a connection breaks, and how much has passed.
+struct Cut {
+  std::size_t in = never, out = never;  // that side hears, and says, so many bytes of ours and its own
+  std::size_t came = 0, went = 0;
+  bool is_cut() const { return in != never || out != never; }
+};
+
+/// Our end of a connection, which breaks where it is told to.
+class CutStream final : public kube::net::ByteStream {
+ public:
+  CutStream(std::unique_ptr<kube::net::ByteStream> under, Cut& cut) : under_(std::move(under)), cut_(cut) {}
+
+  asio::awaitable<kube::Result<std::size_t>> read_some(std::span<char> buffer) override {
+    if (cut_.came == cut_.in) {
+      under_->close();
+      co_return 0;
+    }
+    auto got = co_await under_->read_some(buffer.first(std::min(buffer.size(), cut_.in - cut_.came)));
+    cut_.came += got.value_or(0);
+    co_return got;
+  }
+  asio::awaitable<kube::Result<void>> write(std::string_view bytes) override {
+    const std::string_view passes = bytes.substr(0, cut_.out - cut_.went);
+    cut_.went += passes.size();
+    auto written = co_await under_->write(passes);
+    if (passes.size() == bytes.size()) co_return written;
+    under_->close();
+    co_return kube::fail(kube::Errc::closed, "the connection is cut");
+  }
+  void close() override { under_->close(); }
+
+ private:
+  std::unique_ptr<kube::net::ByteStream> under_;
+  Cut& cut_;
+};
+
+/// The server's end of a tunnel through a WebSocket.
+class TunnelEnd final : public kube::net::ByteStream {
+ public:
+  explicit TunnelEnd(std::unique_ptr<kube::net::ByteStream> under) : under_(std::move(under)) {}
+
+  asio::awaitable<kube::Result<std::size_t>> read_some(std::span<char> buffer) override {
+    while (inbox_.empty()) {
+      const auto got = co_await under_->read_some(buffer);
+      if (!got || *got == 0) co_return got;
+      if (!codec_.feed(std::string_view(buffer.data(), *got))) co_return 0;
+      while (auto event = codec_.next()) inbox_ += event->bytes;
+    }
+    const std::size_t size = std::min(buffer.size(), inbox_.size());
+    std::copy_n(inbox_.begin(), size, buffer.begin());
+    inbox_.erase(0, size);
+    co_return size;
+  }
+  asio::awaitable<kube::Result<void>> write(std::string_view bytes) override {
+    codec_.send(bytes);
+    while (auto frame = codec_.next_output()) {
+      if (auto written = co_await under_->write(*frame); !written) co_return written;
+    }
+    co_return kube::Result<void>();
+  }
+  void close() override { under_->close(); }
+
+ private:
+  std::unique_ptr<kube::net::ByteStream> under_;
+  wire::WebSocketCodec codec_{wire::WebSocketRole::server, {}};
+  std::string inbox_;
+};
+
+std::string header(const kube::HttpRequest& request, std::string_view name) {
+  for (const auto& [key, value] : request.headers)
+    if (key == name) return value;
+  return {};
+}
+
+/// A provider that grants each upgrade with the stream that lies ready.
+class Link final : public kube::net::Transport, public kube::net::Upgrader {
+ public:
+  asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest, kube::Deadline) override {
+    co_return kube::fail(kube::Errc::unsupported, "upgrades only");
+  }
+  asio::awaitable<kube::Result<kube::net::Upgraded>> upgrade(kube::HttpRequest request, kube::Deadline) override {
+    const std::string wanted = header(request, "upgrade");
+    kube::net::Upgraded answer;
+    answer.head.status = wanted.empty() ? 401 : wanted == "websocket" && speaks_spdy ? 403 : 101;
+    if (answer.head.status != 101) co_return answer;
+    answer.stream = std::move(next);
+    auto& headers = answer.head.headers;
+    if (speaks_spdy) {
+      headers.emplace_back("x-stream-protocol-version", header(request, "x-stream-protocol-version"));
+    } else {
+      headers.emplace_back("sec-websocket-protocol", header(request, "sec-websocket-protocol"));
+      headers.emplace_back("sec-websocket-accept", wire::websocket_accept(header(request, "sec-websocket-key")));
+    }
+    co_return answer;
+  }
+
+  bool speaks_spdy = false;
+  std::unique_ptr<kube::net::ByteStream> next;
+};
+
+constexpr wire::CommandStreams streams{.in = true, .out = true, .err = true};
+constexpr kube::CommandLimits no_pings{.ping_every = {}, .silence = {}};
+
+std::unique_ptr<wire::CommandCodec> make_codec(bool is_spdy, CommandRole role) {
+  if (is_spdy) return wire::make_spdy_command(role, wire::CommandVersion::v5, streams);
+  return wire::make_websocket_command(role, {wire::CommandVersion::v5, false}, streams, [] { return 0U; });
+}
+
+/// One way to speak.
+struct Dialogue {
+  const char* title;
+  const char* kind;  // of the gauge
+  const char* target;
+  bool is_spdy;           // the caller's side
+  bool is_provider_spdy;  // else a WebSocket
+};
+
+/// What both ends have heard.
+struct Heard {
+  std::string input;                   // by the provider
+  std::string output, errors, status;  // by the caller
+  bool is_whole = false;               // as far as the caller can see
+  bool is_input_whole = false;         // as far as the provider can see
+  kube::Duration took{};               // of our server
+  std::vector<std::weak_ptr<kube::test::Pipe>> pipes;
+};
+
+/// What came, and whether its end did.
+asio::awaitable<bool> read_all(CommandConnection& connection, Channel channel, std::string& all) {
+  for (;;) {
+    auto piece = co_await connection.read(channel);
+    if (!piece || piece->empty()) co_return piece.has_value();
+    all += *piece;
+  }
+}
+
+asio::awaitable<void> call(CommandConnection& caller, kube::async::Clock& clock, Heard& heard) {
+  if (co_await caller.ready(clock.deadline_in(1h))) {
+    if (co_await caller.write(Channel::in, "hello")) caller.finish(Channel::in);
+    static_cast<void>(co_await read_all(caller, Channel::out, heard.output));
+    static_cast<void>(co_await read_all(caller, Channel::err, heard.errors));
+    static_cast<void>(co_await read_all(caller, Channel::error, heard.status));
+    heard.is_whole = heard.status == wire::encode_result({});
+  }
+  caller.close();
+}
+
+asio::awaitable<void> run_command(CommandConnection& provider, kube::async::Clock& clock, Heard& heard) {
+  if (co_await provider.ready(clock.deadline_in(1h))) {
+    heard.is_input_whole = co_await read_all(provider, Channel::in, heard.input);
+    static_cast<void>(co_await provider.write(Channel::out, heard.input));
+    static_cast<void>(co_await provider.write(Channel::err, "oops"));
+    static_cast<void>(co_await provider.write(Channel::error, wire::encode_result({})));
+    for (const auto channel : {Channel::out, Channel::err, Channel::error}) provider.finish(channel);
+  }
+  provider.close();
+}
+
+/// Opens a stream, unless the connection has ended.
+asio::awaitable<std::uint32_t> open(SpdyPeer& caller, std::string type) {
+  const auto id = caller.session.open({{"streamtype", type}, {"port", "80"}, {"requestid", "0"}});
+  if (!id || caller.ended) co_return 0;
+  caller.flush();
+  SpdyPeer::Heard& stream = caller.heard[*id];
+  co_await caller.until([&stream] { return stream.replied || stream.reset; });
+  co_return *id;
+}
+
+asio::awaitable<void> forward(SpdyPeer& caller, kube::net::ByteStream& stream, Heard& heard) {
+  SpdyPeer::Heard& error = caller.heard[co_await open(caller, "error")];
+  caller.session.finish(1);
+  SpdyPeer::Heard& data = caller.heard[co_await open(caller, "data")];
+  caller.session.write(3, "hello");
+  caller.session.finish(3);
+  caller.flush();
+  co_await caller.until([&] { return error.finished && (data.finished || data.reset); });
+  heard.output = data.bytes;
+  heard.status = error.bytes;
+  heard.errors = "oops";
+  heard.is_whole = error.finished && error.bytes.empty() && data.finished && !data.reset;
+  stream.close();
+}
+
+/// A virtual kubelet, which is used again and again.
+struct World {
+  FakeHome home{
+      [](const kube::HttpRequest&) { return FakeAnswer{.status = 201, .pieces = {R"({"status":{"allowed":true}})"}}; }};
+  Authorizer authorizer{home.api, kube::Counter()};
+  std::shared_ptr<Link> link = std::make_shared<Link>();
+  KubeletServer server{home.simulator.executor(),
+                       home.clock,
+                       home.metrics,
+                       authorizer,
+                       [this](const std::string&, const std::string&) -> kube::Result<PodRoute> {
+                         return PodRoute{.transport = link,
+                                         .upgrader = link,
+                                         .remote_namespace = "t",
+                                         .remote_pod = "web",
+                                         .provider = "milan",
+                                         .node = "node"};
+                       },
+                       tls(),
+                       {.address = "127.0.0.1", .port = 0}};
+
+  static kube::net::TlsContext tls() {
+    static const auto pair =
+        make_temporary_certificate("127.0.0.1", kube::WallTime(std::chrono::seconds(1767225600))).value();
+    return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
+  }
+
+  Heard speak(const Dialogue& dialogue, Cut& calling, Cut& providing) {
+    Heard heard;
+    link->speaks_spdy = dialogue.is_provider_spdy;
+    link->manners() = {};
+    home.simulator.run(std::string_view(dialogue.kind) == "port-forward"
+                           ? run_forward(dialogue, calling, providing, heard)
+                           : run_exec(dialogue, calling, providing, heard));
+    return heard;
+  }
+
+  kube::test::PipePair make_pipes(Heard& heard) {
+    auto pipes = kube::test::make_pipes(home.simulator.executor(), 4096);
+    heard.pipes.emplace_back(pipes.to_far);
+    heard.pipes.emplace_back(pipes.to_near);
+    pipes.to_far.reset();
+    pipes.to_near.reset();
+    return pipes;
+  }
+
+  asio::awaitable<void> run_exec(const Dialogue& dialogue, Cut& calling, Cut& providing, Heard& heard) {
+    const auto executor = home.simulator.executor();
+    auto here = make_pipes(heard), there = make_pipes(heard);
+    link->next = std::make_unique<CutStream>(std::move(there.near), providing);
+    CommandConnection caller(executor, home.clock, std::move(here.near),
+                             make_codec(dialogue.is_spdy, CommandRole::client), no_pings);
+    CommandConnection provider(executor, home.clock, std::move(there.far),
+                               make_codec(dialogue.is_provider_spdy, CommandRole::server), no_pings);
+    TaskGroup group(executor);
+    group.spawn(serve(dialogue, std::make_unique<CutStream>(std::move(here.far), calling), heard));
+    group.spawn(caller.run());
+    group.spawn(provider.run());
+    group.spawn(call(caller, home.clock, heard));
+    group.spawn(run_command(provider, home.clock, heard));
+    co_await group.join();
+  }
+
+  asio::awaitable<void> run_forward(const Dialogue& dialogue, Cut& calling, Cut& providing, Heard& heard) {
+    const auto executor = home.simulator.executor();
+    auto here = make_pipes(heard), there = make_pipes(heard);
+    link->next = std::make_unique<CutStream>(std::move(there.near), providing);
+    if (!dialogue.is_provider_spdy) there.far = std::make_unique<TunnelEnd>(std::move(there.far));
+    SpdyPeer caller(executor, wire::SpdyRole::client), provider(executor, wire::SpdyRole::server);
+    provider.echoes = true;
+    TaskGroup group(executor);
+    group.spawn(serve(dialogue, std::make_unique<CutStream>(std::move(here.far), calling), heard));
+    group.spawn(caller.run(*here.near));
+    group.spawn(provider.run(*there.far));
+    group.spawn(forward(caller, *here.near, heard));
+    co_await group.join();
+    heard.input = provider.heard[3].bytes;
+    heard.is_input_whole = provider.heard[3].finished;
+  }
+
+  asio::awaitable<void> serve(const Dialogue& dialogue, std::unique_ptr<kube::net::ByteStream> stream, Heard& heard) {
+    kube::net::ServerRequest request;
+    request.method = dialogue.is_spdy ? "POST" : "GET";
+    request.target = dialogue.target;
+    request.peer = kube::net::PeerIdentity{"admin", {}};
+    request.headers = {{"connection", "Upgrade"}};
+    if (dialogue.is_spdy) {
+      const bool is_forward = std::string_view(dialogue.kind) == "port-forward";
+      request.headers.emplace_back("upgrade", "SPDY/3.1");
+      request.headers.emplace_back("x-stream-protocol-version",
+                                   is_forward ? "portforward.k8s.io" : "v5.channel.k8s.io");
+    } else {
+      request.headers.emplace_back("upgrade", "websocket");
+      request.headers.emplace_back("sec-websocket-version", "13");
+      request.headers.emplace_back("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==");
+      request.headers.emplace_back("sec-websocket-protocol", "v5.channel.k8s.io");
+    }
+    FakeResponse response;
+    response.stream = std::move(stream);
+    const auto begin = home.clock.now();
+    co_await server.handle(request, response);
+    heard.took = home.clock.now() - begin;
+    // Where it was never asked for.
+    link->next.reset();
+  }
+
+  bool has_no_streams(std::string_view kind) const {
+    return home.metrics.text().contains("liqod_kubelet_streams{kind=\"" + std::string(kind) + "\"} 0\n");
+  }
+};
+
+constexpr Dialogue dialogues[] = {
+    {"exec by WebSocket", "exec", "/exec/rome/web/main?command=cat&input=1&output=1&error=1", false, false},
+    {"exec by SPDY", "exec", "/exec/rome/web/main?command=cat&input=1&output=1&error=1", true, true},
+    {"attach", "attach", "/attach/rome/web/main?input=1&output=1&error=1", true, false},
+    {"port-forward by tunnel", "port-forward", "/portForward/rome/web", true, false},
+    {"port-forward by SPDY", "port-forward", "/portForward/rome/web", true, true},
+};
+
+/// What holds of every dialogue, wherever it was cut.
+void check(World& world, const Dialogue& dialogue, const Heard& heard, const Cut& calling, const Cut& providing) {
+  CAPTURE(std::string(dialogue.title));
+  CAPTURE(calling.in);
+  CAPTURE(calling.out);
+  CAPTURE(providing.in);
+  CAPTURE(providing.out);
+  CAPTURE(heard.status);
+  CHECK(heard.took < 45s);
+  CHECK(world.has_no_streams(dialogue.kind));
+  for (const auto& pipe : heard.pipes) CHECK(pipe.expired());
+  if (heard.is_input_whole) CHECK(heard.input == "hello");
+  if (heard.is_whole) CHECK((heard.output == "hello" && heard.errors == "oops"));
+  // A caller that is there hears how it ended, whatever becomes of the provider.
+  if (!calling.is_cut() && !heard.is_whole) {
+    const bool is_forward = std::string_view(dialogue.kind) == "port-forward";
+    const auto result = wire::decode_result(wire::CommandVersion::v5, heard.status);
+    CHECK_FALSE(heard.status.empty());
+    CHECK((is_forward || (result && result->kind == wire::CommandResult::Kind::failed)));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("streams that are cut at whatever byte, on whichever side, leave nothing and do not look whole") {
+  World world;
+  for (const Dialogue& dialogue : dialogues) {
+    CAPTURE(std::string(dialogue.title));
+    Cut calling, providing;
+    const Heard whole = world.speak(dialogue, calling, providing);
+    check(world, dialogue, whole, {}, {});
+    REQUIRE(whole.is_whole);
+    REQUIRE(whole.is_input_whole);
+    const std::size_t lengths[] = {calling.came, calling.went, providing.came, providing.went};
+    for (std::size_t side = 0; side < 4; ++side) {
+      REQUIRE(lengths[side] > 20);
+      for (std::size_t at = 0; at < lengths[side]; ++at) {
+        Cut here, there;
+        (side == 0 ? here.in : side == 1 ? here.out : side == 2 ? there.in : there.out) = at;
+        check(world, dialogue, world.speak(dialogue, here, there), here, there);
+      }
+    }
+  }
+}
