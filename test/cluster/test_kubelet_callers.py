@@ -81,3 +81,39 @@ def test_strangers_are_looked_at_only_so_often(told: Story) -> None:
         if entry.get("objectRef", {}).get("resource") == "tokenreviews" and entry["verb"] == "create"
     ]  # fmt: skip
     assert len(reviews) <= answers.count(401) + 2 + (time.monotonic() - began) / BELIEVED
+
+
+@pytest.mark.refusals("what each role is refused is what this story asks for")
+def test_roles_of_a_namespace_give_streams_of_its_pods_and_nothing_of_the_node(told: Story) -> None:
+    """The rows of docs/security.md: through the API server, as kubectl asks, and past it at the port of the node."""
+    consumer, namespace, node = told.consumer, told.namespace, told.peering.node
+    tokens: dict[str, str | None] = {"anonymous": None}
+    for name, role in (("viewer", "view"), ("developer", "edit")):
+        consumer.service_account(namespace, name)
+        rights.bind(consumer, namespace, name, rights.service_account(namespace, name), role)
+        tokens[name] = consumer.kubectl("-n", namespace, "create", "token", name).strip()
+    pod, proxy = f"/api/v1/namespaces/{namespace}/pods/one", f"/api/v1/nodes/{node}/proxy"
+    # Past the rights, whoever asks for no upgrade is refused with 400.
+    streams = [f"{pod}/exec?command=true&stdout=true", f"{pod}/attach?stdout=true", f"{pod}/portforward?ports=80"]
+    of_the_node = ["/pods", "/metrics/resource", "/stats/summary", f"/containerLogs/{namespace}/one/main"]
+    other = "/api/v1/namespaces/kube-system/pods/one"
+    for name, token in tokens.items():
+        client = consumer.as_user(token)
+        refused = {401, 403} if token is None else {403}
+        code, words = client.raw("GET", f"{pod}/log")
+        assert (code, words) == (200, b"here\n") if token else code in refused, (name, code, words)
+        for path in streams:
+            code, words = client.raw("POST", path)
+            assert code in ({400} if name == "developer" else refused), (name, path, code, words)
+        for path in (f"{other}/log", *(proxy + path for path in of_the_node)):
+            code, words = client.raw("GET", path)
+            assert code in refused, (name, path, code, words)
+        port = Api(consumer.space, consumer.address, told.kubelet_port, consumer.authority.pair.certificate, token)
+        for path in of_the_node:
+            assert port.raw("GET", path)[0] == (403 if token else 401), (name, path)
+        for path in ("exec", "attach"):
+            code = port.raw("POST", f"/{path}/{namespace}/one/main?command=true&output=1")[0]
+            assert code == (403 if token else 401), (name, path)
+        assert port.raw("POST", f"/portForward/{namespace}/one")[0] == (403 if token else 401), name
+    developer = f"--as=system:serviceaccount:{namespace}:developer"
+    assert consumer.kubectl("-n", namespace, developer, "exec", "one", "--", "echo", "mine") == "mine\n"

@@ -173,8 +173,8 @@ class Cluster:
         token = self.api.request("POST", path("serviceaccounts", namespace, name, "token"), body)["status"]["token"]
         return self.write_kubeconfig(f"{namespace}-{name}", {"token": token})
 
-    def as_user(self, user: pki.Pair | str) -> Api:
-        """A client as another user: a certificate or a token."""
+    def as_user(self, user: pki.Pair | str | None) -> Api:
+        """A client as another user: a certificate, a token, or nobody."""
         return Api(self.space, self.address, PORT, self.authority.pair.certificate, user)
 
     def _bind(self, name: str, role: str, user: str) -> None:

@@ -287,6 +287,31 @@ TEST_CASE("garbage behind an upgrade ends the session at once") {
   }
 }
 
+TEST_CASE("a provider that opens no stream, and says something every second, is left after half a minute") {
+  World world("spdy v4.channel.k8s.io", "spdy v4.channel.k8s.io", plain);
+  world.simulator.run([](World& w) -> asio::awaitable<void> {
+    TaskGroup group(w.simulator.executor());
+    group.spawn(w.caller.run());
+    group.spawn(w.serve());
+    group.spawn([](World& o) -> asio::awaitable<void> {
+      const std::string ping("\x80\x03\x00\x06\x00\x00\x00\x04\x00\x00\x00\x02", 12);
+      for (std::size_t i = 0; !o.providing.to_near->closed; ++i) {
+        o.providing.to_near->bytes += ping[i % ping.size()];
+        o.providing.to_near->readable.set();
+        co_await o.clock.sleep(1s);
+      }
+    }(w));
+    const auto start = w.clock.now();
+    CHECK(co_await w.caller.ready(w.clock.deadline_in(30s)));
+    const auto result = wire::decode_result(CommandVersion::v4, co_await read_all(w.caller, Channel::error));
+    REQUIRE(result);
+    CHECK(result->message == "asking the provider: the streams of the session were not opened in time");
+    CHECK(w.clock.now() - start < 40s);
+    w.caller.close();
+    co_await group.join();
+  }(world));
+}
+
 TEST_CASE("a quiet session lives for hours, and ends after four") {
   World world("spdy v4.channel.k8s.io", "websocket v5.channel.k8s.io", plain);
   world.run(
