@@ -20,7 +20,7 @@ using boost::system::error_code;
 
 namespace {
 
-/// A peer that sends ahead while its answer is streamed is read this far.
+/// A peer that sends ahead while its answer is streamed is read this far, and given up beyond: nobody would see it go.
 constexpr std::size_t max_read_ahead = 64U << 10;
 /// A body up to this length grows as it comes.
 constexpr std::size_t short_body = 64U << 10;
@@ -202,11 +202,10 @@ class HttpServer::Impl::Answer final : public ServerResponse {
   asio::awaitable<void> watch_client() {
     while (session_.reader.buffered() < max_read_ahead) {
       auto count = co_await session_.reader.fill(*session_.stream);
-      if (count && *count > 0) continue;
-      broken_ = true;
-      group_.cancel();
-      co_return;
+      if (!count || *count == 0) break;
     }
+    broken_ = true;
+    group_.cancel();
   }
 
   Impl& impl_;

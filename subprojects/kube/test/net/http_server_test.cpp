@@ -141,29 +141,34 @@ TEST_CASE("a streamed answer that is aborted ends with the connection and withou
   }());
 }
 
-TEST_CASE("a client that goes away cancels the handler that streams to it") {
-  run([]() -> asio::awaitable<void> {
-    const auto executor = co_await asio::this_coro::executor;
-    async::Event cancelled(executor);
-    Served served(executor, {}, [&cancelled](const ServerRequest&, ServerResponse& response) -> asio::awaitable<void> {
-      struct AtEnd {
-        async::Event& event;
-        ~AtEnd() { event.set(); }
-      };
-      const AtEnd at_end{cancelled};
-      (void)co_await response.start(200, {});
-      co_await real.sleep(1h);
-    });
-    {
-      RawSocket socket(executor);
-      co_await socket.connect(served.port);
-      co_await socket.send("GET / HTTP/1.1\r\nhost: h\r\n\r\n");
-      co_await socket.read_until("\r\n\r\n");
-    }
-    const bool seen = co_await cancelled.wait_for(real, 5s);
-    CHECK(seen);
-    co_await served.stop();
-  }());
+TEST_CASE("a client that goes away cancels the handler that streams to it, also one that has sent much ahead") {
+  for (const std::size_t ahead : {0U, 1000U, 1U << 20}) {
+    CAPTURE(ahead);
+    run([](std::size_t much) -> asio::awaitable<void> {
+      const auto executor = co_await asio::this_coro::executor;
+      async::Event cancelled(executor);
+      Served served(executor, {},
+                    [&cancelled](const ServerRequest&, ServerResponse& response) -> asio::awaitable<void> {
+                      struct AtEnd {
+                        async::Event& event;
+                        ~AtEnd() { event.set(); }
+                      };
+                      const AtEnd at_end{cancelled};
+                      (void)co_await response.start(200, {});
+                      co_await real.sleep(1h);
+                    });
+      {
+        RawSocket socket(executor);
+        co_await socket.connect(served.port);
+        co_await socket.send("GET / HTTP/1.1\r\nhost: h\r\n\r\n");
+        co_await socket.read_until("\r\n\r\n");
+        co_await socket.send(std::string(much, 'x'));
+      }
+      const bool seen = co_await cancelled.wait_for(real, 5s);
+      CHECK(seen);
+      co_await served.stop();
+    }(ahead));
+  }
 }
 
 TEST_CASE("a handler that throws or forgets to answer is a 500, and is told") {

@@ -49,7 +49,7 @@ class ServerResponse {
 
   /// The whole answer.
   virtual asio::awaitable<Result<void>> send(int status, Headers headers, std::string body) = 0;
-  /// The head of a streamed answer (chunked). From here on the handler is cancelled when the client goes away.
+  /// The head of a streamed answer (chunked). A client that goes, or sends 64 KiB ahead, then cancels the handler.
   virtual asio::awaitable<Result<void>> start(int status, Headers headers) = 0;
   /// More of the body, on its way when this returns; waits while the client does not read, for half a minute.
   virtual asio::awaitable<Result<void>> write(std::string_view bytes) = 0;
