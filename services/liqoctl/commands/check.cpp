@@ -10,6 +10,7 @@
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/figures/metrics_api.hpp"
 #include "liqod_version.hpp"
 #include "model/install.hpp"
 #include "text/width.hpp"
@@ -68,6 +69,7 @@ class Checkup {
   asio::awaitable<void> look_at_certificates();
   asio::awaitable<void> look_at_address();
   asio::awaitable<void> look_at_kubelet_api();
+  asio::awaitable<void> look_at_figures();
   asio::awaitable<void> look_at_peers();
   asio::awaitable<std::string> reach(model::ApiServerAddress address);
 
@@ -238,6 +240,16 @@ asio::awaitable<void> Checkup::look_at_kubelet_api() {
   tell(model::judge_kubelet_api(answers));
 }
 
+asio::awaitable<void> Checkup::look_at_figures() {
+  auto service = co_await cluster_.find(liqo::core::api_services, {"", std::string(liqo::core::metrics_api_service)});
+  if (!service) {
+    tell({"figures", State::bad, "cannot be looked at: " + service.error().text()});
+    co_return;
+  }
+  tell(model::judge_figures(deployment_ ? &*deployment_ : nullptr, *service ? &**service : nullptr,
+                            cluster_.liqo_namespace()));
+}
+
 asio::awaitable<void> Checkup::look_at_peers() {
   const auto peers = co_await all("peers", kinds::foreign_clusters);
   auto own = co_await own_ranges(session_, cluster_, {});
@@ -257,6 +269,7 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   tenants_ = co_await all("tenants", kinds::tenants);
   co_await look_at_address();
   co_await look_at_kubelet_api();
+  co_await look_at_figures();
   if (auto found = model::judge_egress_selector(nodes_)) tell(std::move(*found));
   co_await look_at_peers();
   co_return std::move(findings_);

@@ -11,6 +11,7 @@
 #include "liqo/api/tenant.hpp"
 #include "liqo/core/authentication/api_server_address.hpp"
 #include "liqo/core/clock_skew.hpp"
+#include "liqo/core/figures/metrics_api.hpp"
 #include "model/kinds.hpp"
 #include "model/peer_info.hpp"
 #include "model/resources.hpp"
@@ -265,6 +266,34 @@ Finding judge_kubelet_api(const std::vector<std::pair<std::string, std::string>>
                      "listenPortCount), has to be open for the API server");
   return good("kubelet API",
               "the API server reaches that of " + counted(answers.size(), "virtual node", "virtual nodes"));
+}
+
+Finding judge_figures(const kube::Object* deployment, const kube::Object* api_service, std::string_view ns) {
+  constexpr std::string_view about = "figures";
+  const std::string name(core::metrics_api_service);
+  const std::string_view port = argument(deployment, "--metric-agent-port=");
+  const bool is_on = !port.empty() && port != "0";
+  if (!api_service && !is_on)
+    return open(about, "consumers are told none of their pods' use (value metricAgent.enabled)");
+  if (!api_service)
+    return bad(about, "there is no APIService " + name + ": liqod writes it when it leads; look at its log");
+  const json::object& spec = api_service->spec();
+  const std::string_view service_ns = string_at(spec, {"service", "namespace"}),
+                         service = string_at(spec, {"service", "name"});
+  if (is_on && (service_ns != ns || service != core::metric_agent_service))
+    return bad(about, "APIService " + name + " leads to Service " + shown(service_ns) + "/" + shown(service) +
+                          ", and liqod leaves it alone: kubectl delete apiservice " + name +
+                          " has it make its own, or set metricAgent.enabled=false here");
+  for (const json::value& condition : array_at(api_service->status(), {"conditions"})) {
+    if (string_at(condition, {"type"}) != "Available") continue;
+    if (string_at(condition, {"status"}) == "True")
+      return good(about, "the API server reaches what tells consumers of their pods' use");
+    return bad(about, "APIService " + name + " is not available (" + shown(string_at(condition, {"message"})) +
+                          "), and as long Kubernetes removes no namespace: liqod has to run, and its port " +
+                          std::string(is_on ? port : "8443") +
+                          " to be open for the API server, or the APIService to go");
+  }
+  return bad(about, "the API server has not looked at APIService " + name + " yet: liqoctl check again");
 }
 
 Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<OwnRange>& own) {

@@ -72,6 +72,10 @@ Finding judge_address(const ApiServerAddress& address, std::string_view trouble)
 /// answered.
 Finding judge_kubelet_api(const std::vector<std::pair<std::string, std::string>>& answers);
 
+/// What consumers are told of their pods' use. `api_service`: v1beta1.metrics.liqo.io, null = there is none; `ns`:
+/// where the daemon's Service is.
+Finding judge_figures(const kube::Object* deployment, const kube::Object* api_service, std::string_view ns);
+
 /// Whether what is declared of peers' pods can be told from what this cluster has.
 Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<OwnRange>& own);
 

@@ -122,6 +122,20 @@ CASES = {
             'liqod_admission_seconds_bucket{path="/validate/shadowpods", le="+Inf"}': "0+60x30",
         },
     ),
+    "LiqoKubeletsTellNoFigures": (
+        "40m",
+        {
+            'liqo_metric_agent_kubelets_asked_total{outcome="silent", job="liqod", instance="a"}': "0+2x60",
+            'liqo_metric_agent_kubelets_asked_total{outcome="answered", job="liqod", instance="a"}': "0+8x60",
+            'liqo_metric_agent_kubelets_asked_total{outcome="answered", job="liqod", instance="b"}': "0+8x60",
+        },
+        # One node of twenty that is being replaced.
+        {
+            'liqo_metric_agent_kubelets_asked_total{outcome="silent", job="liqod", instance="a"}': "0+1x60",
+            'liqo_metric_agent_kubelets_asked_total{outcome="failed", job="liqod", instance="a"}': "0x60",
+            'liqo_metric_agent_kubelets_asked_total{outcome="answered", job="liqod", instance="a"}': "0+19x60",
+        },
+    ),
     "LiqoReconcilePanics": (
         "10m",
         {

@@ -144,6 +144,36 @@ TEST_CASE("a kubelet API that is not reached is named") {
   is(model::judge_kubelet_api({{"milan", ""}, {"turin", "no route"}}), "bad", "node turin (no route)");
 }
 
+TEST_CASE("what tells consumers of their pods' use is reached, or it is said what to do") {
+  const auto with = [](const char* args) {
+    return object(R"({"metadata":{"name":"liqod"},"spec":{"template":{"spec":{"containers":[{"args":)" +
+                  std::string(args) + "}]}}}}");
+  };
+  const kube::Object on = with(R"(["--metric-agent-port=8444"])"), off = with(R"(["--metric-agent-port=0"])");
+  const kube::Object without = with("[]");
+  const auto service = [](const char* name, const char* conditions) {
+    return object(R"({"metadata":{"name":"v1beta1.metrics.liqo.io"},"spec":{"service":{"namespace":"liqo","name":")" +
+                  std::string(name) + R"("}},"status":{"conditions":)" + conditions + "}}");
+  };
+  constexpr const char* available = R"([{"type":"Available","status":"True"}])";
+  const kube::Object good = service("liqo-metric-agent", available), other = service("figures", available);
+  const kube::Object dead =
+      service("liqo-metric-agent", R"([{"type":"Available","status":"False","message":"no endpoints"}])");
+  const kube::Object fresh = service("liqo-metric-agent", "[]");
+  for (const kube::Object* nobody : {static_cast<const kube::Object*>(nullptr), &off, &without})
+    is(model::judge_figures(nobody, nullptr, "liqo"), "open", "metricAgent.enabled");
+  is(model::judge_figures(&on, nullptr, "liqo"), "bad", "there is no APIService");
+  is(model::judge_figures(&on, &good, "liqo"), "good");
+  is(model::judge_figures(&on, &good, "elsewhere"), "bad", "leads to Service liqo/liqo-metric-agent");
+  is(model::judge_figures(&on, &other, "liqo"), "bad", "leads to Service liqo/figures");
+  is(model::judge_figures(&off, &other, "liqo"), "good");
+  is(model::judge_figures(&on, &dead, "liqo"), "bad", "(no endpoints)");
+  is(model::judge_figures(&on, &dead, "liqo"), "bad", "port 8444");
+  // Where it was left behind, too: it holds up the removal of namespaces.
+  is(model::judge_figures(&off, &dead, "liqo"), "bad", "removes no namespace");
+  is(model::judge_figures(&on, &fresh, "liqo"), "bad", "has not looked");
+}
+
 TEST_CASE("ranges of peers that overlap with one's own are told") {
   const auto peer = [](const std::string& ranges) {
     return object(R"({"metadata":{"name":"m","annotations":{"liqo.io/remote-pod-cidrs":")" + ranges +
