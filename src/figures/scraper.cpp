@@ -25,6 +25,48 @@ asio::awaitable<void> until_cancelled(kube::async::Clock& clock) {
 
 }  // namespace
 
+/// The bytes that are held for each consumer.
+class Scraper::Holdings {
+ public:
+  explicit Holdings(kube::Gauge shown) : shown_(std::move(shown)) {}
+  void hold(const std::string& consumer, std::size_t bytes) {
+    if (bytes == 0) return;
+    of_[consumer] += bytes;
+    all_ += bytes;
+    shown_.set(static_cast<double>(all_));
+  }
+  void let_go(const std::string& consumer, std::size_t bytes) {
+    if (bytes == 0) return;
+    if ((of_[consumer] -= bytes) == 0) of_.erase(consumer);
+    all_ -= bytes;
+    shown_.set(static_cast<double>(all_));
+  }
+  std::size_t of(const std::string& consumer) const {
+    const auto found = of_.find(consumer);
+    return found == of_.end() ? 0 : found->second;
+  }
+  std::size_t all() const { return all_; }
+
+ private:
+  std::map<std::string, std::size_t> of_;
+  std::size_t all_ = 0;
+  kube::Gauge shown_;
+};
+
+/// A text that counts until nobody reads it any more.
+struct Scraper::Told {
+  Told(std::string made, std::shared_ptr<Holdings> in, std::string of)
+      : text(std::move(made)), holdings(std::move(in)), consumer(std::move(of)) {
+    holdings->hold(consumer, text.size());
+  }
+  Told(const Told&) = delete;
+  Told& operator=(const Told&) = delete;
+  ~Told() { holdings->let_go(consumer, text.size()); }
+  const std::string text;
+  const std::shared_ptr<Holdings> holdings;
+  const std::string consumer;
+};
+
 /// What one question is answered.
 struct Scraper::Entry {
   explicit Entry(const asio::any_io_executor& executor) : done(executor) {}
@@ -34,7 +76,7 @@ struct Scraper::Entry {
 
 /// One gathering under way.
 struct Scraper::Reading {
-  std::string path;
+  std::string consumer, path;
   kube::Deadline deadline;
   std::vector<core::NodeFigures> figures;
   std::size_t next = 0;  ///< the node that nobody has taken yet
@@ -52,7 +94,7 @@ Scraper::Scraper(asio::any_io_executor executor, kube::async::Clock& clock, kube
       settings_(settings),
       log_("metric-agent"),
       lines_dropped_(metrics.counter(families::figures_lines_dropped)),
-      held_gauge_(metrics.gauge(families::figures_held)),
+      holdings_(std::make_shared<Holdings>(metrics.gauge(families::figures_held))),
       asked_less_(executor_),
       group_(executor_, kube::async::TaskGroup::OnFailure::keep_others) {
   const auto scrapes = [&metrics](const char* outcome) {
@@ -79,6 +121,9 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::scrape(std::string consume
   } else {
     if (entries_.size() >= settings_.most_scrapes)
       co_return kube::fail(kube::Errc::too_large, "too many figures are asked for at once; try again");
+    if (holdings_->of(key.first) >= settings_.most_kept_of_consumer)
+      co_return kube::fail(kube::Errc::too_large, "figures of cluster " + key.first +
+                                                      " that were asked for before are still being read; try again");
     entry = std::make_shared<Entry>(executor_);
     entries_.emplace(key, entry);
     group_.spawn(gather(std::move(key), entry));
@@ -94,7 +139,6 @@ asio::awaitable<void> Scraper::gather(Key key, std::shared_ptr<Entry> entry) {
   } catch (...) {
     thrown = std::current_exception();
   }
-  const std::size_t bytes = entry->answer ? (*entry->answer)->size() : 0;
   (entry->answer ? told_ : failed_).add();
   entry->done.set();
   if (thrown) {
@@ -108,12 +152,15 @@ asio::awaitable<void> Scraper::gather(Key key, std::shared_ptr<Entry> entry) {
     thrown = std::current_exception();
   }
   entries_.erase(key);
-  let_go(bytes);
   if (thrown) std::rethrow_exception(thrown);
 }
 
 asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
-  Reading reading{.path = key.second, .deadline = clock_.deadline_in(settings_.timeout), .figures = {}, .failure = {}};
+  Reading reading{.consumer = key.first,
+                  .path = key.second,
+                  .deadline = clock_.deadline_in(settings_.timeout),
+                  .figures = {},
+                  .failure = {}};
   std::vector<core::NodeView> nodes = nodes_of_(key.first);
   reading.figures.reserve(nodes.size());
   for (core::NodeView& node : nodes) reading.figures.emplace_back(std::move(node), settings_.most_kept_of_node);
@@ -130,23 +177,31 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
   } catch (...) {
     thrown = std::current_exception();
   }
-  std::optional<Text> text;
-  if (!thrown && (reading.answered > 0 || reading.figures.empty()))
-    text = std::make_shared<const std::string>(core::tell_figures(reading.figures, key.second == resource_path));
-  let_go(reading.kept);
+  Text text;
+  if (!thrown && (reading.answered > 0 || reading.figures.empty())) {
+    const auto told = std::make_shared<const Told>(core::tell_figures(reading.figures, key.second == resource_path),
+                                                   holdings_, key.first);
+    text = Text(told, &told->text);
+  }
+  holdings_->let_go(key.first, reading.kept);
   if (thrown) std::rethrow_exception(thrown);
   if (!text)
     co_return kube::fail(kube::Errc::connect, "no kubelet that runs pods of cluster " + key.first +
                                                   " tells its figures; one says: " + reading.failure->text());
-  hold((*text)->size());
-  co_return std::move(*text);
+  co_return text;
+}
+
+bool Scraper::may_ask(const std::string& consumer) const {
+  // Who asks of many kubelets by several paths leaves places to others.
+  const auto found = asked_for_.find(consumer);
+  return asked_ < settings_.most_asked && (found == asked_for_.end() || found->second < settings_.most_asked_for_one);
 }
 
 asio::awaitable<void> Scraper::work(Reading& reading) {
   while (reading.next < reading.figures.size()) {
     core::NodeFigures& figures = reading.figures[reading.next++];
     bool in_time = true;
-    while (in_time && asked_ >= settings_.most_asked) {
+    while (in_time && !may_ask(reading.consumer)) {
       asked_less_.reset();
       in_time = co_await asked_less_.wait_until(clock_, reading.deadline);
     }
@@ -154,15 +209,20 @@ asio::awaitable<void> Scraper::work(Reading& reading) {
     if (in_time) {
       /// One of those that are asked at the same time.
       struct Place {
-        explicit Place(Scraper& of) : scraper(of) { ++scraper.asked_; }
+        Place(Scraper& in, const std::string& of) : scraper(in), consumer(of) {
+          ++scraper.asked_;
+          ++scraper.asked_for_[consumer];
+        }
         Place(const Place&) = delete;
         Place& operator=(const Place&) = delete;
         ~Place() {
           --scraper.asked_;
+          if (--scraper.asked_for_[consumer] == 0) scraper.asked_for_.erase(consumer);
           scraper.asked_less_.set();
         }
         Scraper& scraper;
-      } const place(*this);
+        const std::string consumer;
+      } const place(*this, reading.consumer);
       ended = co_await kube::async::with_deadline(clock_, read_node(reading, figures), reading.deadline);
     }
     note(reading, figures, ended ? *ended : kube::fail(kube::Errc::timeout, "it has not answered in time"));
@@ -187,9 +247,9 @@ asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::N
     for (const std::string& line : lines.feed(*chunk)) figures.take(line);
     const std::size_t more = figures.bytes() - before;
     reading.kept += more;
-    hold(more);
+    holdings_->hold(reading.consumer, more);
     if (bytes > settings_.most_read || figures.is_full() || reading.kept > settings_.most_kept_of_answer ||
-        held_ > settings_.most_kept)
+        holdings_->of(reading.consumer) > settings_.most_kept_of_consumer || holdings_->all() > settings_.most_kept)
       co_return kube::fail(kube::Errc::too_large, "its figures are more than are held at once");
   }
   if (lines.dropped() > 0) lines_dropped_.add(static_cast<double>(lines.dropped()));
@@ -214,18 +274,8 @@ void Scraper::note(Reading& reading, core::NodeFigures& figures, const kube::Res
   if (!reading.failure) reading.failure = kube::Failure(failure.code(), text).in("node " + figures.view().name);
   // Half of what a node says is told of no pod.
   reading.kept -= figures.bytes();
-  let_go(figures.bytes());
+  holdings_->let_go(reading.consumer, figures.bytes());
   figures = core::NodeFigures({}, 0);
-}
-
-void Scraper::hold(std::size_t bytes) {
-  held_ += bytes;
-  held_gauge_.set(static_cast<double>(held_));
-}
-
-void Scraper::let_go(std::size_t bytes) {
-  held_ -= bytes;
-  held_gauge_.set(static_cast<double>(held_));
 }
 
 }  // namespace liqo::figures

@@ -28,12 +28,14 @@ struct ScrapeSettings {
   /// An answer is told again for so long to whoever asks the same.
   kube::Duration fresh_for = std::chrono::seconds(1);
   std::size_t most_scrapes = 256;            ///< gathered or told again at the same time
-  std::size_t most_asked_for_one = 32;       ///< kubelets at the same time, for one answer
+  std::size_t most_asked_for_one = 32;       ///< kubelets at the same time, for one consumer
   std::size_t most_asked = 128;              ///< for all
   std::size_t most_read = 64U << 20;         ///< bytes of one kubelet's answer
   std::size_t most_kept_of_node = 8U << 20;  ///< bytes of the consumer's lines in it
   std::size_t most_kept_of_answer = 16U << 20;
-  std::size_t most_kept = 64U << 20;  ///< of all answers
+  /// Of all answers, until the last who reads them has them: whoever reads slowly, or not at all, holds up his own.
+  std::size_t most_kept_of_consumer = 32U << 20;
+  std::size_t most_kept = 64U << 20;  ///< of all consumers
 };
 
 /// One question at a time for each consumer and path: who asks the same meanwhile, or a moment later, gets the same
@@ -49,8 +51,9 @@ class Scraper {
   Scraper(asio::any_io_executor executor, kube::async::Clock& clock, kube::Metrics& metrics, NodesOf nodes_of, Ask ask,
           ScrapeSettings settings = {});
 
-  /// Gathers, while run() runs. Failures: Errc::too_large (too much is asked for at once), Errc::connect (no kubelet
-  /// has answered, in the words of one failure).
+  /// Gathers, while run() runs. The text counts for the consumer as long as anybody holds it. Failures: Errc::too_large
+  /// (too much is asked for at once, or held still), Errc::connect (no kubelet has answered, in the words of one
+  /// failure).
   asio::awaitable<kube::Result<Text>> scrape(std::string consumer, std::string path);
   /// Owns what gathers; ends only by cancellation.
   asio::awaitable<void> run();
@@ -59,16 +62,17 @@ class Scraper {
   using Key = std::pair<std::string, std::string>;
   struct Entry;
   struct Reading;
+  class Holdings;
+  struct Told;
 
   asio::awaitable<void> gather(Key key, std::shared_ptr<Entry> entry);
   asio::awaitable<kube::Result<Text>> read(Key key);
+  bool may_ask(const std::string& consumer) const;
   /// Reads one node after the other, as long as there is another one.
   asio::awaitable<void> work(Reading& reading);
   asio::awaitable<kube::Result<void>> read_node(Reading& reading, core::NodeFigures& figures);
   /// Notes how the asking of one node has ended.
   void note(Reading& reading, core::NodeFigures& figures, const kube::Result<void>& ended);
-  void hold(std::size_t bytes);
-  void let_go(std::size_t bytes);
 
   asio::any_io_executor executor_;
   kube::async::Clock& clock_;
@@ -78,8 +82,9 @@ class Scraper {
   kube::Log log_;
   kube::Repeats failures_;
   kube::Counter told_, failed_, answered_, silent_, refused_, too_large_, lines_dropped_;
-  kube::Gauge held_gauge_;
-  std::size_t held_ = 0, asked_ = 0;
+  std::shared_ptr<Holdings> holdings_;  ///< texts are read longer than this lives
+  std::size_t asked_ = 0;
+  std::map<std::string, std::size_t> asked_for_;  ///< by consumer
   kube::async::Event asked_less_;
   std::map<Key, std::shared_ptr<Entry>> entries_;
   kube::async::TaskGroup group_;

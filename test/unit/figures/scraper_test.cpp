@@ -76,6 +76,16 @@ struct World {
     response.body = std::make_unique<liqo::test::FakeBody>(kubelet.pieces, kubelet.failure);
     co_return KubeletAnswer{.connection = nullptr, .response = std::move(response)};
   }
+  static asio::awaitable<void> read_into(World& world, std::string consumer, std::string path,
+                                         kube::Result<Scraper::Text>& out) {
+    out = co_await world.scraper.scrape(std::move(consumer), std::move(path));
+  }
+  /// The text itself, as somebody has it who has not sent it yet.
+  kube::Result<Scraper::Text> read(std::string consumer, std::string path = "/metrics/cadvisor") {
+    kube::Result<Scraper::Text> out;
+    simulator.run(read_into(*this, std::move(consumer), std::move(path), out));
+    return out;
+  }
   static asio::awaitable<void> scrape_into(World& world, std::string path, std::string& out) {
     const auto text = co_await world.scraper.scrape("rome", std::move(path));
     out = text ? **text : "failed: " + text.error().text();
@@ -167,6 +177,21 @@ TEST_CASE("kubelets are asked side by side, and so many at most") {
   CHECK(std::ranges::count(text, '\n') == 41);
 }
 
+TEST_CASE("who asks by several paths takes no places of others") {
+  World world(40, {.most_asked_for_one = 8, .most_asked = 16});
+  // Five seconds for all of one path, with eight at once.
+  for (auto& [address, kubelet] : world.kubelets) kubelet.after = 900ms;
+  std::vector<std::string> texts(4);
+  const char* paths[] = {"/metrics", "/metrics/cadvisor", "/metrics/probes", "/metrics/resource"};
+  for (std::size_t i = 0; i < texts.size(); ++i) world.group.spawn(World::scrape_into(world, paths[i], texts[i]));
+  world.wait(100ms);
+  CHECK(world.most_at_once == 8);
+  const auto others = world.read("paris");
+  REQUIRE(others);
+  CHECK(std::ranges::count(**others, '\n') == 41);
+  CHECK(world.most_at_once == 16);
+}
+
 TEST_CASE("what kubelets say too much of is left out, and nothing stays held") {
   const auto holds_nothing = [](World& world) {
     return world.metrics.text().find("liqo_metric_agent_held_bytes 0\n") != std::string::npos;
@@ -205,4 +230,45 @@ TEST_CASE("what kubelets say too much of is left out, and nothing stays held") {
     CHECK(world.scrape() == type + line_of(1, "shop"));
     CHECK(world.metrics.counter(liqo::families::figures_lines_dropped).value() == 1);
   }
+}
+
+TEST_CASE("what is still being read counts, for its consumer") {
+  constexpr std::size_t most = 2'000;
+  World world(1, {.most_kept_of_consumer = most});
+  const auto held = [&](std::size_t bytes) {
+    return world.metrics.text().find("liqo_metric_agent_held_bytes " + std::to_string(bytes) + "\n") !=
+           std::string::npos;
+  };
+  // Each is another text, since the one before is too old to be told again.
+  std::vector<kube::Result<Scraper::Text>> reading;
+  const std::size_t size = (type + line_of(1, "shop")).size();
+  for (auto text = world.read("rome"); text; text = world.read("rome")) {
+    reading.push_back(std::move(text));
+    world.wait(2s);
+    REQUIRE(held(reading.size() * size));
+    REQUIRE(reading.size() * size < most);
+  }
+  CHECK(reading.size() > most / size / 2);
+  // Nobody else waits for those who read slowly.
+  world.wait(2s);
+  CHECK(world.read("paris"));
+  reading.clear();
+  world.wait(2s);
+  CHECK(held(0));
+  CHECK(world.read("rome"));
+}
+
+TEST_CASE("kubelets are not asked for whom nothing can be held") {
+  World world(1, {.most_kept_of_consumer = 1});
+  CHECK(world.scrape().starts_with("failed: no kubelet"));
+  world.wait(2s);
+  world.nodes.clear();
+  const auto sums = world.read("rome", "/metrics/resource");
+  world.wait(2s);
+  REQUIRE(sums);
+  const std::size_t before = world.asked.size();
+  const auto refused = world.read("rome");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == kube::Errc::too_large);
+  CHECK(world.asked.size() == before);
 }
