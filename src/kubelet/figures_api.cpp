@@ -189,6 +189,7 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::relay(kube::net::Body&
                                                                 ServerResponse& response) const {
   kube::wire::MetricLines lines;
   OwnLines own(pods.uid, clock_.wall());
+  const std::size_t most_series = settings_.more_series + settings_.series_per_pod * pods.keys.size();
   std::string text;
   std::size_t read = 0;
   // The head waits for the first lines: a provider that breaks off before is refused in a sentence.
@@ -204,6 +205,9 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::relay(kube::net::Body&
     if (read > settings_.max_read)
       co_return refuse("the provider tells more than " + std::to_string(settings_.max_read >> 20U) +
                        " MiB of what pods use");
+    if (own.samples() > most_series)
+      co_return refuse("the provider tells more than " + std::to_string(most_series) + " series of " +
+                       std::to_string(pods.keys.size()) + " pods");
     if (text.size() < piece_size && !is_over) continue;
     auto sent = kube::Result<void>();
     if (!std::exchange(has_begun, true)) sent = co_await response.start(200, text_headers());

@@ -43,6 +43,7 @@ std::string OwnLines::take(std::string_view line) {
   if (!type_of_.empty() && is_of_family(sample->name, type_of_) && told_.size() < family_limit &&
       told_.insert(type_of_).second)
     text = "# TYPE " + type_of_ + " " + type_ + "\n";
+  ++samples_;
   return text += kube::wire::metric_line(*sample);
 }
 

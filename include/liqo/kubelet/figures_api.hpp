@@ -34,6 +34,9 @@ struct FiguresSettings {
   kube::Duration timeout = std::chrono::seconds(30);       ///< until all is read, and taken by whoever asks
   std::size_t max_read = 64U << 20;                        ///< bytes of one answer of a provider
   int max_asked = 8;                                       ///< requests under way for one node
+  /// Series that are passed on of one answer: on the average of the node's pods, and besides. Kubelets have some
+  /// hundred of a pod; a provider that makes up more would have them fill whoever scrapes its node.
+  std::size_t series_per_pod = 1'000, more_series = 4'000;
 };
 
 /// Asks the provider at each request: nobody is scraped whom nobody asks about. What is remembered of a node is what

@@ -18,10 +18,13 @@ class OwnLines {
 
   /// What a line becomes, with its line end and the type of its family where that was not told yet; "" = nothing.
   std::string take(std::string_view line);
+  /// How many samples were kept.
+  std::size_t samples() const { return samples_; }
 
  private:
   UidOf uid_of_;
   kube::WallTime now_;
+  std::size_t samples_ = 0;
   std::string type_of_, type_;               ///< what the last line of a type has said
   std::set<std::string, std::less<>> told_;  ///< families of which the type was told
 };

@@ -69,7 +69,7 @@ struct World {
                  },
                  [this](const std::string&) { return pods_of(); },
                  [this] { return nodes; },
-                 {.max_read = 1U << 20}};
+                 {.max_read = 1U << 20, .series_per_pod = 1'000, .more_series = 1'000}};
   FakeResponse response;
 
   kube::Result<CachedPods> pods_of() {
@@ -226,6 +226,31 @@ TEST_CASE("a hundred megabytes cost one refusal, or a cut, and no memory") {
       CHECK(world.response.body == "cluster milan tells more than 1 MiB of what pods use");
     }
   }
+}
+
+TEST_CASE("series that are made up by the thousand fill nobody who scrapes the node") {
+  World world;
+  const auto series = [](int count, const char* pod) {
+    std::string text;
+    for (int i = 0; i < count; ++i)
+      text += "m{namespace=\"shop\",pod=\"" + std::string(pod) + "\",made=\"" + std::to_string(i) + "\"} 1\n";
+    return text;
+  };
+  // Those of others do not count.
+  world.said = {series(3'000, "one"), series(9'000, "stranger")};
+  world.ask(Endpoint::metrics_cadvisor);
+  CHECK(world.response.status == 200);
+  CHECK(std::ranges::count(world.response.body, '\n') == 3'000);
+  CHECK_FALSE(world.response.aborted);
+  world.said = {series(3'001, "one")};
+  world.ask(Endpoint::metrics_cadvisor);
+  CHECK(world.response.status == 503);
+  CHECK(world.response.body == "the provider tells more than 3000 series of 2 pods");
+  // Where it was begun it is cut, so that it is not taken for all.
+  world.said = std::vector<std::string>(10, series(1, "one") + "m{namespace=\"shop\",pod=\"two\",made=\"" +
+                                                std::string(40'000, 'x') + "\"} 1\n" + series(499, "two"));
+  world.ask(Endpoint::metrics_cadvisor);
+  CHECK(world.response.aborted);
 }
 
 TEST_CASE("a provider that stops in the middle is waited for in vain for half a minute, and refused") {
