@@ -69,6 +69,14 @@ asio::awaitable<Outcome> SelectedNamespaces::offload(kube::Object ns) {
 }
 
 asio::awaitable<Outcome> SelectedNamespaces::take_back(kube::Object offloading) {
+  // With it everything goes that runs elsewhere: a cache that is behind the one who has made it is not enough.
+  auto ns = co_await context_.home.api().get(kube::resources::namespaces, {"", std::string(offloading.ns())});
+  if (!ns && ns.error().is_not_found()) co_return Outcome::done();
+  if (!ns) co_return Outcome::retry(std::move(ns.error()).in("reading the labels of the namespace"));
+  const bool is_kept =
+      ns->is_deleting() || context_.settings.selected_namespaces.selects(*ns, context_.settings.liqo_namespace);
+  namespaces_->observe(std::move(*ns));
+  if (is_kept) co_return Outcome::done();
   // Whoever takes the annotation away in this moment makes it his own.
   auto removed = co_await context_.home.api().remove(
       api::kinds::namespace_offloadings, offloading.key(),

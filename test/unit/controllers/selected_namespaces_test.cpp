@@ -72,6 +72,24 @@ TEST_CASE("a namespace is offloaded while it has the labels") {
   CHECK(world.reaches([&] { return world.offloading() && world.is_labelled(); }));
 }
 
+TEST_CASE("nothing is taken back by a cache that is behind the labels") {
+  Selecting world;
+  world.make_namespace(shop, "sales");
+  world.pass(5s);
+  world.link.set_faults({.stalled = 1, .stalled_by = 24h});
+  world.relabel("ml");
+  world.pass(1s);
+  world.link.set_faults({});
+  // Whoever led before has seen them.
+  const auto selection = Selecting::settings("team=ml").selected_namespaces;
+  REQUIRE(
+      world.server.create(kinds::namespace_offloadings, selection.forge_offloading(shop).tree(), "other").has_value());
+  const std::string uid(world.offloading()->uid());
+  world.pass(1min);
+  REQUIRE(world.offloading());
+  CHECK(world.offloading()->uid() == uid);
+}
+
 TEST_CASE("what was offloaded by hand is left alone, with the labels and without") {
   Selecting world;
   world.make_namespace(shop, "sales");
