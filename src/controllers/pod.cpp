@@ -411,7 +411,7 @@ asio::awaitable<kube::Result<void>> PodController::write_status(const kube::Obje
                                          kube::json::serialize(*patch), {.subresource = "status"});
   if (patched) {
     note_start(*patched);
-    for (const std::string& name : core::started_containers(local.status(), patched->status()))
+    for (const std::string& name : core::started_containers(local.status(), *patched))
       context_.events.normal(*patched, kube::resources::pods, "Started",
                              "Container " + name + " started in cluster " + forging_.clusters.remote);
     const auto left = core::status_patch(*patched, wanted);

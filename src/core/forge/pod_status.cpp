@@ -319,16 +319,25 @@ bool is_for_another(const kube::Object* remote, const kube::Object& local) {
 
 }  // namespace
 
-std::vector<std::string> started_containers(const json::object& before, const json::object& after) {
+std::vector<std::string> started_containers(const json::object& before, const kube::Object& after) {
   const auto start_of = [](const json::value& status) {
     const std::string_view running = kube::string_at(status, {"state", "running", "startedAt"});
     return running.empty() ? kube::string_at(status, {"state", "terminated", "startedAt"}) : running;
   };
+  constexpr std::pair<std::string_view, std::string_view> lists[] = {
+      {"initContainers", "initContainerStatuses"},
+      {"containers", "containerStatuses"},
+      {"ephemeralContainers", "ephemeralContainerStatuses"}};
   std::vector<std::string> started;
-  for (const std::string_view list : {"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"})
-    for (const json::value& status : kube::array_at(after, {list})) {
+  for (const auto& [own, list] : lists)
+    for (const json::value& status : kube::array_at(after.status(), {list})) {
       const std::string_view name = kube::string_at(status, {"name"}), start = start_of(status);
       if (start.empty() || started.size() >= most_started) continue;
+      // Others a provider may make up without end, each with an Event of its own.
+      const bool is_own = std::ranges::any_of(kube::array_at(after.spec(), {own}), [&](const json::value& container) {
+        return kube::string_at(container, {"name"}) == name;
+      });
+      if (!is_own) continue;
       const bool is_known = std::ranges::any_of(kube::array_at(before, {list}), [&](const json::value& had) {
         return kube::string_at(had, {"name"}) == name &&
                (start_of(had) == start || kube::string_at(had, {"lastState", "terminated", "startedAt"}) == start);

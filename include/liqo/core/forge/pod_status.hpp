@@ -75,8 +75,8 @@ std::string_view warning_told(const kube::json::object& status);
 /// the same name is refused by the server (409 or 422). Labels and annotations travel in it: one write does all.
 std::optional<kube::json::object> status_patch(const kube::Object& local, const WantedStatus& wanted);
 
-/// Containers that one status of a pod shows to have started, or to have done so and ended, and the one before it does
-/// not; a bounded number.
-std::vector<std::string> started_containers(const kube::json::object& before, const kube::json::object& after);
+/// Containers of the pod that its status shows to have started, or to have done so and ended, and the status before
+/// does not; a bounded number.
+std::vector<std::string> started_containers(const kube::json::object& before, const kube::Object& after);
 
 }  // namespace liqo::core
