@@ -119,7 +119,7 @@ void StoredPods::recount(const kube::ObjectKey& key) {
                              .generation = core::applied_generation(*pod)};
     if (auto needs = core::read_pod_needs(pod->spec())) {
       if (counting_ == core::Counting::exact) core::apply_defaults(*needs);
-      core::raise_to_allocated(*needs, pod->status());
+      core::raise_to_allocated(*needs, *pod);
       held_pod->demand = core::pod_demand(*needs, counting_);
     }
   }

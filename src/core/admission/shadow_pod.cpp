@@ -25,11 +25,13 @@ bool is_empty(const json::value& value) {
 
 /// Fields of the pod, and of each container in the lists named, that may change while a pod lives.
 bool may_change(std::string_view path, std::string_view field) {
+  const bool is_amount = field == "cpu" || field == "memory";
+  if (path == "resources.requests" || path == "resources.limits") return is_amount;
   if (path.empty()) return field == "activeDeadlineSeconds" || field == "tolerations" || field == "ephemeralContainers";
   if (!path.starts_with("containers[") && !path.starts_with("initContainers[")) return false;
   const std::string_view inner = path.substr(std::min(path.find(']'), path.size()));
   if (inner == "]") return field == "image";
-  return (inner == "].resources.requests" || inner == "].resources.limits") && (field == "cpu" || field == "memory");
+  return (inner == "].resources.requests" || inner == "].resources.limits") && is_amount;
 }
 
 std::optional<std::string> difference(const json::value& before, const json::value& after, const std::string& path);
@@ -211,6 +213,9 @@ Answer mutate_shadow_pod(const Request& request) {
 bool is_resize(const Request& request) {
   if (request.operation != Operation::update || !request.subresource.empty()) return false;
   // As they are written: what cannot be read is for the quota to refuse.
+  if (kube::object_at(pod_of(request.old_object), {"resources"}) !=
+      kube::object_at(pod_of(request.object), {"resources"}))
+    return true;
   for (std::string_view list : {"containers", "initContainers"}) {
     const json::array& before = kube::array_at(pod_of(request.old_object), {list});
     const json::array& after = kube::array_at(pod_of(request.object), {list});
@@ -252,6 +257,9 @@ std::string refuse_growth(const Request& request, std::string_view consumer, std
 }
 
 std::optional<std::string> frozen_difference(const json::object& before, const json::object& after) {
+  // What a pod asks for as a whole comes with it or never.
+  if (kube::object_at(before, {"resources"}).empty() != kube::object_at(after, {"resources"}).empty())
+    return "resources";
   return difference(before, after, "");
 }
 

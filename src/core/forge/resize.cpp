@@ -1,5 +1,6 @@
 #include "liqo/core/forge/resize.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "kube/base/quantity.hpp"
@@ -47,6 +48,18 @@ json::object other_amounts(const json::object& wanted, const json::object& have)
   return changed;
 }
 
+/// Likewise of what the pods ask for as a whole, where both do: that comes with a pod or never.
+json::object other_amounts_of_pod(const json::object& wanted, const json::object& have) {
+  return kube::object_at(have, {"resources"}).empty() ? json::object() : other_amounts(wanted, have);
+}
+
+void add_amounts(std::string& text, const json::object& of) {
+  for (const std::string_view part : parts)
+    for (const std::string_view name : names)
+      if (const auto amount = amount_of(of, part, name))
+        text.append(" ").append(part).append(".").append(name).append("=").append(amount->text());
+}
+
 const json::object& spec_of(const kube::Object& shadow) { return api::ShadowPod(shadow).pod_spec(); }
 
 /// The digest for which a refusal is noted, and its words.
@@ -73,7 +86,7 @@ bool asks_otherwise(const json::object& wanted, const json::object& have) {
       const json::object* other = named(kube::array_at(have, {list}), kube::string_at(container, {"name"}));
       if (other && !other_amounts(container.get_object(), *other).empty()) return true;
     }
-  return false;
+  return !other_amounts_of_pod(wanted, have).empty();
 }
 
 std::optional<json::object> plan_shadow_resize(const kube::Object& local_pod, const kube::Object& shadow) {
@@ -95,6 +108,8 @@ std::optional<json::object> plan_shadow_resize(const kube::Object& local_pod, co
     }
     if (is_other) pod[list] = std::move(containers);
   }
+  if (json::object amounts = other_amounts_of_pod(local_pod.spec(), spec_of(shadow)); !amounts.empty())
+    pod["resources"] = std::move(amounts);
   if (pod.empty()) return std::nullopt;
   const json::object metadata{{"uid", shadow.uid()}, {"resourceVersion", shadow.resource_version()}};
   return json::object{{"metadata", metadata}, {"spec", json::object{{"pod", std::move(pod)}}}};
@@ -112,12 +127,10 @@ std::string resources_digest(const json::object& pod_spec) {
     for (const json::value& container : kube::array_at(pod_spec, {list})) {
       if (!container.is_object()) continue;
       text.append(list).append("/").append(kube::string_at(container, {"name"}));
-      for (const std::string_view part : parts)
-        for (const std::string_view name : names)
-          if (const auto amount = amount_of(container.get_object(), part, name))
-            text.append(" ").append(part).append(".").append(name).append("=").append(amount->text());
+      add_amounts(text, container.get_object());
       text += "\n";
     }
+  add_amounts(text, pod_spec);
   return digest_hex(text);
 }
 
@@ -158,6 +171,8 @@ std::optional<PodResize> plan_pod_resize(const kube::Object& shadow, const kube:
     }
     if (!changed.empty()) spec[list] = std::move(changed);
   }
+  if (json::object amounts = other_amounts_of_pod(spec_of(shadow), pod.spec()); !amounts.empty())
+    spec["resources"] = std::move(amounts);
   if (!spec.empty())
     plan.patch = json::object{{"metadata", json::object{{"resourceVersion", pod.resource_version()}}},
                               {"spec", std::move(spec)}};
@@ -174,6 +189,21 @@ std::optional<json::object> resize_refusal_patch(const kube::Object& shadow, con
 
 bool is_without_resize(const kube::Failure& failure) {
   return failure.is_not_found() && failure.text().contains("could not find the requested resource");
+}
+
+bool is_being_resized(const kube::Object& pod) {
+  // Kubernetes before 1.34 does not say what the node has looked at.
+  const std::int64_t seen = kube::int_at(pod.status(), {"observedGeneration"});
+  if (seen > 0 && seen < pod.generation()) return true;
+  return std::ranges::any_of(kube::array_at(pod.status(), {"conditions"}), [](const json::value& condition) {
+    const std::string_view type = kube::string_at(condition, {"type"});
+    return (type == "PodResizeInProgress" || type == "PodResizePending") &&
+           kube::string_at(condition, {"status"}) == "True";
+  });
+}
+
+bool has_resized(const kube::Object& shadow, const kube::Object& remote) {
+  return applied_generation(remote).value_or(0) >= shadow.generation() && !is_being_resized(remote);
 }
 
 bool takes_resize(const kube::Object& remote) { return remote.has_annotation(annotations::applied_resources); }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "liqo/core/forge/resize.hpp"
+
 namespace liqo::core {
 namespace {
 
@@ -77,31 +79,33 @@ void default_pod_level(PodNeeds& needs) {
     if (is_pod_level(name)) pod.requests.emplace(name, quantity);
 }
 
-bool is_being_resized(const kube::json::object& pod_status) {
-  return std::ranges::any_of(kube::array_at(pod_status, {"conditions"}), [](const kube::json::value& condition) {
-    return kube::string_at(condition, {"type"}) == "PodResizeInProgress" &&
-           kube::string_at(condition, {"status"}) == "True";
-  });
+/// `status`: of a container, or of a Pod as a whole.
+void raise_to(Resources& requests, const kube::json::value& status, bool is_changing) {
+  if (const auto set_aside = read_resources(kube::object_at(status, {"allocatedResources"})))
+    raise(requests, *set_aside);
+  // As its cgroup says, which rounds: of use only while that is still another one.
+  const auto actual = read_resources(kube::object_at(status, {"resources", "requests"}));
+  if (is_changing && actual) raise(requests, *actual);
 }
 
-void raise_to(std::vector<ContainerNeeds>& containers, const kube::json::object& pod_status, std::string_view list) {
-  const bool is_changing = is_being_resized(pod_status);
-  for (const kube::json::value& status : kube::array_at(pod_status, {list})) {
+void raise_to(std::vector<ContainerNeeds>& containers, const kube::Object& pod, std::string_view list) {
+  const bool is_changing = is_being_resized(pod);
+  for (const kube::json::value& status : kube::array_at(pod.status(), {list})) {
     const auto named = std::ranges::find(containers, kube::string_at(status, {"name"}), &ContainerNeeds::name);
-    if (named == containers.end()) continue;
-    if (const auto set_aside = read_resources(kube::object_at(status, {"allocatedResources"})))
-      raise(named->needs.requests, *set_aside);
-    // As its cgroup says, which rounds: of use only while that is still another one.
-    const auto actual = read_resources(kube::object_at(status, {"resources", "requests"}));
-    if (is_changing && actual) raise(named->needs.requests, *actual);
+    if (named != containers.end()) raise_to(named->needs.requests, status, is_changing);
   }
 }
 
 }  // namespace
 
-void raise_to_allocated(PodNeeds& needs, const kube::json::object& pod_status) {
-  raise_to(needs.containers, pod_status, "containerStatuses");
-  raise_to(needs.init_containers, pod_status, "initContainerStatuses");
+void raise_to_allocated(PodNeeds& needs, const kube::Object& pod) {
+  raise_to(needs.containers, pod, "containerStatuses");
+  raise_to(needs.init_containers, pod, "initContainerStatuses");
+  if (!needs.pod) return;
+  // Of what it does not ask for as a whole the containers tell.
+  Resources whole = needs.pod->requests;
+  raise_to(whole, pod.status(), is_being_resized(pod));
+  for (auto& [name, quantity] : needs.pod->requests) quantity = amount(whole, name);
 }
 
 kube::Result<PodNeeds> read_pod_needs(const kube::json::object& pod_spec) {

@@ -76,6 +76,32 @@ TEST_CASE("a resize at home changes the amounts of the ShadowPod, and nothing el
   CHECK_FALSE(plan_shadow_resize(pod_of(open), shadow_of(plain())));
 }
 
+TEST_CASE("what a pod asks for as a whole travels like that of its containers, where it was there from the start") {
+  const auto with = [](const char* cpu) {
+    json::object spec = plain();
+    spec["resources"] = json::object{{"requests", json::object{{"cpu", cpu}}}};
+    return spec;
+  };
+  const kube::Object shadow = shadow_of(with("1"));
+  CHECK_FALSE(asks_otherwise(with("1"), with("1000m")));
+  REQUIRE(asks_otherwise(with("2"), with("1")));
+  const auto patch = plan_shadow_resize(pod_of(with("2")), shadow);
+  REQUIRE(patch);
+  CHECK(kube::object_at(*patch, {"spec", "pod"}) ==
+        json::object{{"resources", json::object{{"requests", json::object{{"cpu", "2"}}}}}});
+  CHECK_FALSE(has_sent(pod_of(with("2")), shadow));
+  CHECK(resources_digest(with("1")) != resources_digest(with("2")));
+  const kube::Object pod = forge_provider_pod(shadow);
+  CHECK_FALSE(plan_pod_resize(shadow, pod));
+  const auto plan = plan_pod_resize(shadow_of(with("3")), pod);
+  REQUIRE((plan && plan->patch));
+  CHECK(kube::object_at(*plan->patch, {"spec"}) ==
+        json::object{{"resources", json::object{{"requests", json::object{{"cpu", "3"}}}}}});
+  // A ShadowPod of a version that did not carry it.
+  CHECK_FALSE(asks_otherwise(with("2"), plain()));
+  CHECK_FALSE(plan_shadow_resize(pod_of(with("2")), shadow_of(plain())));
+}
+
 TEST_CASE("the Pod gets what its ShadowPod has got since, whatever the provider has made of it before") {
   kube::Object pod = forge_provider_pod(shadow_of(plain()));
   CHECK_FALSE(plan_pod_resize(shadow_of(plain()), pod));

@@ -1,5 +1,5 @@
-// Containers that get other amounts of cpu and memory while they run (KEP-1287): from the pod at home to its ShadowPod,
-// and from there to the Pod.
+// Containers, and pods as a whole, that get other amounts of cpu and memory while they run (KEP-1287, KEP-5419): from
+// the pod at home to its ShadowPod, and from there to the Pod.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace liqo::core {
 
 /// Whether a container of the first PodSpec asks for another amount of cpu or memory than the one of its name in the
-/// second. What the first leaves open is no other amount.
+/// second, or its pod than the second's. What the first leaves open is no other amount.
 bool asks_otherwise(const kube::json::object& wanted, const kube::json::object& have);
 
 /// At home: the merge patch that brings the amounts of the pod to its ShadowPod, with its UID and resourceVersion;
@@ -63,6 +63,15 @@ struct ResizeRefusal {
 inline constexpr std::string_view resize_not_carried =
     "this version of Liqo there does not resize pods: it keeps what it was created with";
 
+inline constexpr std::string_view resize_not_kept =
+    "it takes the change of the ShadowPod and stores other amounts than those that were asked for";
+
+/// Whether the node of a Pod may have given it other amounts than it asks for: it is changing them, has put that off or
+/// cannot do it at all, or has not looked at the Pod as it is now.
+bool is_being_resized(const kube::Object& pod);
+
+/// At home: whether the Pod has the amounts of its ShadowPod, and its node sees to none of them any more.
+bool has_resized(const kube::Object& shadow, const kube::Object& remote);
 /// At home: whether the provider resizes the Pod when its ShadowPod changes.
 bool takes_resize(const kube::Object& remote);
 /// At home: why the Pod does not get what its ShadowPod has, as the provider notes it; "" = it does, as far as is

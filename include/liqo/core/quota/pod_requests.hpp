@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "kube/k8s/object.hpp"
 #include "liqo/core/quota/resources.hpp"
 
 namespace liqo::core {
@@ -29,10 +30,10 @@ struct PodNeeds {
 /// Reads a PodSpec as it was written. Errors: Errc::invalid_input that names the container and the resource.
 kube::Result<PodNeeds> read_pod_needs(const kube::json::object& pod_spec);
 
-/// Raises the requests of containers to what their node has set aside for them, and while they are resized to what they
-/// still have: that is more than a pod asks for that shrinks. `pod_status`: of the Pod. What cannot be read there is
-/// nothing.
-void raise_to_allocated(PodNeeds& needs, const kube::json::object& pod_status);
+/// Raises the requests of containers to what their node has set aside for them, and to what they still have while that
+/// may be another amount: while they are resized, while that is put off or cannot be done, and before the node has
+/// looked. That is more than a Pod asks for that shrinks. What cannot be read in its status is nothing.
+void raise_to_allocated(PodNeeds& needs, const kube::Object& pod);
 
 /// Does what the API server does to every pod that it takes or reads: limits become requests where there are none, and
 /// pod-level requests and hugepage limits are filled from the containers'.

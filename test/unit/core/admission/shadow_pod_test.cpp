@@ -239,7 +239,15 @@ TEST_CASE("an update changes what may change and nothing else") {
        "spec.pod.containers[0].resources.claims cannot be changed"},
       {shadow(rome, R"({"containers":[{"name":"a"}]})"),
        shadow(rome, R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"2"}}})"), "milan-1f",
-       "spec.pod.resources.requests.cpu cannot be changed"},
+       "spec.pod.resources cannot be changed"},
+      {shadow(rome, R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"2"}}})"),
+       shadow(rome, R"({"containers":[{"name":"a"}]})"), "milan-1f", "spec.pod.resources cannot be changed"},
+      {shadow(rome, R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"2"}}})"),
+       shadow(rome, R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"3"},"limits":{"memory":"1Gi"}}})"),
+       "milan-1f", ""},
+      {shadow(rome, R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"2"}}})"),
+       shadow(rome, R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"2","hugepages-2Mi":"4Mi"}}})"),
+       "milan-1f", "spec.pod.resources.requests.hugepages-2Mi cannot be changed"},
       // What was let in by another policy stays, and lets nothing else in.
       {shadow(rome, R"({"containers":[{"name":"a"}],"ephemeralContainers":[{"name":"d",
                         "securityContext":{"privileged":true}}]})"),
@@ -284,6 +292,9 @@ TEST_CASE("other amounts are a resize, whatever is written there") {
   CHECK(asks(one, ""));
   CHECK(asks("", one));
   CHECK_FALSE(asks("", one, Operation::create));
+  CHECK(is_resize(updating(shadow(rome, R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"2"}}})"),
+                           shadow(rome, R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"3"}}})"),
+                           "milan-1f", {"rome"})));
 }
 
 TEST_CASE("an image only changes where a container has one") {

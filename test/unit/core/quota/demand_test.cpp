@@ -97,7 +97,10 @@ TEST_CASE("a pod holds what its node has set aside for it, also while it shrinks
   const auto held = [](const char* status) {
     PodNeeds needs = needs_of(R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"1","memory":"1Gi"}}},
         {"name":"b","resources":{"requests":{"cpu":"2"}}}]})");
-    raise_to_allocated(needs, parse_value(status).get_object());
+    kube::Object pod = kube::Object::make(kube::resources::pods, {"shop-rome", "web"});
+    pod.mutable_metadata()["generation"] = 2;
+    pod.tree()["status"] = parse_value(status);
+    raise_to_allocated(needs, pod);
     return kube::Quantity(amount(pod_demand(needs, Counting::exact), "cpu")).text();
   };
   CHECK(held("{}") == "3");
@@ -107,8 +110,30 @@ TEST_CASE("a pod holds what its node has set aside for it, also while it shrinks
   // What the cgroup says is rounded: it counts while it is being changed.
   constexpr const char* actual = R"("containerStatuses":[{"name":"b","resources":{"requests":{"cpu":"3"}}}])";
   CHECK(held((std::string("{") + actual + "}").c_str()) == "3");
-  CHECK(held((R"({"conditions":[{"type":"PodResizeInProgress","status":"True"}],)" + std::string(actual) + "}")
-                 .c_str()) == "4");
+  const auto held_while = [&](const char* what) { return held((std::string(what) + actual + "}").c_str()); };
+  CHECK(held_while(R"({"conditions":[{"type":"PodResizeInProgress","status":"True"}],)") == "4");
+  // A node that puts it off, or cannot do it, has what it had.
+  CHECK(held_while(R"({"conditions":[{"type":"PodResizePending","status":"True","reason":"Infeasible"}],)") == "4");
+  CHECK(held_while(R"({"conditions":[{"type":"PodResizePending","status":"False"}],)") == "3");
+  // So has one that has not looked yet.
+  CHECK(held_while(R"({"observedGeneration":1,)") == "4");
+  CHECK(held_while(R"({"observedGeneration":2,)") == "3");
+}
+
+TEST_CASE("so does a pod that shrinks as a whole") {
+  PodNeeds needs = needs_of(R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"1"}}})");
+  kube::Object pod = kube::Object::make(kube::resources::pods, {"shop-rome", "web"});
+  const auto held = [&](const char* status) {
+    PodNeeds now = needs;
+    pod.tree()["status"] = parse_value(status);
+    raise_to_allocated(now, pod);
+    return amount(pod_demand(now, Counting::exact), "cpu").text();
+  };
+  CHECK(held("{}") == "1");
+  CHECK(held(R"({"allocatedResources":{"cpu":"3"}})") == "3");
+  CHECK(held(R"({"resources":{"requests":{"cpu":"2"}}})") == "1");
+  CHECK(held(R"({"conditions":[{"type":"PodResizePending","status":"True"}],"resources":{"requests":{"cpu":"2"}}})") ==
+        "2");
 }
 
 TEST_CASE("what is no amount is refused by name") {
