@@ -123,7 +123,10 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
   Twin* twin = find_twin(key.object.ns);
   if (!twin) wake(refused_.left(key.object));
   if (twin && !twin->has_synced()) co_return Outcome::done();
-  if (!twin || !local_pods_->store().contains(key.object)) note_refusal(key.object, false);
+  if (!twin || !local_pods_->store().contains(key.object)) {
+    note_refusal(key.object, false);
+    note_resize(key.object, false);
+  }
 
   std::optional<Outcome> outcome;
   if (twin) {
@@ -296,6 +299,8 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
       } else {
         // What is with the provider is told by the Pod.
         memory_of(key, local->uid()).refused_resize.clear();
+        note_resize(key, false);
+        see_resize(*local, *shadow, *remote);
         resize_refusal.words = core::resize_left_out(*remote);
       }
       const bool is_refused = !resize_refusal.words.empty() || !ephemeral_refusal.empty();

@@ -3,6 +3,7 @@
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/shadow_pod.hpp"
 #include "liqo/controllers/pod.hpp"
 #include "liqo/core/forge/ephemeral_containers.hpp"
 #include "liqo/core/forge/resize.hpp"
@@ -31,8 +32,10 @@ constexpr kube::Duration first_pause = 1s, longest_pause = 60s;
 /// moment, and the replacement is to go elsewhere.
 constexpr kube::Duration full_time = 10s;
 
-/// A resize that was refused is asked for again after so long: room comes and goes without notice.
+/// A resize that was refused is asked for again after so long: room comes and goes without notice. Of those that wait
+/// for room so many ask when some may have come.
 constexpr kube::Duration resize_pause = 30s;
+constexpr std::size_t most_resizes_asking = 8;
 
 /// A twin that somebody removed, or rights in it, come back sooner than that; those of a drained tenant do not.
 constexpr kube::Duration rights_patience = 1min;
@@ -138,64 +141,99 @@ asio::awaitable<kube::Result<bool>> PodController::update_shadow(const kube::Obj
   co_return true;
 }
 
+asio::awaitable<kube::Result<std::optional<kube::Failure>>> PodController::change_shadow(kube::Object local,
+                                                                                         kube::ObjectKey remote_key,
+                                                                                         kube::json::object patch,
+                                                                                         std::string_view phase) {
+  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, remote_key, kube::PatchType::merge,
+                                              kube::json::serialize(patch));
+  if (patched) {
+    if (auto* now = cache_of(std::string(local.ns()), remote_key.ns, &Twin::shadows))
+      (*now)->observe(std::move(*patched));
+    co_return std::nullopt;
+  }
+  if (!patched.error().is_permanent() || patched.error().is_not_found())
+    co_return kube::fail(std::move(patched.error()), phase);
+  co_return std::move(patched.error());
+}
+
+std::optional<kube::Object> PodController::shadow_of(const kube::Object& local, const kube::ObjectKey& remote_key) {
+  auto* cache = cache_of(std::string(local.ns()), remote_key.ns, &Twin::shadows);
+  auto shadow = cache ? (*cache)->find(remote_key) : std::nullopt;
+  if (shadow && shadow->annotation(api::annotations::local_pod_uid) != local.uid()) shadow.reset();
+  return shadow;
+}
+
 asio::awaitable<kube::Result<core::ResizeRefusal>> PodController::resize_shadow(kube::Object local,
                                                                                 kube::ObjectKey remote_key,
                                                                                 kube::Object remote) {
-  const std::string ns(local.ns());
-  auto* cache = cache_of(ns, remote_key.ns, &Twin::shadows);
-  const auto shadow = cache ? (*cache)->find(remote_key) : std::nullopt;
-  // Another one will be made for this pod, with the amounts that it has by then.
-  if (!shadow || shadow->annotation(api::annotations::local_pod_uid) != local.uid()) co_return core::ResizeRefusal();
-  auto patch = core::plan_shadow_resize(local, *shadow);
+  // Where there is none another one will be made for this pod, with the amounts that it has by then.
+  const auto shadow = shadow_of(local, remote_key);
+  auto patch = shadow ? core::plan_shadow_resize(local, *shadow) : std::nullopt;
   if (!patch || remote.is_deleting()) co_return core::ResizeRefusal();
   if (!core::takes_resize(remote)) co_return core::ResizeRefusal{.words = std::string(core::resize_not_carried)};
   const std::string digest = core::resources_digest(local.spec());
   if (const Memory& memory = memory_of(local.key(), local.uid());
       memory.refused_resize == digest && context_.clock.now() < memory.resize_again_at)
     co_return memory.resize_refusal;
-  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, remote_key, kube::PatchType::merge,
-                                              kube::json::serialize(*patch));
-  if (patched) {
-    memory_of(local.key(), local.uid()).refused_resize.clear();
-    if (auto* now = cache_of(ns, remote_key.ns, &Twin::shadows)) (*now)->observe(std::move(*patched));
-    co_return core::ResizeRefusal();
+  auto refused = co_await change_shadow(local, remote_key, std::move(*patch), "resizing the ShadowPod");
+  if (!refused) co_return std::unexpected(std::move(refused.error()));
+  core::ResizeRefusal refusal;
+  if (*refused) {
+    refusal = {.words = core::refusal_words(**refused), .may_pass = core::is_for_lack_of_room(**refused)};
+  } else if (const auto stored = shadow_of(local, remote_key);
+             stored && core::asks_otherwise(local.spec(), api::ShadowPod(*stored).pod_spec())) {
+    // It would be told so again and again.
+    refusal.words = core::resize_not_kept;
   }
-  if (!patched.error().is_permanent() || patched.error().is_not_found())
-    co_return kube::fail(std::move(patched.error()), "resizing the ShadowPod");
   Memory& memory = memory_of(local.key(), local.uid());
-  memory.refused_resize = digest;
+  note_resize(local.key(), refusal.may_pass);
+  if (refusal.words.empty()) {
+    memory.refused_resize.clear();
+    memory.resizes = true;
+    co_return refusal;
+  }
   memory.resize_again_at = context_.clock.now() + resize_pause;
-  memory.resize_refusal = {.words = core::refusal_words(patched.error()),
-                           .may_pass = core::is_for_lack_of_room(patched.error())};
-  context_.events.warning(
-      local, kube::resources::pods, reasons::failed_reflection,
-      "Cluster " + forging_.clusters.remote + " refuses the resize: " + memory.resize_refusal.words);
-  co_return memory.resize_refusal;
+  memory.resize_refusal = refusal;
+  // Once: how the words change while it is refused, such as what is used of a quota, the condition tells.
+  if (std::exchange(memory.refused_resize, digest) != digest)
+    context_.events.warning(local, kube::resources::pods, reasons::failed_reflection,
+                            "Cluster " + forging_.clusters.remote + " refuses the resize: " + refusal.words);
+  co_return refusal;
 }
 
 asio::awaitable<kube::Result<std::string>> PodController::add_ephemeral(kube::Object local, kube::ObjectKey remote_key,
                                                                         kube::Object remote) {
   if (remote.is_deleting() || !core::takes_ephemeral(remote)) co_return std::string();
-  const std::string ns(local.ns());
-  auto* cache = cache_of(ns, remote_key.ns, &Twin::shadows);
-  const auto shadow = cache ? (*cache)->find(remote_key) : std::nullopt;
-  // Another one will be made for this pod, which brings it back here.
-  if (!shadow || shadow->annotation(api::annotations::local_pod_uid) != local.uid()) co_return std::string();
-  auto patch = core::plan_shadow_ephemeral(local, *shadow, forging_);
+  // Where there is none another one will be made for this pod, which brings it back here.
+  const auto shadow = shadow_of(local, remote_key);
+  auto patch = shadow ? core::plan_shadow_ephemeral(local, *shadow, forging_) : std::nullopt;
   if (!patch) co_return std::string();
-  auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, remote_key, kube::PatchType::merge,
-                                              kube::json::serialize(*patch));
+  constexpr std::string_view phase = "adding an ephemeral container to the ShadowPod";
+  auto refused = co_await change_shadow(local, remote_key, std::move(*patch), phase);
+  if (!refused) co_return std::unexpected(std::move(refused.error()));
+  if (!*refused) co_return std::string();
   // Rights may come back.
-  if (!patched && patched.error().is_permanent() && !patched.error().is_not_found() &&
-      !core::is_for_lack_of_rights(patched.error())) {
-    std::string words = core::refusal_words(patched.error());
-    context_.events.warning(local, kube::resources::pods, reasons::failed_reflection,
-                            "Cluster " + forging_.clusters.remote + " refuses the ephemeral container: " + words);
-    co_return words;
-  }
-  if (!patched) co_return kube::fail(std::move(patched.error()), "adding an ephemeral container to the ShadowPod");
-  if (auto* now = cache_of(ns, remote_key.ns, &Twin::shadows)) (*now)->observe(std::move(*patched));
-  co_return std::string();
+  if (core::is_for_lack_of_rights(**refused)) co_return kube::fail(std::move(**refused), phase);
+  std::string words = core::refusal_words(**refused);
+  context_.events.warning(local, kube::resources::pods, reasons::failed_reflection,
+                          "Cluster " + forging_.clusters.remote + " refuses the ephemeral container: " + words);
+  co_return words;
+}
+
+void PodController::see_resize(const kube::Object& local, const kube::Object& shadow, const kube::Object& remote) {
+  // What it has given back there is room for others.
+  bool& resizes = memory_of(local.key(), local.uid()).resizes;
+  if (!resizes || !core::has_resized(shadow, remote)) return;
+  resizes = false;
+  ask_again();
+}
+
+void PodController::note_resize(const kube::ObjectKey& key, bool waits) {
+  if (waits)
+    resizes_.insert(key);
+  else
+    resizes_.erase(key);
 }
 
 void PodController::note_order(const kube::Object& local, const kube::Failure* refusal) {
@@ -240,6 +278,14 @@ void PodController::ask_again() {
   if (now < asking_at_) return;
   asking_at_ = now + ask_pause;
   wake(refused_.asking(), ask_pause);
+  // In turns: each is a request of its own.
+  auto next = resizes_.upper_bound(last_resize_);
+  for (std::size_t i = 0; i < std::min(resizes_.size(), most_resizes_asking); ++i, ++next) {
+    if (next == resizes_.end()) next = resizes_.begin();
+    if (const auto known = memory_.find(*next); known != memory_.end()) known->second.resize_again_at = {};
+    controller_.enqueue_after({forging_.node_name, *next}, ask_pause);
+    last_resize_ = *next;
+  }
 }
 
 std::optional<kube::Duration> PodController::wait_for_room(const kube::Object& local,

@@ -95,6 +95,7 @@ void ShadowPodController::wake(const std::string& twin, std::size_t most) {
   const auto found = short_.find(twin);
   if (found == short_.end()) return;
   for (std::set<kube::ObjectKey>& keys = found->second; !keys.empty() && most > 0; --most) {
+    if (const auto known = memory_.find(*keys.begin()); known != memory_.end()) known->second.resize_again_at = {};
     enqueue(*keys.begin());
     keys.erase(keys.begin());
   }
@@ -240,29 +241,37 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> ShadowPodController
   const kube::ObjectKey key = shadow.key();
   const std::string digest = core::resources_digest(api::ShadowPod(shadow).pod_spec());
   if (const Memory& memory = memory_[key]; memory.resize_refused == digest)
-    if (const kube::Duration left = memory.resize_again_at - context_.clock.now(); left > 0ms) co_return left;
+    if (const kube::Duration left = memory.resize_again_at - context_.clock.now(); left > 0ms) {
+      if (memory.resize_short) short_[key.ns].insert(key);
+      co_return left;
+    }
   if (plan.patch && !plan.is_begun) {
     plan.done = std::move(plan.begin);
   } else if (plan.patch) {
     auto patched = co_await home.patch(kube::resources::pods, key, kube::PatchType::strategic_merge,
                                        kube::json::serialize(*plan.patch), {.subresource = "resize"});
+    // What was made of it on the way stays, and is noted at once: it would be asked for with each change otherwise.
     if (patched) {
+      memory_[key].resize_refused.clear();
       pods_->observe(std::move(*patched));
-      co_return std::nullopt;
+    } else {
+      const kube::Failure& failure = patched.error();
+      const bool is_unknown = core::is_without_resize(failure);
+      if (failure.is_not_found() && !is_unknown) co_return std::nullopt;
+      if (!failure.is_permanent()) co_return kube::fail(std::move(patched.error()), "resizing the pod");
+      const std::string words = is_unknown ? std::string(core::without_resize) : core::refusal_words(failure);
+      Memory& memory = memory_[key];
+      memory.resize_again_at = context_.clock.now() + resize_pause;
+      // Once: how the words change while it is refused the note tells.
+      if (std::exchange(memory.resize_refused, digest) != digest)
+        context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod,
+                                "The resize is refused: " + words);
+      memory.resize_short = failure.is_forbidden() && failure.text().contains(core::twin_pods_quota_name);
+      if (memory.resize_short) short_[key.ns].insert(key);
+      auto note = core::resize_refusal_patch(shadow, pod, words);
+      if (!note) co_return resize_pause;
+      plan.done = std::move(*note);
     }
-    const kube::Failure& failure = patched.error();
-    const bool is_unknown = core::is_without_resize(failure);
-    if (failure.is_not_found() && !is_unknown) co_return std::nullopt;
-    if (!failure.is_permanent()) co_return kube::fail(std::move(patched.error()), "resizing the pod");
-    Memory& memory = memory_[key];
-    memory.resize_refused = digest;
-    memory.resize_again_at = context_.clock.now() + resize_pause;
-    const std::string words = is_unknown ? std::string(core::without_resize) : core::refusal_words(failure);
-    context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod,
-                            "The resize is refused: " + words);
-    auto note = core::resize_refusal_patch(shadow, pod, words);
-    if (!note) co_return resize_pause;
-    plan.done = std::move(*note);
   }
   auto noted = co_await home.patch(kube::resources::pods, key, kube::PatchType::strategic_merge,
                                    kube::json::serialize(plan.done));

@@ -102,6 +102,7 @@ class PodController {
     std::string refused_resize;
     core::ResizeRefusal resize_refusal;
     kube::TimePoint resize_again_at{};
+    bool resizes = false;  ///< what the provider has taken of a resize is not done there yet
     core::WarningQuestions questions;
     core::IssuedTokens tokens;
   };
@@ -123,6 +124,17 @@ class PodController {
   /// nothing.
   asio::awaitable<kube::Result<std::string>> add_ephemeral(kube::Object local, kube::ObjectKey remote_key,
                                                            kube::Object remote);
+  /// Sends a patch of the pod's ShadowPod; the answer is in its cache then. Answers what the provider will not have.
+  asio::awaitable<kube::Result<std::optional<kube::Failure>>> change_shadow(kube::Object local,
+                                                                            kube::ObjectKey remote_key,
+                                                                            kube::json::object patch,
+                                                                            std::string_view phase);
+  /// The ShadowPod as the cache has it now, if it is that of this very pod.
+  std::optional<kube::Object> shadow_of(const kube::Object& local, const kube::ObjectKey& remote_key);
+  /// Notes when what was taken of a resize is done.
+  void see_resize(const kube::Object& local, const kube::Object& shadow, const kube::Object& remote);
+  /// Notes whether a resize of the pod waits for room.
+  void note_resize(const kube::ObjectKey& key, bool waits);
   asio::awaitable<kube::Result<void>> delete_shadow(kube::ObjectKey key, kube::ObjectKey remote_key,
                                                     core::pod_action::DeleteShadow action);
   /// Whether the provider has of the pod what the caches say, by a live look; they are told where it has not.
@@ -227,6 +239,8 @@ class PodController {
   core::RefusedOrders refused_;
   kube::TimePoint asking_at_{};             ///< when `ask_again` makes pods ask
   std::set<kube::ObjectKey> without_room_;  ///< pods whose last order was refused for lack of room
+  std::set<kube::ObjectKey> resizes_;       ///< pods whose last resize was refused for lack of room
+  kube::ObjectKey last_resize_;             ///< the one of them that `ask_again` made ask last
   kube::TimePoint refused_until_{};         ///< so long it counts when none of them waits any more
   bool closed_ = false, closed_is_told_ = false;
   std::function<void()> room_changed_;

@@ -43,6 +43,7 @@ class ShadowPodController final : public Runnable {
     /// Not before then its Pod is resized again, after a refusal of what the ShadowPod has (`resize_refused`).
     kube::TimePoint resize_again_at{};
     std::string resize_refused;
+    bool resize_short = false;  ///< it was for lack of room in the bounds of its twin
   };
   /// What a twin's ResourceQuota for pods says.
   struct Bounds {

@@ -1,5 +1,6 @@
 // Ephemeral containers of offloaded pods: to the ShadowPod, to the Pod, and how they fare back home.
 #include "offloading_fixture.hpp"
+#include "provider_fixture.hpp"
 
 namespace liqo::testing {
 namespace {
@@ -57,37 +58,17 @@ struct Consumer : Offloading {
   }
 };
 
-/// Provider milan, to whom rome gives orders, with the pod "web".
-struct Provider : ClusterFixture {
-  Provider() : ClusterFixture("milan") {
-    controllers::Settings settings;
-    settings.enforce_resources = false;
-    start(std::move(settings));
-    kube::Object shadow = kube::Object::make(kinds::shadow_pods, key);
-    shadow.set_label(api::labels::reflection_origin, "rome");
-    shadow.mutable_spec()["pod"] =
-        json::object{{"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
-    apply(kinds::shadow_pods, shadow);
-    REQUIRE(reaches([&] { return pod().has_value(); }));
-  }
-  ~Provider() { stop(); }
-
-  std::optional<kube::Object> pod() { return find(resources::pods, key); }
+/// Provider milan, to whom rome gives orders.
+struct Provider : ProviderFixture {
   void order(std::string_view name) {
-    change(kinds::shadow_pods, key, "", [&](json::object& next) {
-      json::value& list = next["spec"].as_object()["pod"].as_object()["ephemeralContainers"];
+    change_order([&](json::object& pod_spec) {
+      json::value& list = pod_spec["ephemeralContainers"];
       if (!list.is_array()) list = json::array();
       list.get_array().push_back(json::object{{"name", name}, {"image", "busybox"}});
     });
   }
   std::string has() { return names(kube::array_at(pod()->spec(), {"ephemeralContainers"})); }
-  std::size_t additions() const {
-    std::size_t count = 0;
-    for (const auto& write : server.writes())
-      count += write.actor == link.actor() && write.subresource == "ephemeralcontainers";
-    return count;
-  }
-  const kube::ObjectKey key{"shop-rome", "web"};
+  std::size_t additions() const { return writes_of("ephemeralcontainers"); }
 };
 
 }  // namespace

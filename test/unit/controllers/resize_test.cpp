@@ -1,5 +1,6 @@
 // Resizes of offloaded pods: to the ShadowPod, to the Pod, and what is told at home.
 #include "offloading_fixture.hpp"
+#include "provider_fixture.hpp"
 
 namespace liqo::testing {
 namespace {
@@ -32,33 +33,13 @@ struct Consumer : Offloading {
   std::size_t asked = 0;
 };
 
-/// Provider milan, to whom rome gives orders, with the pod "web" of one core.
-struct Provider : ClusterFixture {
-  Provider() : ClusterFixture("milan") {
-    controllers::Settings settings;
-    settings.enforce_resources = false;
-    start(std::move(settings));
-    kube::Object shadow = kube::Object::make(kinds::shadow_pods, key);
-    shadow.set_label(api::labels::reflection_origin, "rome");
-    json::object spec{{"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
-    set_cpu(spec, "1");
-    shadow.mutable_spec()["pod"] = std::move(spec);
-    apply(kinds::shadow_pods, shadow);
-    REQUIRE(reaches([&] { return pod().has_value(); }));
-  }
-  ~Provider() { stop(); }
-
-  std::optional<kube::Object> pod() { return find(resources::pods, key); }
+/// Provider milan, to whom rome gives orders, with a pod of one core.
+struct Provider : ProviderFixture {
+  Provider() : ProviderFixture({{"requests", json::object{{"cpu", "1"}}}}) {}
   void order(std::string_view cpu) {
-    change(kinds::shadow_pods, key, "",
-           [&](json::object& next) { set_cpu(next["spec"].as_object()["pod"].as_object(), cpu); });
+    change_order([&](json::object& pod_spec) { set_cpu(pod_spec, cpu); });
   }
-  std::size_t resizes() const {
-    return static_cast<std::size_t>(std::ranges::count_if(server.writes(), [&](const auto& write) {
-      return write.actor == link.actor() && write.subresource == "resize";
-    }));
-  }
-  const kube::ObjectKey key{"shop-rome", "web"};
+  std::size_t resizes() const { return writes_of("resize"); }
 };
 
 }  // namespace
@@ -101,6 +82,79 @@ TEST_CASE("a resize for which there is no room is told, and asked for again unti
   CHECK(rome.asked - before >= 9);
   CHECK(rome.asked - before <= 11);
   rome.refuse = [](const kube::HttpRequest&) { return std::string(); };
+  CHECK(rome.reaches([&] { return rome.ordered() == "6" && rome.pending("status") == "(none)"; }));
+}
+
+TEST_CASE("a resize that is refused is told by one Event, whatever the words are") {
+  Consumer rome;
+  rome.refuse = [&](const kube::HttpRequest& request) -> std::string {
+    if (request.resource != "shadowpods" || !request.body.contains("\"cpu\":\"6\"")) return "";
+    return "quota liqo-tenant-rome/pool has not enough cpu: asked 5, used 7." + std::to_string(++rome.asked) + " of 8";
+  };
+  const auto told = [&] {
+    return std::ranges::count_if(rome.events("FailedReflection"),
+                                 [](const std::string& text) { return text.contains("refuses the resize"); });
+  };
+  rome.resize("6");
+  REQUIRE(rome.reaches([&] { return told() == 1; }));
+  rome.pass(5min + 15s);
+  CHECK(rome.asked > 5);
+  CHECK(told() == 1);
+  // The condition has the newest.
+  CHECK(rome.pending("message").contains("used 7." + std::to_string(rome.asked)));
+}
+
+TEST_CASE("room that comes is asked for at once") {
+  Consumer rome;
+  bool is_full = true;
+  rome.refuse = [&](const kube::HttpRequest& request) -> std::string {
+    if (request.resource != "shadowpods" || !request.body.contains("\"cpu\":\"6\"") || !is_full) return "";
+    ++rome.asked;
+    return "quota liqo-tenant-rome/pool has not enough cpu: asked 5, used 8 of 8, free 0";
+  };
+  rome.create_pod("other", "4");
+  rome.run_at_milan("other");
+  rome.resize("6");
+  REQUIRE(rome.reaches([&] { return rome.pending("status") == "True"; }));
+  // Just after a question, so that the next one by itself is far.
+  const std::size_t before = rome.asked;
+  REQUIRE(rome.reaches([&] { return rome.asked > before; }));
+  is_full = false;
+  SUBCASE("a pod goes") { (void)rome.milan.remove(kinds::shadow_pods, {twin, "other"}, {}, "milan"); }
+  SUBCASE("more is granted") {
+    rome.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
+      next["spec"].as_object()["resourceQuota"].as_object()["hard"].as_object()["cpu"] = "16";
+    });
+  }
+  SUBCASE("another pod has given back") {
+    rome.change(resources::pods, {shop, "other"}, "resize",
+                [](json::object& next) { set_cpu(next["spec"].as_object(), "1"); });
+    REQUIRE(rome.reaches(
+        [&] { return cpu_of(kube::object_at(rome.at_milan(kinds::shadow_pods, "other")->spec(), {"pod"})) == "1"; }));
+    rome.pass(2s);
+    CHECK(rome.ordered() == "1");
+    const std::string note = core::applied_note(*rome.at_milan(kinds::shadow_pods, "other"));
+    rome.change_at_milan("other", "", [&](json::object& next) {
+      next["metadata"].as_object()["annotations"].as_object()[api::annotations::applied_resources] = note;
+    });
+  }
+  CHECK(rome.reaches([&] { return rome.ordered() == "6"; }, 3s));
+}
+
+TEST_CASE("a provider that stores other amounts is not asked without end") {
+  Consumer rome;
+  rome.outage = [&](kube::HttpRequest& request) {
+    const std::size_t at = request.resource == "shadowpods" ? request.body.find("\"cpu\":\"6\"") : std::string::npos;
+    if (at != std::string::npos)
+      request.body.replace(at, 9, "\"cpu\":\"" + std::to_string(2 + ++rome.asked % 2) + "\"");
+    return false;
+  };
+  rome.resize("6");
+  REQUIRE(rome.reaches([&] { return rome.pending("message").contains("stores other amounts"); }));
+  const std::size_t before = rome.asked;
+  rome.pass(5min);
+  CHECK(rome.asked - before <= 11);
+  rome.outage = [](kube::HttpRequest&) { return false; };
   CHECK(rome.reaches([&] { return rome.ordered() == "6" && rome.pending("status") == "(none)"; }));
 }
 
@@ -157,6 +211,25 @@ TEST_CASE("the provider resizes the Pod when its ShadowPod changes, and then onl
   CHECK(milan.resizes() == 1);
   milan.order("500m");
   CHECK(milan.reaches([&] { return cpu_of(milan.pod()->spec()) == "500m"; }));
+}
+
+TEST_CASE("what the provider's admission makes of a resize stays") {
+  Provider milan;
+  std::size_t asked = 0;
+  milan.reads = [&](kube::HttpRequest& request) {
+    if (!request.target.contains("/web/resize")) return;
+    const std::size_t at = request.body.find("\"cpu\":\"4\"");
+    if (at == std::string::npos) return;
+    // Never twice the same.
+    request.body.replace(at, 9, "\"cpu\":\"" + std::to_string(2 + ++asked % 2) + "\"");
+  };
+  milan.order("4");
+  REQUIRE(milan.reaches([&] { return asked > 0; }));
+  milan.pass(1min);
+  CHECK(asked == 1);
+  CHECK(core::applied_generation(*milan.pod()) == milan.find(kinds::shadow_pods, milan.key)->generation());
+  milan.order("1");
+  CHECK(milan.reaches([&] { return cpu_of(milan.pod()->spec()) == "1"; }));
 }
 
 TEST_CASE("a resize that the cluster refuses is noted on the Pod, and tried again each minute") {
