@@ -32,6 +32,14 @@ std::int64_t cores_of(const json::object& spec) {
   return cores;
 }
 
+/// What the containers of a Pod have, as its node says.
+std::int64_t cores_at_node(const json::object& pod) {
+  std::int64_t cores = 0;
+  for (const json::value& container : kube::array_at(pod, {"status", "containerStatuses"}))
+    cores += std::stoll(std::string(kube::string_at(container, {"resources", "requests", "cpu"})));
+  return cores;
+}
+
 /// What a Pod notes that has the amounts of the ShadowPod.
 json::object applied_to(const json::object& shadow) {
   return {{api::annotations::applied_resources, core::applied_note(kube::Object(shadow))}};
@@ -330,7 +338,7 @@ std::int64_t LedgerWorld::held() const {
     if (is_final(*pod)) {
       over.insert(owner);
     } else {
-      by_shadow[owner] = cores_of(kube::object_at(*pod, {"spec"}));
+      by_shadow[owner] = std::max(cores_of(kube::object_at(*pod, {"spec"})), cores_at_node(*pod));
     }
   }
   for (const auto& shadow : server.list(api::kinds::shadow_pods, twin)) {
@@ -356,6 +364,27 @@ void LedgerWorld::check(std::string_view when) {
   if (cores > hard_)
     violations_.push_back({"used is never more than hard", std::string(when) + ": " + std::to_string(cores) + " of " +
                                                                std::to_string(hard_) + " cores"});
+}
+
+void LedgerWorld::look_as_node(const kube::ObjectKey& key, bool puts_off) {
+  (void)server_.update(
+      kube::resources::pods, key, "status",
+      [puts_off](json::object& next) {
+        json::object& status = kube::ensure_object(next, "status");
+        status["observedGeneration"] = kube::int_at(next, {"metadata", "generation"});
+        const bool is_new = kube::array_at(status, {"containerStatuses"}).empty();
+        if (puts_off && !is_new) {
+          status["conditions"] = json::array{json::object{{"type", "PodResizePending"}, {"status", "True"}}};
+          return;
+        }
+        status.erase("conditions");
+        json::array statuses;
+        for (const json::value& container : kube::array_at(next, {"spec", "containers"}))
+          statuses.push_back(json::object{{"name", kube::string_at(container, {"name"})},
+                                          {"resources", kube::object_at(container, {"resources"})}});
+        status["containerStatuses"] = std::move(statuses);
+      },
+      "kubelet");
 }
 
 /// What the rest of the provider does to ShadowPods and Pods.
@@ -405,6 +434,7 @@ asio::awaitable<void> LedgerWorld::live() {
     }
     for (const auto& pod : server_.list(kube::resources::pods, twin)) {
       const kube::ObjectKey key{std::string(twin), std::string(kube::string_at(*pod, {"metadata", "name"}))};
+      if (!is_final(*pod) && random_.chance(0.3)) look_as_node(key, random_.chance(0.3));
       const auto shadow = server_.get(api::kinds::shadow_pods, key);
       const bool orphan = !shadow || kube::string_at(*shadow, {"metadata", "uid"}) != owner_of(*pod);
       if (orphan && random_.chance(0.2))

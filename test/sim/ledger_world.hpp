@@ -49,6 +49,8 @@ class LedgerWorld {
   /// Consumers want other amounts for pods that are stored, now and then.
   asio::awaitable<void> resize();
   asio::awaitable<void> resize_one(json::object before, std::int64_t cores);
+  /// What the node of a Pod does about it: gives it what it asks for, or puts that off.
+  void look_as_node(const kube::ObjectKey& key, bool puts_off);
   asio::awaitable<void> live();
   asio::awaitable<void> break_things();
   void store_shadow(json::object shadow);
