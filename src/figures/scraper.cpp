@@ -37,7 +37,9 @@ class Scraper::Holdings {
   }
   void let_go(const std::string& consumer, std::size_t bytes) {
     if (bytes == 0) return;
-    if ((of_[consumer] -= bytes) == 0) of_.erase(consumer);
+    std::size_t& own = of_[consumer];
+    own -= bytes;
+    if (own == 0) of_.erase(consumer);
     all_ -= bytes;
     shown_.set(static_cast<double>(all_));
   }
