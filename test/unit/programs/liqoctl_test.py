@@ -56,6 +56,20 @@ def test_drain_says_what_becomes_of_the_pods(tmp_path: pathlib.Path, flags: list
     assert kept == ("true" if flags else None)
 
 
+def test_a_slice_that_nobody_would_carry_is_not_made(tmp_path: pathlib.Path) -> None:
+    """Where peering was interrupted there is the tenant namespace, and nothing that leads to the provider."""
+    rome = FakeCluster("rome")
+    ns = rome.add_tenant_namespace("milan")
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        done = liqoctl(
+            "create", "resourceslice", "early", "--remote-cluster-id", "milan", "--cpu", "1",
+            "--kubeconfig", kubeconfig, "--timeout", "5s",
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert "rome has no credentials at milan yet: run liqoctl peer, which goes on" in done.stderr
+    assert f"{AUTHENTICATION}/namespaces/{ns}/resourceslices/early" not in rome.objects
+
+
 def test_unpeer_asks_also_whom_it_cannot_name_the_pods(tmp_path: pathlib.Path) -> None:
     rome = FakeCluster("rome")
     ns = rome.add_tenant_namespace("milan")
