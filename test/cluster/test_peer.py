@@ -303,7 +303,8 @@ def test_a_peering_user_is_enough_to_peer(pair: Pair, tmp_path: Path) -> None:
     assert asked, "it is shown once its rights are in force, so that it can be used at once"
     done = pair.away.attempt(*generate)
     assert done.code == 1 and "there is a peering user for genoa already" in done.err
-    pair.both("peer", remote=kubeconfig)
+    done = pair.at_home.attempt("peer", "--remote-kubeconfig", kubeconfig, "--cpu", "8")
+    assert done.code == 0 and "whether its nodes have that much is not shown to this user" in done.err, done.err
     assert is_ready(pair.node("bonn"))
     # An administrator ends the peering: the user can begin another.
     pair.both("unpeer")

@@ -45,8 +45,14 @@ struct PeerFlags {
 asio::awaitable<void> warn_of_more_than_there_is(Session& session, Session::Pair pair, json::object named) {
   if (named.empty()) co_return;
   auto nodes = co_await pair.provider->list(kube::resources::nodes, "");
-  // A peering user may not look.
-  if (!nodes) co_return;
+  if (!nodes) {
+    // A peering user may not look.
+    if (nodes.error().is_forbidden())
+      session.output().info(pair.provider->scope(),
+                            "whether its nodes have that much is not shown to this user; pods that find no room there "
+                            "stay Pending");
+    co_return;
+  }
   if (const std::string more = model::beyond_nodes(named, *nodes); !more.empty())
     session.output().warn(pair.provider->scope(),
                           "granted more than the cluster has: " + more + "; pods that find no room there stay Pending");
