@@ -43,7 +43,8 @@ class SpdyCommand final : public CommandCodec {
   // Nothing is taken on a stream before it was replied to, so its channel is known.
   void hand_data_to(DataSink sink) override {
     session_.hand_data_to([this, sink = std::move(sink)](std::uint32_t stream, std::string_view bytes) {
-      if (const auto channel = channel_of(stream)) sink(*channel, bytes);
+      // Where nobody reads it would hold the others up.
+      if (const auto channel = channel_of(stream); channel && is_readable(*channel)) sink(*channel, bytes);
     });
   }
 
@@ -124,7 +125,6 @@ class SpdyCommand final : public CommandCodec {
         }
         break;
       case SpdyEvent::Kind::data:
-        // Nobody reads there: it would hold the others up.
         if (is_readable(*channel))
           events_.push_back({.kind = CommandEvent::Kind::data, .channel = *channel, .bytes = std::move(event.bytes)});
         break;
