@@ -23,7 +23,6 @@ from harness.cluster import PORT, Cluster
 from harness.components import Options
 from harness.console import Console
 from harness.customers import Customers
-from harness.images import BUSYBOX_IMAGE
 from harness.peers import Peer
 from harness.run import Run
 from harness.volumes import WITH_POD, Directories
@@ -32,7 +31,7 @@ from harness.wait import patient, wait_for
 PAGE = settings.TREE / "docs/applications.md"
 EXAMPLE = settings.TREE / "examples/shop"
 SECTIONS = {section.title: section for section in manual.read(PAGE)}
-PYTHON, BUSYBOX = "docker.io/library/python:3.13-slim", "docker.io/library/busybox:1.37"
+PYTHON = "docker.io/library/python:3.13-slim"
 HOST = "shop.example"
 NODES = {"rome-1", "milan-1", "turin-1"}
 CLAIMS, VOLUMES = "persistentvolumeclaims", "persistentvolumes"
@@ -121,7 +120,6 @@ def give_images(cluster: Cluster, *images: Path) -> None:
     assert cluster.node
     for image in images:
         cluster.node.give(image)
-    cluster.node.name_image(BUSYBOX_IMAGE, BUSYBOX)
 
 
 def make_image(directory: Path) -> Path:
