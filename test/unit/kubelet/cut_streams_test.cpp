@@ -6,8 +6,7 @@
 #include "kube/async/task_group.hpp"
 #include "kube/client/command_connection.hpp"
 #include "kube/wire/websocket_codec.hpp"
-#include "liqo/kubelet/kubelet_server.hpp"
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "one_node_server.hpp"
 #include "spdy_peer.hpp"
 
 namespace {
@@ -211,31 +210,8 @@ asio::awaitable<void> forward(SpdyPeer& caller, kube::net::ByteStream& stream, H
 }
 
 /// A virtual kubelet, which is used again and again.
-struct World {
-  FakeHome home{
-      [](const kube::HttpRequest&) { return FakeAnswer{.status = 201, .pieces = {R"({"status":{"allowed":true}})"}}; }};
-  Authorizer authorizer{home.api, kube::Counter()};
-  std::shared_ptr<Link> link = std::make_shared<Link>();
-  KubeletServer server{home.simulator.executor(),
-                       home.clock,
-                       home.metrics,
-                       authorizer,
-                       [this](const std::string&, const std::string&) -> kube::Result<PodRoute> {
-                         return PodRoute{.transport = link,
-                                         .upgrader = link,
-                                         .remote_namespace = "t",
-                                         .remote_pod = "web",
-                                         .provider = "milan",
-                                         .node = "node"};
-                       },
-                       tls(),
-                       {.address = "127.0.0.1", .port = 0}};
-
-  static kube::net::TlsContext tls() {
-    static const auto pair =
-        make_temporary_certificate("127.0.0.1", kube::WallTime(std::chrono::seconds(1767225600))).value();
-    return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
-  }
+struct World : liqo::test::OneNodeServer<Link> {
+  World() { link = std::make_shared<Link>(); }
 
   Heard speak(const Dialogue& dialogue, Cut& calling, Cut& providing) {
     Heard heard;

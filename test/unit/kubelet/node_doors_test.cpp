@@ -18,7 +18,8 @@ namespace asio = boost::asio;
 namespace labels = liqo::api::labels;
 using Names = std::set<std::string>;
 
-constexpr std::uint16_t first = 47250;
+// Below those that a kernel gives to connections that are made, which would be in the way now and then.
+constexpr std::uint16_t first = 21250;
 const std::string selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node);
 
 kube::net::TlsContext make_tls() {
@@ -27,7 +28,7 @@ kube::net::TlsContext make_tls() {
   return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
 }
 
-/// A server of the ports 47250 to 47253 at home, where Nodes are as `show` and `hide` say.
+/// A server of the ports 21250 to 21253 at home, where Nodes are as `show` and `hide` say.
 struct World {
   FakeHome home{[](const kube::HttpRequest&) { return FakeAnswer{.status = 201, .pieces = {"{}"}}; }};
   kube::InformerSet informers{home.simulator.executor(), home.api, home.metrics};

@@ -5,8 +5,7 @@
 #include "fakes.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/client/command_connection.hpp"
-#include "liqo/kubelet/kubelet_server.hpp"
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "one_node_server.hpp"
 
 namespace {
 
@@ -77,34 +76,11 @@ class Link final : public kube::net::Transport, public kube::net::Upgrader {
   bool can_be_reached_;
 };
 
-struct World {
-  FakeHome home{
-      [](const kube::HttpRequest&) { return FakeAnswer{.status = 201, .pieces = {R"({"status":{"allowed":true}})"}}; }};
-  Authorizer authorizer{home.api, kube::Counter()};
-  std::shared_ptr<Link> link;
-  KubeletServer server{home.simulator.executor(),
-                       home.clock,
-                       home.metrics,
-                       authorizer,
-                       [this](const std::string&, const std::string&) -> kube::Result<PodRoute> {
-                         return PodRoute{.transport = link,
-                                         .upgrader = link,
-                                         .remote_namespace = "t",
-                                         .remote_pod = "web",
-                                         .provider = "milan",
-                                         .node = "node"};
-                       },
-                       tls(),
-                       {.address = "127.0.0.1", .port = 0}};
+struct World : liqo::test::OneNodeServer<Link> {
   FakeResponse response;
 
-  World(kube::Duration log_after, bool can_be_reached)
-      : link(std::make_shared<Link>(home.clock, log_after, can_be_reached)) {}
-
-  static kube::net::TlsContext tls() {
-    static const auto pair =
-        make_temporary_certificate("127.0.0.1", kube::WallTime(std::chrono::seconds(1767225600))).value();
-    return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
+  World(kube::Duration log_after, bool can_be_reached) {
+    link = std::make_shared<Link>(home.clock, log_after, can_be_reached);
   }
 
   static kube::net::ServerRequest request(std::string method, std::string target) {

@@ -1,0 +1,43 @@
+// The kubelet API of one virtual node whose pods a fake of their provider runs, with an API server that grants
+// everything.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "fakes.hpp"
+#include "liqo/kubelet/kubelet_server.hpp"
+#include "liqo/kubelet/serving_certificate.hpp"
+
+namespace liqo::test {
+
+/// `Link` is the provider: what requests and upgrades go to. It is there before anybody asks.
+template <class Link>
+struct OneNodeServer {
+  FakeHome home{
+      [](const kube::HttpRequest&) { return FakeAnswer{.status = 201, .pieces = {R"({"status":{"allowed":true}})"}}; }};
+  kubelet::Authorizer authorizer{home.api, kube::Counter()};
+  std::shared_ptr<Link> link;
+  kubelet::KubeletServer server{home.simulator.executor(),
+                                home.clock,
+                                home.metrics,
+                                authorizer,
+                                [this](const std::string&, const std::string&) -> kube::Result<kubelet::PodRoute> {
+                                  return kubelet::PodRoute{.transport = link,
+                                                           .upgrader = link,
+                                                           .remote_namespace = "t",
+                                                           .remote_pod = "web",
+                                                           .provider = "milan",
+                                                           .node = "node"};
+                                },
+                                tls(),
+                                {.address = "127.0.0.1", .port = 0}};
+
+  static kube::net::TlsContext tls() {
+    static const auto pair =
+        kubelet::make_temporary_certificate("127.0.0.1", kube::WallTime(std::chrono::seconds(1767225600))).value();
+    return kube::net::TlsContext::server({.certificate_pem = pair.certificate_pem, .key_pem = pair.key_pem}).value();
+  }
+};
+
+}  // namespace liqo::test
