@@ -35,6 +35,7 @@ constexpr std::string_view loses_toleration =
     " && oldObject.spec.tolerations.exists(t, has(t.key) && t.key == 'virtual-node.liqo.io/not-allowed')"
     " && !(has(object.spec.tolerations)"
     " && object.spec.tolerations.exists(t, has(t.key) && t.key == 'virtual-node.liqo.io/not-allowed'))";
+static_assert(loses_toleration.contains(api::virtual_node_taint));
 constexpr std::string_view changes_template =
     "request.operation == 'CREATE' || object.spec.template != oldObject.spec.template";
 
