@@ -1,5 +1,7 @@
 #include "liqo/core/quota/account.hpp"
 
+#include <utility>
+
 namespace liqo::core {
 namespace {
 
@@ -13,6 +15,7 @@ const Resources nothing;
 bool QuotaAccount::set(const kube::ObjectKey& key, std::optional<HeldShadow> shadow, std::optional<HeldPod> pod) {
   Holding& holding = holdings_[key];
   count(holding, false);
+  const bool is_pod_same = pod && holding.pod && pod->uid == holding.pod->uid;
   const bool replaced = holding.shadow && (!shadow || shadow->uid != holding.shadow->uid);
   if (replaced) {
     gone_.push_back(holding.shadow->uid);
@@ -20,16 +23,20 @@ bool QuotaAccount::set(const kube::ObjectKey& key, std::optional<HeldShadow> sha
       seen_.erase(gone_.front());
       gone_.pop_front();
     }
-    // Where its own Pod is in the cache that counts for it; a finished one needs nothing.
+    holding.shadow->demand = std::exchange(holding.most, {});
+    // Where its own Pod is in the cache that counts for it, until it is seen to go; a finished one needs nothing.
     const bool has_pod = holding.pod && holding.pod->shadow_uid == holding.shadow->uid;
-    if (!holding.shadow->finished && !has_pod) {
-      holding.shadow->demand = holding.most;
-      holding.vanished.push_back(*holding.shadow);
-    }
+    if (!holding.shadow->finished && (!has_pod || is_pod_same)) holding.vanished.push_back(*holding.shadow);
   }
-  // Its Pod has come into the cache, and counts for it.
+  if (!is_pod_same) holding.most_of_pod.clear();
+  // Its Pod has come into the cache, and counts for it. The cache may lack the Pod's last resize.
   if (pod)
-    std::erase_if(holding.vanished, [&pod](const HeldShadow& vanished) { return vanished.uid == pod->shadow_uid; });
+    std::erase_if(holding.vanished, [&](const HeldShadow& vanished) {
+      if (vanished.uid != pod->shadow_uid) return false;
+      if (pod->generation.value_or(vanished.generation) < vanished.generation)
+        raise(holding.most_of_pod, vanished.demand);
+      return true;
+    });
   if (shadow) {
     seen_[shadow->uid] = shadow->version;
     const bool own_pod = pod && pod->shadow_uid == shadow->uid;
@@ -84,7 +91,11 @@ void QuotaAccount::count(const Holding& holding, bool add_it) {
     count(holding.shadow->user, larger, add_it);
   } else {
     if (shadow_counts) count(holding.shadow->user, holding.most, add_it);
-    if (pod_counts) count(holding.pod->user, holding.pod->demand, add_it);
+    if (pod_counts) {
+      Resources larger = holding.pod->demand;
+      raise(larger, holding.most_of_pod);
+      count(holding.pod->user, larger, add_it);
+    }
   }
   for (const HeldShadow& vanished : holding.vanished) count(vanished.user, vanished.demand, add_it);
 }

@@ -38,8 +38,9 @@ struct HeldPod {
 /// until it is gone or has finished. Names are unique per namespace, so that one key has at most one of each; a Pod
 /// that outlives its ShadowPod beside a successor of the same name counts on its own. A ShadowPod that vanishes without
 /// its Pod having been seen goes on counting until `confirm_gone`: the cache of Pods may be behind. For the same reason
-/// one that shrinks counts with the most that it has asked for until its Pod is seen to have what it asks for now.
-/// One thread.
+/// one that shrinks counts with the most that it has asked for until its Pod is seen to have what it asks for now; and
+/// a Pod that was not seen to have what its ShadowPod asked for last counts with that as long as it outlives it. One
+/// thread.
 class QuotaAccount {
  public:
   /// Takes what the caches have under a key now. Returns true if the key must be confirmed: read its Pod live, then
@@ -61,6 +62,7 @@ class QuotaAccount {
     std::optional<HeldPod> pod;
     Resources most;                    ///< what the ShadowPod counts for
     bool is_resized = false;           ///< and its Pod is not known to have what it asks for now
+    Resources most_of_pod;             ///< what the Pod may have got of its ShadowPod that is gone
     std::vector<HeldShadow> vanished;  ///< count until their Pods are known to be gone
   };
   struct Sum {

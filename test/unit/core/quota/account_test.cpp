@@ -76,6 +76,56 @@ TEST_CASE("a ShadowPod that shrinks counts with the most that it asked for until
   CHECK(account.used("u").empty());
 }
 
+TEST_CASE("a Pod that outlives its ShadowPod counts with what it may have got of it last") {
+  QuotaAccount account;
+  const auto asks = [](std::int64_t cores, std::int64_t generation) {
+    auto held = shadow("s1", cores);
+    held->generation = generation;
+    return held;
+  };
+  const auto has = [](std::int64_t cores, std::int64_t generation, std::string uid = "p1") {
+    auto held = pod(std::move(uid), "s1", cores);
+    held->generation = generation;
+    return held;
+  };
+  SUBCASE("the cache of Pods was behind when the ShadowPod went") {
+    account.set(key, asks(1, 1), has(1, 1));
+    account.set(key, asks(5, 2), has(1, 1));
+    CHECK_FALSE(account.set(key, {}, has(1, 1)));
+    CHECK(cores(account) == 5);
+    // And beside a successor of the same name.
+    account.set(key, shadow("s2", 2), has(1, 1));
+    CHECK(cores(account) == 7);
+    account.set(key, shadow("s2", 2), has(5, 2));
+    CHECK(cores(account) == 7);
+    account.set(key, shadow("s2", 2), pod("p2", "s2", 2));
+    CHECK(cores(account) == 2);
+  }
+  SUBCASE("its Pod is seen as it was at first") {
+    account.set(key, asks(1, 1), {});
+    account.set(key, asks(5, 2), {});
+    CHECK(account.set(key, {}, {}));
+    CHECK_FALSE(account.set(key, {}, has(1, 1)));
+    CHECK(cores(account) == 5);
+    account.set(key, {}, {});
+    CHECK(account.used("u").empty());
+  }
+  SUBCASE("its Pod has had it") {
+    account.set(key, asks(5, 2), has(5, 2));
+    account.set(key, {}, has(5, 2));
+    CHECK(cores(account) == 5);
+    account.set(key, {}, has(1, 2));
+    CHECK(cores(account) == 1);
+  }
+  SUBCASE("another one made for it later is known with all that it has") {
+    account.set(key, asks(1, 1), has(1, 1));
+    account.set(key, asks(5, 2), has(1, 1));
+    account.set(key, {}, has(1, 1));
+    account.set(key, {}, has(2, 1, "p2"));
+    CHECK(cores(account) == 2);
+  }
+}
+
 TEST_CASE("a Pod holds its share until it is gone, also without its ShadowPod") {
   QuotaAccount account;
   account.set(key, shadow("s1"), pod("p1", "s1"));
