@@ -432,6 +432,7 @@ void ReflectionWorld::restart_api_server() {
 
 asio::awaitable<void> ReflectionWorld::outage(std::vector<SimLink*> links, bool refuses, kube::Duration length) {
   for (SimLink* link : links) refuses ? link->refuse() : link->partition();
+  times_.outages.emplace_back(simulator_.clock().now(), simulator_.clock().now() + length);
   if (pairs_) note_end();
   co_await simulator_.clock().sleep(length);
   if (pairs_) note_end();

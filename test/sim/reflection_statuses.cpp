@@ -15,8 +15,8 @@ namespace {
 
 /// What liqod has seen of a copy is not older than this when it has arrived at home.
 constexpr kube::Duration sight = 2min;
-/// So long after a process, its lead or its session began anew, another provider may be the first that reflects; and so
-/// long after a definition has come or gone.
+/// So long after a process, its lead or its session began anew, or a provider was out of its reach, another provider
+/// may be the first that reflects; and so long after a definition has come or gone.
 constexpr kube::Duration beginning = 30s, finding = 3min;
 
 kube::ObjectKey key_of(const json::object& object) {
@@ -97,8 +97,11 @@ class StatusCheck {
       return std::ranges::any_of(moments,
                                  [&](TimePoint moment) { return moment <= change.at && change.at - moment < length; });
     };
-    const bool is_unsettled =
-        is_after(times_.ends, beginning) || is_after(times_.starts, beginning) || is_after(times_.definitions, finding);
+    const bool is_cut_off = std::ranges::any_of(times_.outages, [&](const auto& outage) {
+      return outage.first <= change.at && change.at - outage.second < beginning;
+    });
+    const bool is_unsettled = is_cut_off || is_after(times_.ends, beginning) || is_after(times_.starts, beginning) ||
+                              is_after(times_.definitions, finding);
     const json::value status = status_of(*change.after);
     bool was_said = false, is_first = false, was_seen = false;
     for (const auto& [provider, copies] : copies_) {

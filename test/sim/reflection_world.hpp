@@ -37,6 +37,7 @@ struct Interruptions {
   std::vector<kube::TimePoint> ends;         ///< of a process, a session, a lead, or of a kind at a provider
   std::vector<kube::TimePoint> starts;       ///< of a process
   std::vector<kube::TimePoint> definitions;  ///< of the custom resource came or went
+  std::vector<std::pair<kube::TimePoint, kube::TimePoint>> outages;  ///< of a link, from when until when at most
 };
 
 /// One schedule of reflection. The seed decides everything. Destroy only after a run without violations: what hangs
