@@ -28,9 +28,12 @@ ApiServiceKeeper::ApiServiceKeeper(const asio::any_io_executor& executor, kube::
       log_("metric-agent"),
       services_(home.acquire(
           {.resource = core::api_services, .ns = {}, .selection = {.field_selector = "metadata.name=" + key.name}})),
+      space_(home.acquire(
+          {.resource = kube::resources::namespaces, .ns = {}, .selection = {.field_selector = "metadata.name=" + ns_}})),
       controller_({executor, api.clock(), random, metrics}, {.name = "metrics-api-service"},
                   [this](const kube::WorkKey&) { return reconcile(); }) {
-  services_.subscribe([this](const kube::ObjectKey&) { controller_.enqueue({.object = key}); },
+  for (kube::InformerHandle* handle : {&services_, &space_})
+    handle->subscribe([this](const kube::ObjectKey&) { controller_.enqueue({.object = key}); },
                       [this] { controller_.enqueue({.object = key}); });
 }
 
@@ -50,12 +53,20 @@ json::object ApiServiceKeeper::wanted_spec() const {
 
 asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   // The certificate and the cache bring it back here.
-  if (ca_pem_.empty() || !services_->has_synced()) co_return kube::Outcome::done();
+  if (ca_pem_.empty() || !services_->has_synced() || !space_->has_synced()) co_return kube::Outcome::done();
   auto found = services_->find(key);
   if (found && found->is_deleting()) co_return kube::Outcome::done();
   if (found && (kube::string_at(found->spec(), {"service", "namespace"}) != ns_ ||
                 kube::string_at(found->spec(), {"service", "name"}) != core::metric_agent_service))
     co_return kube::Outcome::done();
+  if (const auto space = space_->find({"", ns_}); space && space->is_deleting()) {
+    if (!found) co_return kube::Outcome::done();
+    auto removed = co_await api_.remove(core::api_services, key, {.uid = std::string(found->uid())});
+    if (!removed && !removed.error().is_not_found())
+      co_return kube::Outcome::retry(std::move(removed.error()).in("deleting the APIService"));
+    log_.info("Deleted the APIService of consumers' figures: the namespace of this program is being removed");
+    co_return kube::Outcome::done();
+  }
   const json::object spec = wanted_spec();
   const bool is_right = found && found->spec() == spec;
   if (is_right && belongs_to_role(*found)) co_return kube::Outcome::done();

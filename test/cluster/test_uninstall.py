@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from harness import chart
-from harness.cluster import Cluster
+from harness.cluster import Cluster, busybox
 from harness.components import Options
 from harness.liqod import Liqod
+from harness.peers import FIGURES_PORT
 from harness.run import Run
 from harness.settings import liqod as liqod_binary
 from harness.wait import stays, wait_for
@@ -66,3 +67,20 @@ def test_the_webhooks_go_with_the_namespace(pisa: Cluster, daemon: Liqod) -> Non
     wait_for(lambda: configurations(pisa) == 0, 60, "the webhook configurations to go")
     wait_for(lambda: not pisa.api.find("clusterroles", None, "liqo-installation"), 60, "the role that owned them to go")
     wait_open(pisa, "after-namespace")
+
+
+def test_a_namespace_that_is_deleted_goes_though_liqod_serves_figures(pisa: Cluster) -> None:
+    kubeconfig = chart.install(pisa)
+    chart.allow_figures(pisa)
+    daemon = Liqod(pisa, kubeconfig, flags=("--metric-agent-port", str(FIGURES_PORT)), webhooks=True).start()
+    chart.serve_figures(pisa, FIGURES_PORT)
+    # Kubernetes lets the pods of a namespace end before it takes their ServiceAccount away. Here liqod is no pod.
+    pod = busybox("liqod-0")
+    pod["metadata"]["finalizers"] = ["example.org/still-ending"]
+    pisa.api.create("pods", chart.NAMESPACE, pod)
+    pisa.kubectl("delete", "namespace", chart.NAMESPACE, "--wait=false")
+    wait_for(lambda: not pisa.api.find("apiservices", None, chart.FIGURES), 60, "the API of figures to go")
+    daemon.kill()
+    pisa.api.patch("pods", chart.NAMESPACE, "liqod-0", {"metadata": {"finalizers": None}})
+    wait_for(lambda: not pisa.api.find("namespaces", None, chart.NAMESPACE), 60, "the namespace to go")
+    wait_for(lambda: configurations(pisa) == 0, 60, "the webhook configurations to go")

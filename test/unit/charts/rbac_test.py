@@ -27,7 +27,7 @@ RIGHTS = {
     },
     "liqod-metric-agent-clusterrole.yaml": {
         ("", "nodes/metrics"): {"get"},
-        ("apiregistration.k8s.io", "apiservices"): READ | {"create", "update"},
+        ("apiregistration.k8s.io", "apiservices"): READ | {"create", "update", "delete"},
         ("rbac.authorization.k8s.io", "clusterroles"): {"get"},
     },
     "liqod-clusterrole.yaml": {

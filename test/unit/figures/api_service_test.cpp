@@ -42,6 +42,7 @@ struct World {
 
   /// What the chart brings with metricAgent.enabled.
   void install() {
+    REQUIRE(server.create(kube::resources::namespaces, {{"metadata", json::object{{"name", "liqo"}}}}, "helm"));
     REQUIRE(server.create(cluster_roles, {{"metadata", json::object{{"name", metric_agent_role}}}}, "helm"));
   }
   std::string bundle() {
@@ -93,6 +94,25 @@ TEST_CASE("the APIService goes with its role, and none is made without that") {
   CHECK(world.simulator.run_until([&] { return world.bundle() == "authority"; }, 10min) == Simulator::End::reached);
   REQUIRE(world.server.remove(cluster_roles, {"", std::string(metric_agent_role)}, {}, "helm"));
   CHECK(world.becomes("none"));
+  world.simulator.run_for(10min);
+  CHECK(world.bundle() == "none");
+}
+
+TEST_CASE("the APIService goes first where the namespace of its Service is being removed") {
+  World world;
+  world.install();
+  world.keeper.trust("authority");
+  CHECK(world.becomes("authority"));
+  const kube::ObjectKey space{"", "liqo"};
+  REQUIRE(world.server.update(
+      kube::resources::namespaces, space, "",
+      [](json::object& tree) {
+        tree["metadata"].as_object()["finalizers"] = json::array{json::value("example.org/content")};
+      },
+      "somebody"));
+  REQUIRE(world.server.remove(kube::resources::namespaces, space, {}, "somebody"));
+  CHECK(world.becomes("none"));
+  world.keeper.trust("next");
   world.simulator.run_for(10min);
   CHECK(world.bundle() == "none");
 }
