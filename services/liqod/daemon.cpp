@@ -25,6 +25,7 @@
 #include "kube/net/http_server.hpp"
 #include "kubelet_api.hpp"
 #include "liqo/controllers/process.hpp"
+#include "liqo/core/authentication/names.hpp"
 #include "liqo/core/forge/node.hpp"
 #include "liqo/telemetry/families.hpp"
 #include "metric_agent.hpp"
@@ -140,6 +141,8 @@ class Daemon {
   /// lease and do nothing.
   asio::awaitable<void> vital(std::string part, asio::awaitable<void> running);
   asio::awaitable<std::string> read_server_version();
+  /// Fails where the cluster is known to its peers by another ID than that of the options.
+  asio::awaitable<kube::Result<void>> check_cluster_id();
 
   asio::any_io_executor executor_;
   std::shared_ptr<kube::net::Credentials> credentials_;  ///< by which the cluster at home knows us
@@ -198,6 +201,28 @@ asio::awaitable<std::string> Daemon::read_server_version() {
   }
 }
 
+asio::awaitable<kube::Result<void>> Daemon::check_cluster_id() {
+  kube::Api api(home_, clock_, random_, metrics_, {.cluster = options_.settings.cluster_id});
+  const kube::ObjectKey key{options_.settings.liqo_namespace, std::string(liqo::core::cluster_id_config_map)};
+  bool told = false;
+  while (true) {
+    const auto found = co_await api.get(kube::resources::config_maps, key);
+    // Whoever may not read it yet is told so, again and again, by what reads it later.
+    if (!found && found.error().is_permanent()) co_return kube::Result<void>();
+    if (found) {
+      const std::string_view id = kube::string_at(found->tree(), {"data", liqo::core::cluster_id_key});
+      if (id.empty() || id == options_.settings.cluster_id) co_return kube::Result<void>();
+      co_return kube::fail(kube::Errc::invalid_input, "this cluster is installed as " + std::string(id) +
+                                                          ", by which its peers know it (ConfigMap " + key.text() +
+                                                          "), not as " + options_.settings.cluster_id +
+                                                          ": take the ID that it has (--cluster-id, in the chart "
+                                                          "clusterID), or remove Liqo before it gets another one");
+    }
+    if (!std::exchange(told, true)) log_.warn("the cluster does not say its ID yet", {{"error", found.error()}});
+    co_await clock_.sleep(1s);
+  }
+}
+
 std::string Daemon::waiting_for() const {
   if (stop_.is_set()) return "it is stopping";
   if (!process_) return "cluster " + options_.settings.cluster_id + " has not answered yet";
@@ -219,6 +244,11 @@ void Daemon::refresh_metrics(const MetricsPort& port, const kube::net::HttpServe
 asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
   auto settings = options_.settings;
   settings.kubelet_version = co_await read_server_version();
+  if (auto checked = co_await check_cluster_id(); !checked) {
+    failure_ = std::move(checked.error());
+    stop_.set();
+    co_return;
+  }
   std::optional<kube::LeaderElectionSettings> election;
   if (options_.leader_elect) election = {.lease = {settings.liqo_namespace, "liqod"}, .identity = options_.identity};
   process_ = std::make_unique<Process>(

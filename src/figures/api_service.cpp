@@ -28,8 +28,9 @@ ApiServiceKeeper::ApiServiceKeeper(const asio::any_io_executor& executor, kube::
       log_("metric-agent"),
       services_(home.acquire(
           {.resource = core::api_services, .ns = {}, .selection = {.field_selector = "metadata.name=" + key.name}})),
-      space_(home.acquire(
-          {.resource = kube::resources::namespaces, .ns = {}, .selection = {.field_selector = "metadata.name=" + ns_}})),
+      space_(home.acquire({.resource = kube::resources::namespaces,
+                           .ns = {},
+                           .selection = {.field_selector = "metadata.name=" + ns_}})),
       controller_({executor, api.clock(), random, metrics}, {.name = "metrics-api-service"},
                   [this](const kube::WorkKey&) { return reconcile(); }) {
   for (kube::InformerHandle* handle : {&services_, &space_})

@@ -295,9 +295,15 @@ def test_helm_does_the_same(lodi: Cluster, liqoctl: Liqoctl, before: inventory.I
     helm(lodi, name, "upgrade", "liqo", CHART, "--no-hooks", "--set", f"clusterID=lodi,replicas=1,{IMAGE}")
     assert lodi.api.get("deployments", "liqo", "liqod")["spec"]["replicas"] == 1
     assert lodi.api.list("validatingwebhookconfigurations")
+    daemon.stop()
+    # Helm asks nobody which ID the cluster has. A liqod of another one ends, and those that run go on meanwhile.
+    helm(lodi, name, "upgrade", "liqo", CHART, "--no-hooks", "--set", f"clusterID=other,{IMAGE}")
+    renamed = daemon_of(lodi).start(ready_within=0)
+    wait_for(lambda: not renamed.running, 60, "liqod to end")
+    assert renamed.process and renamed.process.exit_code() == 1
+    assert "this cluster is installed as lodi" in renamed.log()
     helm(lodi, name, "rollback", "liqo", "1")
     assert lodi.api.get("deployments", "liqo", "liqod")["spec"]["replicas"] == 2
-    daemon.stop()
     helm(lodi, name, "uninstall", "liqo", "--no-hooks")
     lodi.kubectl("delete", "namespace", "liqo")
     wait_for(lambda: is_removed(before, lodi), 60, "everything but the kinds to go")

@@ -39,7 +39,10 @@ class Side:
         if not cluster.options.kubelet:
             cluster.add_kwok_nodes(1)
         address = f"apiServer.address={cluster.server}"
-        cluster.apply(self.liqoctl("install", "--print", "--cluster-id", self.name, "--set", address))
+        image = "image.repository=localhost/liqo/liqod"
+        cluster.apply(
+            self.liqoctl("install", "--print", "--cluster-id", self.name, "--set", address, "--set", image)
+        )
         # Its garbage collector looks for new kinds every 30 s only.
         cluster.restart("kube-controller-manager")
         self.daemon: Liqod = daemon_of(cluster, binary=build / "services/liqod/liqod").start(SOON)
