@@ -280,6 +280,8 @@ ParsedOptions parse_options(int argc, char** argv) {
             "Writes in this cluster that one provider may cause by what it reports, after a burst of 5000");
   add_flag(app, "--disable-ip-reflection{false}", settings.reflect_ips,
            "Pods at home show no addresses, and no endpoints are reflected");
+  add_flag(app, "--deny-direct-connections", settings.denies_direct_connections,
+           "Endpoints of consumers' Services that are in a third cluster, as a consumer says, are left out");
   app.add_option(
          "--pod-cidr",
          [&settings](const std::vector<std::string>& values) {

@@ -16,7 +16,7 @@ namespace reasons = api::reasons;
 constexpr std::string_view token_secrets = api::labels::service_account_name;
 
 /// Before a name that somebody else has is looked at again: no watch tells of his object.
-constexpr kube::Duration foreign_pause = 1min;
+constexpr kube::Duration foreign_pause = 20s;
 
 }  // namespace
 

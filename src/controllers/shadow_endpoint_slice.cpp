@@ -20,7 +20,7 @@ constexpr kube::Duration settle_time = 250ms;
 constexpr kube::Duration write_interval = 1s;
 constexpr kube::Duration cache_pause = 200ms;
 /// Of names that others have taken no watch tells.
-constexpr kube::Duration taken_pause = 30s;
+constexpr kube::Duration taken_pause = 20s;
 /// Until it is seen whether a consumer that has all the endpoints it may have has given some up.
 constexpr kube::Duration crowded_pause = 5min;
 
@@ -224,7 +224,8 @@ core::EndpointSlicePlan ShadowEndpointSliceController::plan(const kube::Object& 
          // Which clusters there are is the consumer's word: only what has a network here is remembered.
          if (configurations_->store().keys(by_cluster, cluster).empty()) return std::nullopt;
          return look_at(cluster).addresses.mapped(address);
-       }});
+       },
+       .denies_direct = context_.settings.denies_direct_connections});
   if (plan.endpoints > 0) endpoints_[id] += plan.endpoints;
   memory.consumer = id;
   memory.endpoints = plan.endpoints;

@@ -320,7 +320,7 @@ true
 {{/* Values of the Go Liqo's chart that are for parts which do not exist here, one in each line. */}}
 {{- define "liqo.noEffect" -}}
 {{- range $key, $value := .Values.networking -}}
-{{- if and (ne $key "reflectIPs") (or $value (ne $key "enabled")) }}
+{{- if and (not (has $key (list "reflectIPs" "denyDirectConnections"))) (or $value (ne $key "enabled")) }}
 networking.{{ $key }}
 {{- end -}}
 {{- end -}}

@@ -81,6 +81,7 @@ struct Settings {
   /// What no copy has, and no ShadowPod.
   core::ReflectionFilters not_reflected{.labels = {}, .annotations = core::default_annotations_not_reflected()};
   bool reflect_ips = true;  ///< false: pods at home show no addresses
+  bool denies_direct_connections = false;  ///< consumers' endpoints in third clusters are left out
   int pod_workers = 64;     ///< pods reconciled at a time, per provider
 };
 

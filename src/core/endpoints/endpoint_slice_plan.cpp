@@ -58,6 +58,8 @@ class Judge {
     ++seen_;
     const auto address = IpAddress::parse(text);
     if (!address || address->v6 != v6_) return leave_out(text, v6_ ? "no IPv6 address" : "no IPv4 address");
+    if (around_.denies_direct && direct_.contains(text))
+      return leave_out(text, "of a third cluster, to which this one denies direct connections");
     const auto reached = reach(text, *address);
     if (!reached) return leave_out(text, "not declared");
     if (reached->is_special()) return leave_out(text, "an address that no endpoint can have");

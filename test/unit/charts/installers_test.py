@@ -53,6 +53,7 @@ VALUES = {
     "RSA": {"authentication": {"enabled": True, "tlsCompatibilityMode": True}},
     "no class default": {"authentication": {"defaultResourceSliceClassEnabled": False}},
     "no addresses": {"networking": {"reflectIPs": False, "enabled": False}},
+    "no third clusters": {"networking": {"denyDirectConnections": True}},
     "modules": {"offloading": {"enabled": True, "createNode": True}},
     "less": {"offloading": {"defaultNodeResources": {"cpu": 2, "memory": "4Gi"}}},
     "numbers": {"offloading": {"defaultNodeResources": {"cpu": 0.5, "memory": 17179869184, "pods": 1500000}}},

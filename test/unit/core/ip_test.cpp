@@ -52,7 +52,8 @@ TEST_CASE("without ranges every address stays") {
 TEST_CASE("some addresses are of no pod of another cluster") {
   for (const char* special : {"0.0.0.0", "127.0.0.1", "169.254.169.254", "224.0.0.1", "255.255.255.255", "::", "::1",
                               "fe80::1", "ff02::1", "::ffff:10.2.0.5", "::10.2.0.5", "64:ff9b::a02:5", "2002:a02:5::1",
-                              "fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16"}) {
+                              "fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16", "192.0.0.192",
+                              "fd00:c1::a9fe:a9fe", "fd00:42::42", "64:ff9b:1::a02:5"}) {
     CAPTURE(special);
     CHECK(IpAddress::parse(special)->is_special());
   }

@@ -31,6 +31,7 @@ struct EndpointSurroundings {
   std::size_t room = max_consumer_endpoints;  ///< endpoints that its other EndpointSlices leave
   /// As this cluster's network maps an address of a third cluster, to which the consumer has direct connections.
   std::function<std::optional<IpAddress>(const std::string& cluster, const IpAddress& address)> map_direct;
+  bool denies_direct = false;  ///< nothing of a third cluster is taken, whatever is declared
 };
 
 /// What is to be done: `apply` or `remove`, or nothing where all is as it should be.

@@ -52,6 +52,7 @@ struct Milan {
   std::optional<kube::Object> foreign_cluster = peer();
   std::string consumer = "rome";
   OwnAddresses own{*parse_ranges("10.2.0.0/16")};
+  bool denies_direct = false;
   IpMapping turin;  ///< of a third cluster
   std::size_t room = max_consumer_endpoints;
 
@@ -71,7 +72,8 @@ struct Milan {
                                 .room = room,
                                 .map_direct = [this](const std::string& cluster, const IpAddress& address) {
                                   return cluster == "turin" ? turin.find(address) : std::nullopt;
-                                }});
+                                },
+                                .denies_direct = denies_direct});
   }
 };
 
@@ -366,6 +368,11 @@ TEST_CASE("direct connections lead where this cluster reaches the third one, if 
   CHECK(addresses_of(plan) == Texts{"10.30.0.1", "10.40.0.7", "192.168.100.1"});
   CHECK_FALSE(plan.apply->has_annotation("liqo.io/direct-connections-data"));
   CHECK(plan.direct == std::set<std::string>{"turin", "nowhere"});
+  milan.denies_direct = true;
+  plan = milan.plan(given);
+  CHECK(addresses_of(plan) == Texts{"192.168.100.1"});
+  CHECK(plan.told.contains("10.20.0.1 (of a third cluster, to which this one denies direct connections)"));
+  milan.denies_direct = false;
   // Rome says which cluster they are in, so only what is declared for rome counts.
   milan.policy = R"({"endpointCIDRs": ["192.168.100.0/24"]})";
   CHECK(addresses_of(milan.plan(given)) == Texts{"192.168.100.1"});
