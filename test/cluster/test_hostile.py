@@ -324,6 +324,8 @@ rows(
      "cannot be changed"),
     ("grow a pod that runs", "PATCH", WEB, {"spec": {"pod": {"containers": [
         {"name": "main", "image": "busybox", "resources": {"requests": {"cpu": "2"}}}]}}}, 403, "cannot be changed"),
+    ("resize the Pod itself", "PATCH", path("pods", TWIN, "web", "resize"), {"spec": {"containers": [
+        {"name": "main", "resources": {"requests": {"cpu": "2"}}}]}}),
     ("debug a pod with rights over its node", "PATCH", WEB, {"spec": {"pod": {"ephemeralContainers": [
         {"name": "more", "image": "busybox", "securityContext": {"privileged": True}}]}}}, 403,
      "spec.pod.ephemeralContainers[0].securityContext.privileged"),

@@ -219,6 +219,68 @@ def test_200_at_once_against_a_quota_of_50_while_a_replica_is_killed(
     )
 
 
+def resize(api: Api, name: str, requests: dict[str, str], limits: dict[str, str] | None = None) -> None:
+    """Asks for other amounts of a ShadowPod that is there, as liqod does; what is busy is asked again."""
+    resources = {"requests": requests, **({"limits": limits} if limits else {})}
+    container = {"name": "main", "image": "busybox", "resources": resources}
+    end = time.monotonic() + patient(60)
+    while True:
+        try:
+            api.patch("shadowpods", TWIN, name, {"spec": {"pod": {"containers": [container]}}})
+            return
+        except Refused as refusal:
+            if (refusal.code < 500 and refusal.code != 409) or time.monotonic() > end:
+                raise
+        time.sleep(0.2)
+
+
+def test_20_that_grow_at_once_get_what_there_is_room_for(lyon: Cluster, rome: Api) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "5"})
+    small = [f"grow-{number}" for number in range(20)]
+    for name in small:
+        create(rome, name, {"cpu": "100m"})
+
+    def grows(name: str) -> bool:
+        try:
+            resize(rome, name, {"cpu": "400m"})
+        except Refused as refusal:
+            assert "has not enough cpu: asked 300m" in str(refusal)
+            return False
+        return True
+
+    def grown() -> list[str]:
+        amounts = {
+            shadow["metadata"]["name"]: shadow["spec"]["pod"]["containers"][0]["resources"]["requests"]["cpu"]
+            for shadow in lyon.api.list("shadowpods", TWIN)
+        }
+        return [name for name in small if amounts[name] == "400m"]
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(grows, small))
+    assert len(grown()) <= 10
+
+    # What was admitted of a version that had changed meanwhile is asked for once more, and held until that is seen.
+    def fill() -> bool:
+        if len(grown()) < 10:
+            next(filter(grows, (name for name in small if name not in grown())), None)
+        return len(grown()) == 10
+
+    wait_for(fill, 120, "exactly 10 to grow")
+    left = next(name for name in small if name not in grown())
+    refused(lambda: resize(rome, left, {"cpu": "400m"}), "has not enough cpu: asked 300m, used 5 of 5, free 0")
+    refused(lambda: create(rome, "one-more", {"cpu": "100m"}), "used 5 of 5, free 0")
+
+
+def test_what_grows_under_a_hard_quota_is_limited_to_what_it_requests(lyon: Cluster, rome: Api) -> None:
+    clear(lyon, rome)
+    quota(lyon, {"cpu": "1"}, "Hard")
+    create_pod(rome, "web", {}, requests={"cpu": "100m"}, limits={"cpu": "100m"})
+    refused(lambda: resize(rome, "web", {"cpu": "200m"}, {"cpu": "300m"}), "equal requests and limits")
+    resize(rome, "web", {"cpu": "200m"}, {"cpu": "200m"})
+    refused(lambda: resize(rome, "web", {"cpu": "2"}, {"cpu": "2"}), "has not enough cpu: asked 1800m")
+
+
 def test_a_restart_forgets_nothing(lyon: Cluster, rome: Api, replicas: list[Liqod]) -> None:
     clear(lyon, rome)
     quota(lyon, {"cpu": "2"})

@@ -283,18 +283,30 @@ def test_attach_to_a_container_that_does_not_run_says_why(story: Story) -> None:
     assert done.returncode != 0 and b"completed" in done.stderr, done.stderr
 
 
-def test_run_shows_the_output_and_gives_the_exit_code(story: Story) -> None:
+def running(story: Story, script: str, tty: bool) -> list[str]:
     """`kubectl run -i --rm` makes a pod, attaches while that is still starting, and deletes it."""
-    pod = interactive("one", "read line; echo said $line; exit 7", tty=False)
-    overrides = story.peering.pinned(pod)["spec"]
+    overrides = story.peering.pinned(interactive("one", script, tty))["spec"]
     image = overrides["containers"][0]["image"]
     command = story.consumer.kubectl_command(
-        "-n", story.namespace, "run", "one", "-i", "--rm", "--restart=Never", f"--image={image}",
+        "-n", story.namespace, "run", "one", "-it" if tty else "-i", "--rm", "--restart=Never", f"--image={image}",
         f"--overrides={json.dumps({'spec': overrides})}",
     )  # fmt: skip
-    done = run(story.consumer.space.entering(command), b"hello\n")
+    return story.consumer.space.entering(command)
+
+
+def test_run_shows_the_output_and_gives_the_exit_code(story: Story) -> None:
+    done = run(running(story, "read line; echo said $line; exit 7", tty=False), b"hello\n")
     assert done.returncode == 7, (done.stdout, done.stderr)
     assert b"said hello\n" in done.stdout
+    assert story.consumer.pod(story.namespace, "one") is None
+
+
+def test_run_on_a_terminal_gives_the_exit_code_of_the_shell(story: Story) -> None:
+    with terminal(running(story, "exec sh", tty=True), rows=30, columns=100) as shell:
+        shell.type("until stty size | grep -q ^30; do sleep 0.2; done; stty size\n")
+        shell.read_until("30 100", timeout=60)
+        shell.type("exit 5\n")
+        assert shell.wait(60) == 5
     assert story.consumer.pod(story.namespace, "one") is None
 
 
@@ -600,6 +612,13 @@ def test_a_provider_that_is_out_of_reach_is_named_within_five_seconds(story: Sto
             took = time.monotonic() - began
             assert done.returncode != 0 and b"milan" in done.stderr, done.stderr
             assert took < patient(6), f"{command} took {took:.1f} s"
+        # kubectl listens before anybody is asked, and ends with the first connection that fails.
+        with (
+            forwarding(story, "pod/one", ":7000") as (forward, [port]),
+            story.consumer.space.connect("127.0.0.1", port),
+        ):
+            _, told = forward.communicate(timeout=patient(6))
+            assert forward.returncode != 0 and b"milan" in told, told
     finally:
         run.network.heal("milan")
     wait_for(lambda: logs(story) == "here\n", 60, "the log, once the provider is back")
