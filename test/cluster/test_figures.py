@@ -11,9 +11,12 @@ import json
 import re
 import socket
 import ssl
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -196,6 +199,64 @@ def test_a_silent_node_costs_its_own_pods_only(provider: Provider) -> None:
     assert delphi.daemon.metrics()[silent] == before
     delphi.cluster.cordon(real, False)
     assert "does not tell its figures" in delphi.daemon.log()
+
+
+@contextmanager
+def telling(delphi: Peer, node: str, authority: pki.Authority, text: str) -> Iterator[None]:
+    """Gives a fake node a kubelet that answers everything with a text, under a certificate of this authority."""
+    address = delphi.cluster.address
+    pair = authority.issue("kubelet", f"system:node:{node}", ["system:nodes"], names=[f"IP:{address}"])
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pair.certificate, pair.key)
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\nConnection: close\r\n\r\n"
+
+    def serve(port: socket.socket) -> None:
+        while True:
+            try:
+                plain, _ = port.accept()
+            except OSError:
+                return
+            with suppress(OSError), context.wrap_socket(plain, server_side=True) as caller:
+                caller.settimeout(10)
+                asked = b""
+                while b"\r\n\r\n" not in asked and (piece := caller.recv(4096)):
+                    asked += piece
+                caller.sendall((head + text).encode())
+
+    with silence(delphi, node) as port:
+        server = threading.Thread(target=serve, args=(port,), daemon=True)
+        server.start()
+        yield
+        port.shutdown(socket.SHUT_RDWR)
+        server.join(30)
+
+
+def test_a_kubelet_is_believed_by_its_certificate(provider: Provider, tmp_path: Path) -> None:
+    delphi, node = provider.delphi, f"{provider.delphi.name}-fake-0"
+    stranger = pki.Authority(tmp_path / "stranger", "stranger")
+    family = "pod_memory_working_set_bytes"
+    text = f'# TYPE {family} gauge\n{family}{{namespace="shop-troy",pod="away"}} 4711\n'
+    failed = lambda: delphi.daemon.metrics().get('liqo_metric_agent_kubelets_asked_total{outcome="failed"}', 0)  # noqa: E731
+    with telling(delphi, node, stranger, text):
+        before = failed()
+
+        def is_refused() -> bool:
+            assert provider.pods_of("troy") == PODS["troy"]
+            return failed() > before
+
+        wait_for(is_refused, SOON, "the kubelet of a stranger to be refused")
+        assert "certificate" in delphi.daemon.log()
+        # Unless the operator says who signs for kubelets.
+        believed = tmp_path / "kubelets.crt"
+        believed.write_text(stranger.pair.certificate.read_text() + delphi.cluster.authority.pair.certificate.read_text())
+        usual = delphi.daemon.command
+        try:
+            delphi.daemon.command = [*usual, "--kubelet-ca-file", believed]
+            delphi.daemon.restart()
+            wait_for(lambda: provider.pods_of("troy") == {*PODS["troy"], "away"}, SOON, "the figures of the pod there")
+        finally:
+            delphi.daemon.command = usual
+            delphi.daemon.restart()
 
 
 def terminating(delphi: Peer, name: str) -> dict[str, Any]:

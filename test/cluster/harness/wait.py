@@ -39,7 +39,8 @@ def wait_for(predicate: Callable[[], T], timeout: float, what: str, interval: fl
             seen = error
         if time.monotonic() - started > timeout:
             raise TimedOut(f"waited {timeout:g} s for {what}; last seen: {_short(seen)}")
-        time.sleep(interval)
+        # Who waits for long asks less often: each look is work for an API server, and the others need the machine.
+        time.sleep(max(interval, min(0.25, (time.monotonic() - started) / 20)))
 
 
 def _short(seen: object) -> str:
