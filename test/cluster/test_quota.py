@@ -274,11 +274,12 @@ def test_20_that_grow_at_once_get_what_there_is_room_for(lyon: Cluster, rome: Ap
 
 def test_what_grows_under_a_hard_quota_is_limited_to_what_it_requests(lyon: Cluster, rome: Api) -> None:
     clear(lyon, rome)
-    quota(lyon, {"cpu": "1"}, "Hard")
-    create_pod(rome, "web", {}, requests={"cpu": "100m"}, limits={"cpu": "100m"})
-    refused(lambda: resize(rome, "web", {"cpu": "200m"}, {"cpu": "300m"}), "equal requests and limits")
-    resize(rome, "web", {"cpu": "200m"}, {"cpu": "200m"})
-    refused(lambda: resize(rome, "web", {"cpu": "2"}, {"cpu": "2"}), "has not enough cpu: asked 1800m")
+    quota(lyon, {"cpu": "1", "memory": "1Gi"}, "Hard")
+    amounts = lambda cpu: {"cpu": cpu, "memory": "64Mi"}  # noqa: E731
+    create_pod(rome, "web", {}, requests=amounts("100m"), limits=amounts("100m"))
+    refused(lambda: resize(rome, "web", amounts("200m"), amounts("300m")), "equal requests and limits")
+    resize(rome, "web", amounts("200m"), amounts("200m"))
+    refused(lambda: resize(rome, "web", amounts("2"), amounts("2")), "has not enough cpu: asked 1800m")
 
 
 def test_a_restart_forgets_nothing(lyon: Cluster, rome: Api, replicas: list[Liqod]) -> None:
