@@ -19,8 +19,8 @@ inline constexpr std::string_view metric_agent_role = "liqo-liqod-metric-agent";
 
 /// Keeps the APIService; runs where this process leads. Makes it once there is a certificate: before somebody answers,
 /// it would hold up the removal of every namespace. Makes none while the role is not there, and leaves alone one that
-/// is for another Service. Deletes it as soon as the namespace of the Service is being removed: Kubernetes would wait for
-/// its answers before that namespace goes, and its owner with it. One thread.
+/// is for another Service. Deletes it as soon as the namespace of the Service is being removed: Kubernetes would wait
+/// for its answers before that namespace goes, and its owner with it. One thread.
 class ApiServiceKeeper {
  public:
   /// `api` writes only while this process leads; `ns` is that of the Service.
