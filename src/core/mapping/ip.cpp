@@ -38,7 +38,8 @@ std::string IpAddress::text() const {
 bool IpAddress::is_special() const {
   static const std::vector<Cidr> special = *parse_ranges(
       "0.0.0.0/8,127.0.0.0/8,169.254.0.0/16,224.0.0.0/3,fe80::/10,ff00::/8,"
-      // Metadata services of clouds beside those in link-local ranges: Alibaba, Azure, Amazon, Google, Oracle, Scaleway.
+      // Metadata services of clouds beside those in link-local ranges: Alibaba, Azure, Amazon, Google, Oracle,
+      // Scaleway.
       "100.100.100.200/32,168.63.129.16/32,fd00:ec2::254/128,fd20:ce::254/128,192.0.0.192/32,fd00:c1::a9fe:a9fe/128,"
       "fd00:42::42/128,"
       // IPv4 in IPv6: compatible (with :: and ::1), mapped, by NAT64 (RFC 6052, RFC 8215), by 6to4.

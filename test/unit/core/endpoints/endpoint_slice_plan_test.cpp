@@ -70,9 +70,10 @@ struct Milan {
                                 .own = own,
                                 .reachable = is_reachable(foreign_cluster ? &*foreign_cluster : nullptr),
                                 .room = room,
-                                .map_direct = [this](const std::string& cluster, const IpAddress& address) {
-                                  return cluster == "turin" ? turin.find(address) : std::nullopt;
-                                },
+                                .map_direct =
+                                    [this](const std::string& cluster, const IpAddress& address) {
+                                      return cluster == "turin" ? turin.find(address) : std::nullopt;
+                                    },
                                 .denies_direct = denies_direct});
   }
 };
