@@ -22,6 +22,19 @@ std::optional<HeldPod> pod(std::string uid, std::string shadow_uid, std::int64_t
                  .finished = finished};
 }
 
+/// ShadowPod s1 as it asks at a generation, and its Pod as it has what a generation asked for.
+std::optional<HeldShadow> asks(std::int64_t cores, std::int64_t generation) {
+  auto held = shadow("s1", cores);
+  held->generation = generation;
+  return held;
+}
+
+std::optional<HeldPod> has(std::int64_t cores, std::optional<std::int64_t> generation, std::string uid = "p1") {
+  auto held = pod(std::move(uid), "s1", cores);
+  held->generation = generation;
+  return held;
+}
+
 std::int64_t cores(const QuotaAccount& account) { return amount(account.used("u"), "cpu").value(); }
 
 TEST_CASE("a pod holds the larger of ShadowPod and Pod, once") {
@@ -36,16 +49,6 @@ TEST_CASE("a pod holds the larger of ShadowPod and Pod, once") {
 
 TEST_CASE("a ShadowPod that shrinks counts with the most that it asked for until its Pod has what it asks for now") {
   QuotaAccount account;
-  const auto asks = [](std::int64_t cores, std::int64_t generation) {
-    auto held = shadow("s1", cores);
-    held->generation = generation;
-    return held;
-  };
-  const auto has = [](std::int64_t cores, std::optional<std::int64_t> generation) {
-    auto held = pod("p1", "s1", cores);
-    held->generation = generation;
-    return held;
-  };
   account.set(key, asks(1, 1), has(1, 1));
   account.set(key, asks(5, 2), has(1, 1));
   CHECK(cores(account) == 5);
@@ -78,16 +81,6 @@ TEST_CASE("a ShadowPod that shrinks counts with the most that it asked for until
 
 TEST_CASE("a Pod that outlives its ShadowPod counts with what it may have got of it last") {
   QuotaAccount account;
-  const auto asks = [](std::int64_t cores, std::int64_t generation) {
-    auto held = shadow("s1", cores);
-    held->generation = generation;
-    return held;
-  };
-  const auto has = [](std::int64_t cores, std::int64_t generation, std::string uid = "p1") {
-    auto held = pod(std::move(uid), "s1", cores);
-    held->generation = generation;
-    return held;
-  };
   SUBCASE("the cache of Pods was behind when the ShadowPod went") {
     account.set(key, asks(1, 1), has(1, 1));
     account.set(key, asks(5, 2), has(1, 1));
