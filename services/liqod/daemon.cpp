@@ -140,9 +140,11 @@ class Daemon {
   /// Runs a part of the process, and ends the process where that ends by an exception: what is left would keep its
   /// lease and do nothing.
   asio::awaitable<void> vital(std::string part, asio::awaitable<void> running);
-  asio::awaitable<std::string> read_server_version();
+  asio::awaitable<std::string> read_server_version(kube::Api& api);
   /// Fails where the cluster is known to its peers by another ID than that of the options.
-  asio::awaitable<kube::Result<void>> check_cluster_id();
+  asio::awaitable<kube::Result<void>> check_cluster_id(kube::Api& api);
+  /// Between two questions to a cluster that does not answer yet.
+  asio::awaitable<void> await_cluster(const kube::Failure& failure);
 
   asio::any_io_executor executor_;
   std::shared_ptr<kube::net::Credentials> credentials_;  ///< by which the cluster at home knows us
@@ -160,6 +162,7 @@ class Daemon {
   Webhooks webhooks_;
   MetricAgent figures_;
   kube::async::Event stop_;
+  bool told_silent_ = false;              ///< that the cluster does not answer yet
   std::optional<kube::Failure> failure_;  ///< by which it ends
   kube::Log log_{"liqod"};
 };
@@ -190,21 +193,21 @@ asio::awaitable<void> Daemon::vital(std::string part, asio::awaitable<void> runn
   }
 }
 
-asio::awaitable<std::string> Daemon::read_server_version() {
-  kube::Api api(home_, clock_, random_, metrics_, {.cluster = options_.settings.cluster_id});
-  bool told = false;
+asio::awaitable<void> Daemon::await_cluster(const kube::Failure& failure) {
+  if (!std::exchange(told_silent_, true)) log_.warn("the cluster does not answer yet", {{"error", failure}});
+  co_await clock_.sleep(1s);
+}
+
+asio::awaitable<std::string> Daemon::read_server_version(kube::Api& api) {
   while (true) {
     auto answer = co_await api.raw("/version", 10s);
     if (answer) co_return liqo::core::server_version(*answer);
-    if (!std::exchange(told, true)) log_.warn("the cluster does not answer yet", {{"error", answer.error()}});
-    co_await clock_.sleep(1s);
+    co_await await_cluster(answer.error());
   }
 }
 
-asio::awaitable<kube::Result<void>> Daemon::check_cluster_id() {
-  kube::Api api(home_, clock_, random_, metrics_, {.cluster = options_.settings.cluster_id});
+asio::awaitable<kube::Result<void>> Daemon::check_cluster_id(kube::Api& api) {
   const kube::ObjectKey key{options_.settings.liqo_namespace, std::string(liqo::core::cluster_id_config_map)};
-  bool told = false;
   while (true) {
     const auto found = co_await api.get(kube::resources::config_maps, key);
     // Whoever may not read it yet is told so, again and again, by what reads it later.
@@ -218,8 +221,7 @@ asio::awaitable<kube::Result<void>> Daemon::check_cluster_id() {
                                                           ": take the ID that it has (--cluster-id, in the chart "
                                                           "clusterID), or remove Liqo before it gets another one");
     }
-    if (!std::exchange(told, true)) log_.warn("the cluster does not say its ID yet", {{"error", found.error()}});
-    co_await clock_.sleep(1s);
+    co_await await_cluster(found.error());
   }
 }
 
@@ -243,8 +245,9 @@ void Daemon::refresh_metrics(const MetricsPort& port, const kube::net::HttpServe
 
 asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
   auto settings = options_.settings;
-  settings.kubelet_version = co_await read_server_version();
-  if (auto checked = co_await check_cluster_id(); !checked) {
+  kube::Api api(home_, clock_, random_, metrics_, {.cluster = settings.cluster_id});
+  settings.kubelet_version = co_await read_server_version(api);
+  if (auto checked = co_await check_cluster_id(api); !checked) {
     failure_ = std::move(checked.error());
     stop_.set();
     co_return;
