@@ -20,7 +20,7 @@ from builddir import CACHE, ROOT
 
 SUITE = ROOT / "test/cluster"
 # Each waits longer than alone, because the others use the machine, too (harness/wait.py). Kubernetes collects garbage less
-# often, which is a third of what it takes of the machine, and not at the cost of a machine without memory.
+# often, which saves a third of its CPU; a process that grows large collects it as ever.
 ENVIRONMENT = {"LIQO_TEST_PATIENCE": "2", "GOGC": "400", "GOMEMLIMIT": "1GiB"}
 BESIDE_OTHERS = "not go_peer and not skew and not alone"
 # So many files that failed are told again at most: more is no accident of a busy machine.
