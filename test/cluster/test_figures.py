@@ -226,9 +226,11 @@ def telling(delphi: Peer, node: str, authority: pki.Authority, text: str) -> Ite
     with silence(delphi, node) as port:
         server = threading.Thread(target=serve, args=(port,), daemon=True)
         server.start()
-        yield
-        port.shutdown(socket.SHUT_RDWR)
-        server.join(30)
+        try:
+            yield
+        finally:
+            port.shutdown(socket.SHUT_RDWR)
+            server.join(30)
 
 
 def test_a_kubelet_is_believed_by_its_certificate(provider: Provider, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from harness.cluster import Cluster, busybox
 from harness.components import Options
 from harness.deployed import daemon_of
 from harness.liqoctl import Done, Liqoctl
+from harness.release import REPOSITORY
 from harness.run import Run
 from harness.wait import patient, wait_for
 
@@ -26,7 +27,7 @@ NODE_INFO = (
     "architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "kubeletVersion",
     "machineID", "operatingSystem", "osImage", "systemUUID",
 )  # fmt: skip
-IMAGE = "image.repository=localhost/liqo/liqod"
+IMAGE = f"image.repository={REPOSITORY}"
 VIRTUAL_KUBELET = "offloading.liqo.io/component=virtual-kubelet"
 
 

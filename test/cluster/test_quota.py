@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -118,16 +119,29 @@ def create_pod(api: Api, name: str, spec: dict[str, Any], dry_run: bool = False,
 
 def post(api: Api, shadow: dict[str, Any], dry_run: bool) -> dict[str, Any]:
     """Creates it as liqod does, which asks again where an API server, or its webhook, is too busy to answer."""
-    end, repeated = time.monotonic() + patient(60), False
-    while True:
+    tries = itertools.count(1)
+
+    def attempt() -> dict[str, Any]:
+        repeated = next(tries) > 1
         try:
             return api.request("POST", path("shadowpods", TWIN), shadow, query={"dryRun": "All"} if dry_run else {})
         except Refused as refusal:
             if refusal.code == 409 and repeated:  # it was stored, and the answer was late
                 return api.get("shadowpods", TWIN, shadow["metadata"]["name"])
-            if refusal.code < 500 or time.monotonic() > end:
+            raise
+
+    return persist(attempt)
+
+
+def persist(action: Callable[[], dict[str, Any]], *codes: int) -> dict[str, Any]:
+    """Does it again while somebody is too busy to answer, or it is refused with one of these codes."""
+    end = time.monotonic() + patient(60)
+    while True:
+        try:
+            return action()
+        except Refused as refusal:
+            if (refusal.code < 500 and refusal.code not in codes) or time.monotonic() > end:
                 raise
-        repeated = True
         time.sleep(0.2)
 
 
@@ -223,15 +237,7 @@ def resize(api: Api, name: str, requests: dict[str, str], limits: dict[str, str]
     """Asks for other amounts of a ShadowPod that is there, as liqod does; what is busy is asked again."""
     resources = {"requests": requests, **({"limits": limits} if limits else {})}
     container = {"name": "main", "image": "busybox", "resources": resources}
-    end = time.monotonic() + patient(60)
-    while True:
-        try:
-            api.patch("shadowpods", TWIN, name, {"spec": {"pod": {"containers": [container]}}})
-            return
-        except Refused as refusal:
-            if (refusal.code < 500 and refusal.code != 409) or time.monotonic() > end:
-                raise
-        time.sleep(0.2)
+    persist(lambda: api.patch("shadowpods", TWIN, name, {"spec": {"pod": {"containers": [container]}}}), 409)
 
 
 def test_20_that_grow_at_once_get_what_there_is_room_for(lyon: Cluster, rome: Api) -> None:

@@ -19,6 +19,7 @@ from harness.images import HELLO_IMAGE
 from harness.liqoctl import Liqoctl
 from harness.liqod import Liqod
 from harness.node import is_ready
+from harness.release import REPOSITORY
 from harness.run import Run
 from harness.story import condition
 from harness.wait import wait_for
@@ -39,7 +40,7 @@ class Side:
         if not cluster.options.kubelet:
             cluster.add_kwok_nodes(1)
         address = f"apiServer.address={cluster.server}"
-        image = "image.repository=localhost/liqo/liqod"
+        image = f"image.repository={REPOSITORY}"
         cluster.apply(
             self.liqoctl("install", "--print", "--cluster-id", self.name, "--set", address, "--set", image)
         )
