@@ -128,6 +128,11 @@ def failed_stories(output: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"^(?:FAILED|ERROR) (\S+::.*?)(?: - .*)?$", output, re.MULTILINE)))
 
 
+def passed_again(output: str) -> list[str]:
+    """What a story has itself run again, and why (test/cluster/conftest.py): one line each."""
+    return re.findall(r"^flaky, passed when run again: (.*)$", output, re.MULTILINE)
+
+
 def slowest_stories(output: str) -> list[tuple[float, str]]:
     """The stories (set-up included) that pytest names among its slowest, with their seconds."""
     found = re.findall(r"^(\d+\.\d+)s (?:call|setup|teardown) +(\S+)$", output, re.MULTILINE)

@@ -167,3 +167,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{count} skipped: {reason.removeprefix('Skipped: ')}")
     for line in _kept:
         terminalreporter.write_line(f"logs of {line}")
+    # `tools/test` counts these lines.
+    for report in terminalreporter.getreports("passed"):
+        for name, what in report.user_properties if report.when == "call" else ():
+            if name == "flaky":
+                terminalreporter.write_line(f"flaky, passed when run again: {' '.join(str(what).split())}")

@@ -77,8 +77,9 @@ def sample(names: Sequence[str], count: int, seed: int) -> list[str]:
     return sorted(random.Random(seed).sample(list(names), count)) if count else list(names)
 
 
-def run(cluster: Cluster, names: Sequence[str], directory: Path, processes: int) -> Path:
-    """Runs these tests in the network of a cluster; returns the file with what came of them."""
+def run(cluster: Cluster, names: Sequence[str], directory: Path, processes: int, limit: str = "6h") -> Path:
+    """Runs these tests in the network of a cluster; returns the file with what came of them. What has not ended within the
+    limit has not passed."""
     directory.mkdir(parents=True, exist_ok=True)
     results = directory / "results.jsonl"
     suite, kubectl = directory / "conformance.test", directory / "kubectl"
@@ -87,7 +88,7 @@ def run(cluster: Cluster, names: Sequence[str], directory: Path, processes: int)
         link.symlink_to(target)
     focus = "|".join(re.escape(name) + "$" for name in names)
     command: list[object] = [
-        settings.tool("conformance/ginkgo"), "run", f"--procs={processes}", "--no-color", "--timeout=6h",
+        settings.tool("conformance/ginkgo"), "run", f"--procs={processes}", "--no-color", f"--timeout={limit}",
         f"--focus={focus}", suite, "--",
         f"--results={results}", f"--kubeconfig={cluster.kubeconfig}", f"--kubectl-path={kubectl}",
         "--provider=skeleton",
@@ -167,9 +168,11 @@ class Virtual:
         milan.space.run("ip", "route", "replace", _SERVICES, "via", rome.address)
         tell_reverse(milan, rome, _REVERSE_ZONE)
 
-    def judge(self, names: Sequence[str], directory: Path, processes: int) -> tuple[Score, list[str]]:
+    def judge(
+        self, names: Sequence[str], directory: Path, processes: int, limit: str = "6h"
+    ) -> tuple[Score, list[str]]:
         """Runs these tests through the virtual node: the score, and pods that no admission had made ready to go."""
-        results = run(self.rome.cluster, names, directory, processes)
+        results = run(self.rome.cluster, names, directory, processes, limit)
         here, there = (peer.cluster.directory / "audit.log" for peer in (self.rome, self.milan))
         wanted = set(names)
         score = conformance_score.judge(

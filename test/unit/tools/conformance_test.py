@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import sys
 
 import pytest
@@ -150,3 +151,5 @@ def test_the_lists_agree():
     assert all(any(name.startswith(f"[{area}]") for name in selection) for area in conformance_score.AREAS)
     page = (ROOT / "docs/conformance.md").read_text()
     assert [why for why in cannot.values() if why.partition(":")[2].strip() not in page.replace("\n", " ")] == []
+    printed = re.search(r"```json\n(.*?)```", page, re.DOTALL)
+    assert printed and json.loads(printed[1]) == conformance.OPEN_POLICY

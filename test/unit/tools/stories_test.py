@@ -58,3 +58,16 @@ def test_what_could_not_be_begun_is_not_told_again(suite):
 def test_stories_that_failed_are_named():
     output = "FAILED a.py::test_x[two words] - AssertionError: x - y\nERROR a.py::test_y - KeyError\nERROR a.py::test_y\nERROR a.py\n"
     assert stories.failed_stories(output) == ["a.py::test_x[two words]", "a.py::test_y"]
+
+
+def test_what_a_story_has_run_again_is_named(suite, tmp_path):
+    # By the hook of the real stories.
+    (tmp_path / "conftest.py").write_text(
+        "import sys\n"
+        f"sys.path.insert(0, {str(ROOT / 'test/cluster')!r})\n"
+        f"exec(compile(open({str(ROOT / 'test/cluster/conftest.py')!r}).read(), 'conftest', 'exec'))\n"
+    )
+    suite(again="def test_it(record_property):\n    record_property('flaky', 'a test:\\n failed first')\n", good=PASSES)
+    told = {told.file.name: told for told in stories.tell_all()}
+    assert stories.passed_again(told["test_again.py"].output) == ["a test: failed first"], told["test_again.py"].output
+    assert stories.passed_again(told["test_good.py"].output) == []
