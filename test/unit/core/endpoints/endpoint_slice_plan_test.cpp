@@ -393,7 +393,7 @@ TEST_CASE("readiness needs a consumer that is reachable, and what is served is c
     const char *title, *peer, *given, *made;
   };
   const std::vector<Case> cases{
-      {"nobody looks", "{}", R"({"ready": true})", R"({"ready": true})"},
+      {"only the consumer offloads: nobody looks", "{}", R"({"ready": true})", R"({"ready": true})"},
       {"healthy", healthy, R"({"ready": true})", R"({"ready": true})"},
       {"healthy, nothing is said", healthy, "{}", R"({"ready": true})"},
       {"healthy, not ready", healthy, R"({"ready": false})", R"({"ready": false})"},
