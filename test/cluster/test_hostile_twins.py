@@ -298,6 +298,9 @@ def test_its_endpoints_are_ready_while_it_is_reachable_and_go_with_it(hostile: H
 WIDGETS = {"apiGroups": ["example.org"], "resources": ["widgets"], "verbs": ["get", "create", "delete"]}
 TWINS = (TWIN, "blog-corinth", "mail-corinth")
 PODS = "liqo-twin-pods"
+# What the operator of each twin wants more of than there is: names of a ResourceQuota.
+WANTED = {TWIN: "pods", "blog-corinth": "requests.cpu", "mail-corinth": "requests.memory"}
+UNITS = {"": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30}
 
 
 @pytest.fixture
@@ -322,20 +325,31 @@ def widgets(hostile: Hostile) -> Iterator[None]:
         provider.api.delete("clusterroles", None, name)
 
 
-def of_pods(hostile: Hostile) -> list[dict[str, Any]]:
-    """What the API server admits in each twin, and has."""
+def amount(quantity: str) -> float:
+    unit = quantity.lstrip("0123456789.")
+    return float(quantity.removesuffix(unit)) * UNITS[unit]
+
+
+def admitted(hostile: Hostile) -> dict[str, float]:
+    """What the API server admits in all twins together."""
     quotas = [hostile.provider.api.get("resourcequotas", twin, PODS) for twin in TWINS]
-    return [quota.get("status", {}) for quota in quotas]
+    hard = [quota.get("status", {})["hard"] for quota in quotas]
+    return {what: round(sum(amount(one[what]) for one in hard), 6) for what in WANTED.values()}
 
 
-def counted(hostile: Hostile, which: str) -> int:
-    return sum(int(status[which]["pods"]) for status in of_pods(hostile))
+def asked(hostile: Hostile) -> dict[str, float]:
+    """What the pods that are in the twins ask for."""
+    pods = [pod for twin in TWINS for pod in hostile.provider.api.list("pods", twin)]
+    requests = [pod["spec"]["containers"][0]["resources"]["requests"] for pod in pods]
+    sums = {f"requests.{what}": sum(amount(one[what]) for one in requests) for what in ("cpu", "memory")}
+    return {"pods": len(pods), **sums}
 
 
-def operated(name: str) -> dict[str, Any]:
-    """A pod that an operator starts, of which nothing but its number counts."""
-    nothing = {"requests": {"cpu": "0", "memory": "0"}}
-    spec = {"containers": [{"name": "main", "image": "busybox", "resources": nothing}]}
+def operated(name: str, requests: dict[str, float]) -> dict[str, Any]:
+    """A pod that an operator starts; where it requests nothing, nothing but its number counts."""
+    cpu, memory = (requests.get(f"requests.{what}", 0) for what in ("cpu", "memory"))
+    wanted = {"cpu": f"{1000 * cpu:.0f}m", "memory": f"{memory:.0f}"}
+    spec = {"containers": [{"name": "main", "image": "busybox", "resources": {"requests": wanted}}]}
     return {"kind": "Pod", "metadata": {"name": name}, "spec": spec}
 
 
@@ -349,8 +363,13 @@ def test_what_operators_run_for_it_is_taken_from_what_it_was_granted(hostile: Ho
 
     wait_for(is_bound, 60, "the role to be bound in every twin")
     (grant,) = api.list("quotas", AWAY)
-    granted = int(grant["spec"]["resources"]["pods"])
-    assert counted(hostile, "hard") <= granted
+    granted = {what: amount(grant["spec"]["resources"][what.removeprefix("requests.")]) for what in WANTED.values()}
+
+    def assert_within() -> None:
+        hard = admitted(hostile)
+        assert all(hard[what] <= granted[what] for what in granted), (hard, granted)
+
+    assert_within()
 
     def refused_role() -> list[str]:
         events = api.list("events", AWAY) + api.list("events", "default")
@@ -360,7 +379,7 @@ def test_what_operators_run_for_it_is_taken_from_what_it_was_granted(hostile: Ho
 
     # Nobody but the provider writes pods, rights or bounds there.
     for kind, body in (
-        ("pods", operated("mine")),
+        ("pods", operated("mine", {})),
         ("rolebindings", {"kind": "RoleBinding", "metadata": {"name": "mine"}}),
         ("resourcequotas", {"kind": "ResourceQuota", "metadata": {"name": "mine"}}),
     ):
@@ -375,24 +394,29 @@ def test_what_operators_run_for_it_is_taken_from_what_it_was_granted(hostile: Ho
         with pytest.raises(Refused, match="forbidden"):
             attempt()
 
-    # Operators in all twins start far more than there is room for, beside pods that the consumer offloads.
-    most = 0
+    # Operators in all twins start far more than there is room for, beside pods that the consumer offloads: one wants
+    # more pods, one more cpu, and one more memory.
+    each = {what: 1 if what == "pods" else granted[what] / 20 for what in granted}
+    most = dict.fromkeys(granted, 0.0)
     ended = threading.Event()
 
     def watch() -> None:
-        nonlocal most
         while not ended.is_set():
-            most = max(most, sum(len(api.list("pods", twin)) for twin in TWINS))
+            now = asked(hostile)
+            most.update({what: max(most[what], now[what]) for what in most})
 
     def operate(twin: str) -> int:
-        made = 0
-        for number in range(granted):
+        made, lacked = 0, ""
+        wants = WANTED[twin]
+        for number in range(int(granted["pods"])):
             try:
-                api.create("pods", twin, operated(f"operated-{number}"))
+                api.create("pods", twin, operated(f"operated-{number}", {wants: each[wants]}))
                 made += 1
             except Refused as refusal:
                 # Where many charge one ResourceQuota at a time, some are told to try again.
                 assert refusal.code == 409 or f"exceeded quota: {PODS}" in str(refusal), refusal
+                lacked += str(refusal)
+        assert f"requested: {wants}=" in lacked, lacked[-500:]
         return made
 
     def offload() -> None:
@@ -409,11 +433,12 @@ def test_what_operators_run_for_it_is_taken_from_what_it_was_granted(hostile: Ho
         finally:
             ended.set()
         watcher.result()
-    assert all(made) and sum(made) < 3 * granted, made
+    assert all(made), made
     # kube-controller-manager counts a ResourceQuota anew when it changes, and may not have seen the last pods that were
     # charged to it: each time one or two more may be let in.
-    assert most <= granted + 2 * len(TWINS), (most, granted)
-    assert counted(hostile, "hard") <= granted
+    for what, limit in granted.items():
+        assert limit / 2 < most[what] <= limit + 2 * len(TWINS) * each[what], (most, granted)
+    assert_within()
 
     # Room that operators give back is for the pods that wait for it.
     ordered = {f"web-{number}" for number in range(8)}
