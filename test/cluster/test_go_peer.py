@@ -97,6 +97,47 @@ def test_a_pod_of_ours_runs_at_a_go_provider(mixed: Mixed) -> None:
     assert (done.returncode, done.stdout) == (7, "out\n"), done.stderr
 
 
+def test_services_ingresses_and_endpoints_of_ours_are_at_a_go_provider(mixed: Mixed) -> None:
+    home, away = mixed.ours.cluster, mixed.go.cluster
+    written = everything(home, "moved")
+    for plural in ("services", "ingresses"):
+        for name in written[plural]:
+            wait_for(lambda: away.api.find(plural, "moved-turku", name), SOON, f"{plural} {name} in malmo")
+    services = {name: away.api.get("services", "moved-turku", name) for name in written["services"]}
+    assert services["headless"]["spec"]["clusterIP"] == "None"
+    assert services["forced"]["spec"]["ports"][0]["nodePort"] == 30123
+    assert services["public"]["spec"]["externalName"] == "db.example.com"
+    ingresses = [one.api.get("ingresses", ns, "web") for one, ns in ((home, "moved"), (away, "moved-turku"))]
+    assert ingresses[0]["spec"]["rules"] == ingresses[1]["spec"]["rules"]
+    assert ingresses[1]["metadata"]["annotations"]["note"] == "kept"
+
+    # The pod of the Service runs in malmo, which knows that by itself: this one would be at home.
+    address = home.pod_cidr.rpartition(".")[0] + ".9"
+    labels = {"kubernetes.io/service-name": "plain"}
+    endpoint = {"addresses": [address], "conditions": {"ready": True}}
+    slice_ = {"kind": "EndpointSlice", "metadata": {"name": "by-hand", "labels": labels}, "addressType": "IPv4"}
+    home.api.create("endpointslices", "moved", {**slice_, "ports": [{"port": 8080}], "endpoints": [endpoint]})
+
+    def led_to() -> dict[str, bool]:
+        found = away.api.list("endpointslices", "moved-turku", "kubernetes.io/service-name=plain")
+        ends = [end for one in found for end in one["endpoints"] or []]
+        return {end["addresses"][0]: end["conditions"]["ready"] for end in ends}
+
+    wait_for(lambda: led_to().get(address) is True, SOON, "the EndpointSlice in malmo")
+    endpoint["conditions"]["ready"] = False
+    home.api.patch("endpointslices", "moved", "by-hand", {"endpoints": [endpoint]})
+    wait_for(lambda: led_to().get(address) is False, SOON, "the endpoint in malmo not to be ready")
+    home.api.delete("endpointslices", "moved", "by-hand")
+    wait_for(lambda: address not in led_to(), SOON, "the endpoint in malmo to be gone")
+
+    for plural in ("services", "ingresses"):
+        for name in written[plural]:
+            home.api.delete(plural, "moved", name)
+    for plural in ("services", "ingresses"):
+        for name in written[plural]:
+            wait_for(lambda: not away.api.find(plural, "moved-turku", name), SOON, f"{plural} {name} to go in malmo")
+
+
 def test_a_pod_of_ours_ends_at_a_go_provider(mixed: Mixed) -> None:
     home = mixed.ours.cluster
     home.kubectl("-n", "moved", "delete", "pod", "one", "--wait=false")
@@ -155,8 +196,8 @@ def test_a_pod_of_a_go_consumer_runs_at_a_provider_of_ours(mixed: Mixed) -> None
     assert (done.returncode, done.stdout) == (0, "out\n"), done.stderr
 
 
-def everything(cluster: Cluster) -> dict[str, list[str]]:
-    """Writes one object of each kind that a Go consumer reflects, with what is peculiar about them; their names."""
+def everything(cluster: Cluster, namespace: str) -> dict[str, list[str]]:
+    """Writes one object of each kind that a consumer reflects, with what is peculiar about them; their names."""
     def plain(kind: str, name: str, **fields: Any) -> dict[str, Any]:
         return {"kind": kind, "metadata": {"name": name, **fields.pop("metadata", {})}, **fields}
 
@@ -185,13 +226,13 @@ def everything(cluster: Cluster) -> dict[str, list[str]]:
     }  # fmt: skip
     for plural, bodies in objects.items():
         for body in bodies:
-            cluster.api.create(plural, "shop", body)
+            cluster.api.create(plural, namespace, body)
     return {plural: [body["metadata"]["name"] for body in bodies] for plural, bodies in objects.items()}
 
 
 def test_what_a_go_consumer_reflects_is_taken_by_default(mixed: Mixed) -> None:
     home, away = mixed.go.cluster, mixed.ours.cluster
-    written = everything(home)
+    written = everything(home, "shop")
     told = {"labels": {"app": "one", "app.kubernetes.io/part-of": "shop"}, "annotations": {
         "k8s.ovn.org/pod-networks": "{}", "cni.projectcalico.org/podIP": "10.42.1.7/32", "prometheus.io/scrape": "true",
     }}  # fmt: skip
