@@ -1,10 +1,12 @@
-"""From dist/ to nothing left, as users do it: Helm installs one cluster and liqoctl the other, out of what is in dist/
-and with no path of this tree. Both have real nodes, and reach liqod by its Service, as kube-proxy leads there."""
+"""From dist/ to nothing left, as users do it: Helm installs one cluster and liqoctl the other, by the words of the README, out
+of what is in dist/ and with no path of this tree. Both have real nodes, and reach liqod by its Service, as kube-proxy leads
+there."""
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import tarfile
 from collections.abc import Callable, Iterator
@@ -14,11 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from harness import audit, inventory, rights, settings
+from harness import audit, inventory, rights, settings, stand_in
 from harness import release as releases
 from harness.api import Refused, path
 from harness.cluster import Cluster, busybox
 from harness.components import Options
+from harness.console import Console
 from harness.images import HELLO_IMAGE
 from harness.liqoctl import Liqoctl
 from harness.load import Load, refused_shadow_pods
@@ -52,6 +55,8 @@ class Sides:
     ghent: Cluster
     lyon: Cluster
     before: dict[str, inventory.Inventory]
+    # Terminals of the users, in dist/.
+    consoles: dict[str, Console]
 
     def __iter__(self) -> Iterator[Cluster]:
         return iter((self.ghent, self.lyon))
@@ -60,6 +65,13 @@ class Sides:
         # No node of theirs says that it is of the control plane, and so where the API server is.
         address, ranges = f"apiServer.address={cluster.server}", f"ipam.podCIDRs={{{cluster.pod_cidr}}}"
         return ["--set", f"image.repository={releases.REPOSITORY}", "--set", address, "--set", ranges]
+
+    def type(self, cluster: Cluster, line: str, *arguments: object) -> str:
+        """Types a line of the README, which is of cluster rome there, with what these clusters need besides."""
+        more = " ".join(shlex.quote(str(word)) for word in arguments)
+        shown = self.consoles[cluster.name].run(f"{line.replace('rome', cluster.name)} {more}", timeout=400)
+        assert shown.code == 0, f"`{line}` ended with {shown.code}: {shown.text}"
+        return shown.text
 
     def helm(self, command: str, *arguments: object) -> None:
         chosen = ("--set", "clusterID=ghent", *self.values(self.ghent), *arguments)
@@ -90,15 +102,37 @@ def sides(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -
     real = Options(kubelet=True, proxy=True, extra_apiserver=("--enable-aggregator-routing=false",))
     with run.borrow(ghent=real, lyon=real) as (ghent, lyon):
         lyon.add_kwok_nodes(0)  # nodes come with the load
-        told = Sides(release, ghent, lyon, {each.name: inventory.of_new_cluster(each) for each in (ghent, lyon)})
-        for cluster in told:
-            assert cluster.node
-            cluster.node.give(release.image)
-        at_once(lambda: told.helm("install", "--create-namespace"), lambda: told.liqoctl("install"))
+        before = {each.name: inventory.of_new_cluster(each) for each in (ghent, lyon)}
+        homes = tmp_path_factory.mktemp("homes")
+        told = Sides(release, ghent, lyon, before, {c.name: release.console(c, homes / c.name) for c in (ghent, lyon)})
+        said = {line.split()[0]: line for line in releases.typed_lines("README.md")}
+        told.type(ghent, said["k3s"])
+        told.type(lyon, said["kind"])
+        told.type(lyon, said["install"])
+        assert told.type(lyon, "liqoctl version --client").split()[-1] == release.version
+        at_once(
+            lambda: told.type(ghent, said["helm"], "--wait", "--timeout", "6m", *told.values(ghent)),
+            lambda: told.type(lyon, said["liqoctl"], *told.values(lyon)),
+        )
         for cluster in told:
             # Its garbage collector looks for new kinds every 30 s only.
             cluster.restart("kube-controller-manager")
         yield told
+
+
+def test_each_line_that_gives_the_image_is_one_that_its_program_takes(sides: Sides) -> None:
+    console, version = sides.consoles["ghent"], sides.release.version
+    pages = (line for page in ("README.md", "docs/image.md") for line in releases.typed_lines(page))
+    lines = [line for line in pages if line.split()[0] in stand_in.FORMS]
+    for line in lines:
+        # No node needs it once more.
+        image, target = sides.type(sides.ghent, f"LIQO_TEST_CONTAINERD= {line}").strip().split(" → ")
+        assert image == f"{releases.REPOSITORY}:{version}"
+        assert target in (line.split()[0], f"registry.example.org/liqo/liqod:{version}")
+        for wrong in (f"{line} -q", line.replace("-image-amd64.tar", ".tgz"), line.replace("amd64", "arm64")):
+            assert wrong == line or console.run(wrong).code == 1, wrong
+    # What is said of buildah is said of podman.
+    assert {line.split()[0] for line in lines} == stand_in.FORMS.keys() - {"podman"}
 
 
 def processes(cluster: Cluster) -> dict[str, Path]:

@@ -8,7 +8,7 @@ import re
 import select
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,20 +30,24 @@ class Shown:
 
 
 class Console:
-    """A shell with kubectl and liqoctl, as the administrator of `cluster`; it starts in `home`."""
+    """A shell with kubectl and other programs (liqoctl, where none are named), as the administrator of `cluster`; it starts
+    in `home`."""
 
-    def __init__(self, cluster: Cluster, home: Path):
+    def __init__(self, cluster: Cluster, home: Path, others: Mapping[str, Path] | None = None):
         self.cluster, self.home = cluster, home
-        binary = settings.liqoctl()
-        assert binary and binary.exists(), f"there is no liqoctl to run ({binary or 'none built'})"
+        if others is None:
+            binary = settings.liqoctl()
+            assert binary and binary.exists(), f"there is no liqoctl to run ({binary or 'none built'})"
+            others = {"liqoctl": binary}
         programs = cluster.directory / "bin"
         programs.mkdir(exist_ok=True)
         kubectl = programs / "kubectl"
         kubectl.write_text(f'#!/bin/sh\nexec {cluster.kube} kubectl "$@"\n')
         kubectl.chmod(0o755)
-        liqoctl = programs / "liqoctl"
-        liqoctl.unlink(missing_ok=True)
-        liqoctl.symlink_to(binary)
+        for name, program in others.items():
+            link = programs / name
+            link.unlink(missing_ok=True)
+            link.symlink_to(program)
         self.environment = {
             **os.environ,
             "PATH": f"{programs}:{os.environ['PATH']}",

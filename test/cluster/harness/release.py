@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import settings
+from . import settings, stand_in
 from .cluster import Cluster
+from .console import Console
 from .liqoctl import Liqoctl
 from .wait import patient
 
@@ -32,8 +34,21 @@ class Release:
     def chart(self) -> Path:
         return self.directory / f"liqo-{self.version}.tgz"
 
+    @property
+    def liqoctl_binary(self) -> Path:
+        return self.directory / f"liqoctl-{self.version}-linux-amd64"
+
     def liqoctl(self, cluster: Cluster) -> Liqoctl:
-        return Liqoctl(cluster, binary=self.directory / f"liqoctl-{self.version}-linux-amd64")
+        return Liqoctl(cluster, binary=self.liqoctl_binary)
+
+    def console(self, cluster: Cluster, home: Path) -> Console:
+        """A user's terminal in dist/, with Helm and with what stands in for those programs that give images to clusters;
+        where they are said to give one to a node, that of the cluster gets it. liqoctl is not there yet."""
+        programs = dict.fromkeys(stand_in.FORMS, Path(stand_in.__file__)) | {"helm": settings.tool("helm3")}
+        told = Console(cluster, self.directory, programs)
+        told.environment |= {"HOME": str(home), "LIQO_TEST_CONTAINERD": str(cluster.directory / "containerd.sock")}
+        told.environment["PATH"] = f"{home}/bin:{told.environment['PATH']}"
+        return told
 
     def helm(self, cluster: Cluster, *arguments: object, timeout: float = 400) -> str:
         """Runs Helm as a user of the cluster does beside these files, and returns what it printed."""
@@ -44,6 +59,15 @@ class Release:
         )  # fmt: skip
         assert done.returncode == 0, f"`helm {' '.join(map(str, arguments))}` failed: {done.stderr}"
         return done.stdout
+
+
+def typed_lines(page: str) -> list[str]:
+    """The command lines of a page that are of a release: in its blocks and in its text, those that name a file of dist/ or
+    what it is called once it is installed."""
+    text = (settings.TREE / page).read_text()
+    lines = [*re.findall(r"^    (\S.*?)(?:  +# .*)?$", text, re.MULTILINE), *re.findall(r"`([^`\n]+ [^`\n]+)`", text)]
+    begins = re.compile(rf"({'|'.join(stand_in.FORMS)}|install|liqoctl install|helm install) (?!build )")
+    return [line for line in lines if begins.match(line) and re.search(r"liqo[a-z]*[-:/]", line)]
 
 
 def make(directory: Path) -> Release:
