@@ -273,6 +273,16 @@ def test_a_drained_tenant_loses_its_pods_and_gets_back_to_work(pair: Pair) -> No
 
     wait_for(lambda: resources_of("bonn") == "Denied", 60, "the slice to be denied")
     wait_for(lambda: not pair.provider.pods("demo-genoa"), 60, "the pods to go")
+    taints = lambda: {taint["key"]: taint.get("value") for taint in pair.node("bonn")["spec"]["taints"]}  # noqa: E731
+    wait_for(lambda: taints().get("virtual-node.liqo.io/closed") == "denied", 60, "the node to be closed")
+    assert "the provider has drained this cluster" in pair.at_home("info", "peer", "bonn")
+
+    def told() -> bool:
+        events = [(event["reason"], event["message"]) for event in pair.consumer.api.list("events", "demo")]
+        refused = any("is drained: the provider takes no new pods, and" in text for _, text in events)
+        return refused and any(why == "OffloadingAborted" and "ended by the provider" in text for why, text in events)
+
+    wait_for(told, 60, "Events to say why pods ended, and why others do not run")
     pair.away("activate", "tenant", "genoa")
     wait_for(lambda: resources_of("bonn") == "Accepted", 60, "the slice to be accepted again")
     wait_for(lambda: len(pair.provider.pods("demo-genoa")) == 2, 60, "the pods to be back")
