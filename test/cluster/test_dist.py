@@ -1,6 +1,6 @@
-"""From dist/ to nothing left, as users do it: Helm installs one cluster and liqoctl the other, by the words of the README, out
-of what is in dist/ and with no path of this tree. Both have real nodes, and reach liqod by its Service, as kube-proxy leads
-there."""
+"""From dist/ to nothing left, as users do it: Helm installs one cluster and liqoctl the other, by the words of the
+README, out of what is in dist/ and with no path of this tree. Both have real nodes, and reach liqod by its Service, as
+kube-proxy leads there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import subprocess
 import tarfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -100,14 +100,15 @@ def sides(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=release.directory, check=True)
     # As where nothing is said: webhooks are asked by the address of their Service, not by those of pods.
     real = Options(kubelet=True, proxy=True, extra_apiserver=("--enable-aggregator-routing=false",))
-    with run.borrow(ghent=real, lyon=real) as (ghent, lyon):
+    with run.borrow(ghent=replace(real, second_kubelet=True), lyon=real) as (ghent, lyon):
         lyon.add_kwok_nodes(0)  # nodes come with the load
         before = {each.name: inventory.of_new_cluster(each) for each in (ghent, lyon)}
         homes = tmp_path_factory.mktemp("homes")
         told = Sides(release, ghent, lyon, before, {c.name: release.console(c, homes / c.name) for c in (ghent, lyon)})
         said = {line.split()[0]: line for line in releases.typed_lines("README.md")}
-        told.type(ghent, said["k3s"])
-        told.type(lyon, said["kind"])
+        for cluster, line in ((ghent, said["k3s"]), (lyon, said["kind"])):
+            for node in cluster.nodes:
+                told.type(cluster, f"{stand_in.NODE}={node.socket} {line}")
         told.type(lyon, said["install"])
         assert told.type(lyon, "liqoctl version --client").split()[-1] == release.version
         at_once(
@@ -125,8 +126,7 @@ def test_each_line_that_gives_the_image_is_one_that_its_program_takes(sides: Sid
     pages = (line for page in ("README.md", "docs/image.md") for line in releases.typed_lines(page))
     lines = [line for line in pages if line.split()[0] in stand_in.FORMS]
     for line in lines:
-        # No node needs it once more.
-        image, target = sides.type(sides.ghent, f"LIQO_TEST_CONTAINERD= {line}").strip().split(" → ")
+        image, target = sides.type(sides.ghent, line).strip().split(" → ")
         assert image == f"{releases.REPOSITORY}:{version}"
         assert target in (line.split()[0], f"registry.example.org/liqo/liqod:{version}")
         for wrong in (f"{line} -q", line.replace("-image-amd64.tar", ".tgz"), line.replace("amd64", "arm64")):
@@ -212,6 +212,33 @@ def test_an_application_runs_in_the_other_cluster(sides: Sides) -> None:
     wait_for(lambda: "hello from web-" in log(), SOON, "the log of the application")
     assert ghent.kubectl("exec", "-n", "demo", "deployment/web", "--", "hostname").startswith("web-")
     assert [pod["spec"]["nodeName"] for pod in lyon.pods("demo-ghent")] == ["lyon-1"] * 2
+
+
+def nodes_of(cluster: Cluster) -> set[str]:
+    """Where the ready replicas are."""
+    ready = ready_pods(cluster)
+    return {pod["spec"]["nodeName"] for pod in cluster.pods("liqo") if pod["metadata"]["name"] in ready}
+
+
+def test_the_replicas_are_on_two_nodes_and_a_drain_leaves_one(sides: Sides) -> None:
+    """Webhooks are asked all the while. There is no room for a replica that is evicted: the other one has to stay."""
+    ghent = sides.ghent
+    both, drain = {node.name for node in ghent.nodes}, ("drain", "--ignore-daemonsets", "--delete-emptydir-data")
+    wait_for(lambda: nodes_of(ghent) == both, SOON, "a replica on each node")
+    asked = asking(ghent)
+    with asked:
+        try:
+            ghent.kubectl("cordon", *both)
+            ghent.kubectl(*drain, "ghent-2", WAITED, timeout=SOON + 10)
+            with pytest.raises(AssertionError, match="would violate the pod's disruption budget"):
+                ghent.kubectl(*drain, "ghent-1", "--timeout=5s")
+            assert nodes_of(ghent) == {"ghent-1"}
+            ghent.kubectl("uncordon", "ghent-2")
+            wait_for(lambda: nodes_of(ghent) == both, SOON, "a replica on each node again")
+            asked.wait_for_more(10)
+        finally:
+            ghent.kubectl("uncordon", *both)
+    assert not asked.refused, asked.refused[:5]
 
 
 def test_check_finds_that_all_is_well(sides: Sides) -> None:
@@ -321,8 +348,8 @@ def containers(sides: Sides) -> dict[str, tuple[str, str, int]]:
 def test_a_later_version_is_rolled_back_under_running_pods(sides: Sides, tmp_path: Path) -> None:
     """The programs of both are the same: what is tried is what Helm makes of two charts, and of two images' names."""
     ghent = sides.ghent
-    assert ghent.node
-    ghent.node.name_image(f"{releases.REPOSITORY}:{sides.release.version}", f"{releases.REPOSITORY}:{LATER}")
+    for node in ghent.nodes:
+        node.name_image(f"{releases.REPOSITORY}:{sides.release.version}", f"{releases.REPOSITORY}:{LATER}")
     kept = containers(sides)
     assert len(kept) == 4
 
@@ -406,7 +433,7 @@ def replaced(cluster: Cluster, before: set[str]) -> set[str]:
 def updated(sides: Sides, load: Load) -> None:
     """Every replica is replaced twice, by each installer and by a restart, while pods go on being made."""
     before = {cluster.name: ready_pods(cluster) for cluster in sides}
-    sides.helm("upgrade", "--set", "podAnnotations.update=one,nodeSelector.kubernetes\\.io/hostname=ghent-1")
+    sides.helm("upgrade", "--set", "podAnnotations.update=one")
     load.wait_for_more(10)
     sides.liqoctl("upgrade", "--set", "podAnnotations.update=one,nodeSelector.kubernetes\\.io/hostname=lyon-1")
     load.wait_for_more(10)

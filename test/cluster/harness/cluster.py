@@ -41,7 +41,7 @@ class Cluster:
         self.authority = pki.Authority(self.directory / "pki", name)
         self.api = Api(self.space, self.address, PORT, self.authority.pair.certificate, self._admin())
         self.audit = audit.Audit(self.directory / "audit.log")
-        self.node: Node | None = None
+        self.nodes: list[Node] = []
         self._starts: list[tuple[float, float]] = []
 
     # -- starting and stopping ------------------------------------------------------------------------------------
@@ -53,9 +53,9 @@ class Cluster:
         self._run(
             "kube-apiserver", [self.kube, *components.apiserver(self.directory, self.address, PORT, self.options)]
         )
-        if self.options.kubelet:
-            self.node = Node(self, f"{self.name}-1")
-            self.node.start_runtime()
+        self.nodes = [Node(self, 1 + number) for number in range(self.options.kubelet + self.options.second_kubelet)]
+        for node in self.nodes:
+            node.start_runtime()
         self.wait_api()
         self._run("kube-controller-manager", [self.kube, *components.controller_manager(self.directory, self.options)])
         self._run("kube-scheduler", [self.kube, *components.scheduler(self.directory)])
@@ -64,9 +64,14 @@ class Cluster:
             self._run("kube-proxy", [self.kube, "kube-proxy", "--config", self.directory / "proxy.yaml"])
         if self.options.dns:
             names.start(self)
-        if self.node:
-            self.node.start()
+        for node in self.nodes:
+            node.start()
         self._wait_defaults("default")
+
+    @property
+    def node(self) -> Node | None:
+        """The first real one."""
+        return self.nodes[0] if self.nodes else None
 
     def wait_api(self, timeout: float = 60) -> None:
         """Waits until the API server is ready; from its start until then it may refuse what it later grants."""
@@ -94,8 +99,8 @@ class Cluster:
     def stop(self) -> None:
         """Ends everything at once; a graceful end of an API server with open watches takes up to a minute."""
         self.space.close()
-        if self.node:
-            self.node.remove_cgroups()
+        for node in self.nodes[:1]:
+            node.remove_cgroups()
 
     def process(self, component: str) -> Process:
         return self.processes[component]

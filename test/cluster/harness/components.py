@@ -24,8 +24,9 @@ QUICK_AUTOSCALER = (
 class Options:
     """What a story may choose about a cluster."""
 
-    # Each real node is a kubelet with a containerd; this harness runs none or one, and any number of fake ones.
+    # Each real node is a kubelet with a containerd; this harness runs none, one or two, and any number of fake ones.
     kubelet: bool = False
+    second_kubelet: bool = False
     proxy: bool = False
     # Whether pods find names: CoreDNS at the address of the cluster.
     dns: bool = False
@@ -125,7 +126,7 @@ def proxy_config(directory: Path, node: str, pod_cidr: str) -> dict[str, Any]:
 
 
 def network_config(directory: Path, pod_cidr: str, options: Options) -> dict[str, Any]:
-    """CNI: pods hang on a bridge; the cluster's network namespace routes for them."""
+    """CNI: pods hang on a bridge, those of all nodes; the cluster's network namespace routes for them."""
     ranges = [[{"subnet": pod_cidr}]]
     ipam = {
         "type": "host-local",
@@ -184,8 +185,11 @@ def reverse_zone(kubeconfig: Path, address: str, zone: str) -> str:
 """
 
 
-def kubelet_config(directory: Path, cgroup: str, address: str, options: Options) -> dict[str, Any]:
-    pki = directory / "pki"
+def kubelet_config(
+    directory: Path, pki: Path, number: int, cgroup: str, address: str, options: Options
+) -> dict[str, Any]:
+    """Of a cluster's node `number`, whose own `directory` is. All have one address, and so ports of their own."""
+    first = number == 1
     return {
         **({"clusterDNS": [address], "clusterDomain": DNS_DOMAIN} if options.dns else {}),
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
@@ -194,6 +198,10 @@ def kubelet_config(directory: Path, cgroup: str, address: str, options: Options)
         "failCgroupV1": False,
         "cgroupDriver": "cgroupfs",
         "cgroupRoot": f"/{cgroup}",
+        "port": 10250 if first else 10250 + 100 * number,
+        "healthzPort": 10248 if first else 10248 + 100 * number,
+        # It removes there what it does not know.
+        "podLogsDir": "/var/log/pods" if first else f"/var/log/pods-{number}",
         "cgroupsPerQOS": options.pod_cgroups,
         "enforceNodeAllocatable": [],
         "failSwapOn": False,
@@ -204,8 +212,8 @@ def kubelet_config(directory: Path, cgroup: str, address: str, options: Options)
             "x509": {"clientCAFile": str(pki / "ca.crt")},
         },
         "authorization": {"mode": "Webhook"},
-        "tlsCertFile": str(pki / "kubelet-serving.crt"),
-        "tlsPrivateKeyFile": str(pki / "kubelet-serving.key"),
+        "tlsCertFile": str(pki / f"kubelet-serving-{number}.crt"),
+        "tlsPrivateKeyFile": str(pki / f"kubelet-serving-{number}.key"),
         # A log that is rotated in the middle of a story would begin somewhere.
         "containerLogMaxSize": "500Mi",
         "imageGCHighThresholdPercent": 100,
@@ -220,9 +228,9 @@ def kubelet_config(directory: Path, cgroup: str, address: str, options: Options)
     }
 
 
-def kubelet(directory: Path, node: str, address: str) -> list[object]:
+def kubelet(directory: Path, kubeconfig: Path, node: str, address: str) -> list[object]:
     return [
-        "kubelet", "--config", directory / "kubelet.yaml", "--kubeconfig", directory / "kubelet.kubeconfig",
+        "kubelet", "--config", directory / "kubelet.yaml", "--kubeconfig", kubeconfig,
         "--root-dir", directory / "kubelet", "--hostname-override", node, "--node-ip", address,
     ]  # fmt: skip
 

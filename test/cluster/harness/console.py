@@ -30,8 +30,7 @@ class Shown:
 
 
 class Console:
-    """A shell with kubectl and other programs (liqoctl, where none are named), as the administrator of `cluster`; it starts
-    in `home`."""
+    """A shell with kubectl and `others`, by default liqoctl, as the administrator of `cluster`; it starts in `home`."""
 
     def __init__(self, cluster: Cluster, home: Path, others: Mapping[str, Path] | None = None):
         self.cluster, self.home = cluster, home

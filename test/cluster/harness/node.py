@@ -20,16 +20,26 @@ _PRIVATE = ("/run", "/var/log", "/var/lib/cni", "/var/lib/kubelet")
 
 
 class Node:
-    """Runs inside the namespaces of `cluster`, so it is killed, and its mounts are dropped, with them."""
+    """Runs inside the namespaces of `cluster`, so it is killed, and its mounts are dropped, with them.
 
-    def __init__(self, cluster: Cluster, name: str):
-        self.cluster, self.name = cluster, name
-        self.directory = cluster.directory
+    A second one shares the first one's address and places; what would collide there has its number.
+    """
+
+    def __init__(self, cluster: Cluster, number: int = 1):
+        self.cluster, self.number, self.name = cluster, number, f"{cluster.name}-{number}"
+        self.directory = cluster.directory if number == 1 else cluster.directory / f"node-{number}"
+        self._suffix = "" if number == 1 else f"-{number}"
+
+    @property
+    def socket(self) -> Path:
+        """Of its containerd."""
+        return self.directory / "containerd.sock"
 
     def start_runtime(self) -> None:
         """Starts containerd; it needs no API server, so it comes up while that does."""
         cluster, directory = self.cluster, self.directory
-        for place in _PRIVATE:
+        directory.mkdir(exist_ok=True)
+        for place in _PRIVATE if self.number == 1 else ():
             Path(place).mkdir(parents=True, exist_ok=True)
             subprocess.run(
                 ["nsenter", f"--mount=/proc/{cluster.space.pid}/ns/mnt", "mount", "-t", "tmpfs", "liqo-test", place],
@@ -37,37 +47,41 @@ class Node:
             )
         (directory / "cni").mkdir()
         (directory / "cni/10-pods.conflist").write_text(
-            json.dumps(components.network_config(directory, cluster.pod_cidr, cluster.options))
+            json.dumps(components.network_config(cluster.directory, cluster.pod_cidr, cluster.options))
         )
         (directory / "containerd.toml").write_text(components.containerd_config(directory))
-        kubelet = components.kubelet_config(directory, cluster.cgroup, cluster.address, cluster.options)
+        kubelet = components.kubelet_config(
+            directory, cluster.directory / "pki", self.number, cluster.cgroup, cluster.address, cluster.options
+        )
         (directory / "kubelet.yaml").write_text(yaml.safe_dump(kubelet))
         if cluster.options.pod_cgroups:
             make_cgroups(cluster.cgroup)
-        cluster.kubeconfig_of("kubelet", f"system:node:{self.name}", ["system:nodes"])
+        cluster.kubeconfig_of(f"kubelet-{self.number}", f"system:node:{self.name}", ["system:nodes"])
         # For `kubectl logs` the cluster's API server verifies this certificate against the cluster's authority.
         names = [f"IP:{cluster.address}", f"DNS:{self.name}"]
-        cluster.authority.issue("kubelet-serving", f"system:node:{self.name}", ["system:nodes"], names)
-        cluster._run("containerd", ["containerd", "-c", directory / "containerd.toml"])
+        serving = f"kubelet-serving-{self.number}"
+        cluster.authority.issue(serving, f"system:node:{self.name}", ["system:nodes"], names)
+        cluster._run(f"containerd{self._suffix}", ["containerd", "-c", directory / "containerd.toml"])
 
     def start(self) -> None:
         """Imports the images, starts the kubelet and waits until the node is ready."""
-        wait_for(lambda: self._ctr("version"), 60, f"containerd of {self.cluster.name}")
+        wait_for(lambda: self._ctr("version"), 60, f"containerd of {self.name}")
         self.give(settings.images())
         self.start_kubelet()
         wait_for(self.ready, 120, f"node {self.name} to be ready")
 
     def give(self, archive: Path) -> None:
         """Imports an image, as docs/image.md says for containerd: there is no registry."""
-        assert self._ctr("images", "import", archive), f"containerd of {self.cluster.name} does not take {archive.name}"
+        assert self._ctr("images", "import", archive), f"containerd of {self.name} does not take {archive.name}"
 
     def name_image(self, image: str, name: str) -> None:
         """Gives an image of the node a further name: that of one that a user would pull."""
-        assert self._ctr("images", "tag", image, name), f"containerd of {self.cluster.name} does not name {image}"
+        assert self._ctr("images", "tag", image, name), f"containerd of {self.name} does not name {image}"
 
     def start_kubelet(self) -> None:
-        command = components.kubelet(self.directory, self.name, self.cluster.address)
-        self.cluster._run("kubelet", [self.cluster.kube, *command])
+        kubeconfig = self.cluster.directory / f"kubelet-{self.number}.kubeconfig"
+        command = components.kubelet(self.directory, kubeconfig, self.name, self.cluster.address)
+        self.cluster._run(f"kubelet{self._suffix}", [self.cluster.kube, *command])
 
     def name_containers(self) -> None:
         """Has /metrics/cadvisor name pods: that part of the kubelet looks for containerd at its usual place only."""
@@ -81,7 +95,7 @@ class Node:
         return is_ready(self.cluster.api.find("nodes", None, self.name))
 
     def _ctr(self, *arguments: object) -> bool:
-        command = ["ctr", "-a", self.directory / "containerd.sock", "-n", "k8s.io", *arguments]
+        command = ["ctr", "-a", self.socket, "-n", "k8s.io", *arguments]
         return subprocess.run([str(word) for word in command], capture_output=True).returncode == 0
 
     def remove_cgroups(self) -> None:

@@ -42,11 +42,13 @@ class Release:
         return Liqoctl(cluster, binary=self.liqoctl_binary)
 
     def console(self, cluster: Cluster, home: Path) -> Console:
-        """A user's terminal in dist/, with Helm and with what stands in for those programs that give images to clusters;
-        where they are said to give one to a node, that of the cluster gets it. liqoctl is not there yet."""
+        """A user's terminal in dist/, with Helm and what stands in for programs that give images to clusters.
+
+        liqoctl is not there yet.
+        """
         programs = dict.fromkeys(stand_in.FORMS, Path(stand_in.__file__)) | {"helm": settings.tool("helm3")}
         told = Console(cluster, self.directory, programs)
-        told.environment |= {"HOME": str(home), "LIQO_TEST_CONTAINERD": str(cluster.directory / "containerd.sock")}
+        told.environment["HOME"] = str(home)
         told.environment["PATH"] = f"{home}/bin:{told.environment['PATH']}"
         return told
 
@@ -62,8 +64,7 @@ class Release:
 
 
 def typed_lines(page: str) -> list[str]:
-    """The command lines of a page that are of a release: in its blocks and in its text, those that name a file of dist/ or
-    what it is called once it is installed."""
+    """The command lines of a page, of its blocks and its text, that name a file of dist/ or what becomes of it."""
     text = (settings.TREE / page).read_text()
     lines = [*re.findall(r"^    (\S.*?)(?:  +# .*)?$", text, re.MULTILINE), *re.findall(r"`([^`\n]+ [^`\n]+)`", text)]
     begins = re.compile(rf"({'|'.join(stand_in.FORMS)}|install|liqoctl install|helm install) (?!build )")

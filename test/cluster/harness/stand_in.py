@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""In place of a program that gives images to nodes or registries, under its name: kind, k3s, ctr, docker, skopeo, buildah,
-podman. It takes the command lines that the program does, wants the archive to be one that the program could read, and says
-what it did. Where $LIQO_TEST_CONTAINERD names the socket of a node's containerd, that is given the image.
+"""In place of a program that gives images to nodes or registries, under its name: kind, k3s, ctr, docker, skopeo,
+buildah, podman. It takes the command lines that the program does, wants the archive to be one that the program could
+read, and says what it did. Where $LIQO_TEST_NODE names the socket of a node's containerd, that is given the image.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 import tarfile
 from pathlib import Path
 
+NODE = "LIQO_TEST_NODE"
 # Command lines by program: which archive, of which kind, or which image, goes where.
 _IMAGE = r"[a-z0-9.]+(?:/[a-z0-9-]+)+:[\w.-]+"
 _FROM = r"(?P<kind>oci)-archive:(?P<archive>\S+)"
@@ -31,8 +32,10 @@ FORMS["podman"] = FORMS["buildah"]
 
 
 def image_in(archive: Path, kind: str) -> str:
-    """The name of the only image of an archive, by the index that readers of this kind go by ("oci", or that of Docker),
-    when each blob that it needs is there and whole (else ValueError)."""
+    """The name of the only image of an archive, by the index that readers of this kind go by: "oci", or that of Docker.
+
+    Each blob that it needs is there and whole (else ValueError).
+    """
     with tarfile.open(archive) as opened:
 
         def content(name: str) -> bytes:
@@ -77,7 +80,7 @@ def main(program: str, arguments: list[str]) -> str:
         return f"{given['image']} → {given['target']}"
     # What containers are made from by containerd is OCI's; kind and Docker look into Docker's index.
     image = image_in(Path(archive), given.get("kind") or ("docker" if program in ("kind", "docker") else "oci"))
-    if socket := os.environ.get("LIQO_TEST_CONTAINERD"):
+    if socket := os.environ.get(NODE):
         real = shutil.which("ctr", path=os.environ["PATH"].replace(f"{Path(sys.argv[0]).parent}:", ""))
         imported = [real or "ctr", "-a", socket, "-n", "k8s.io", "images", "import", archive]
         subprocess.run(imported, check=True, stdout=subprocess.DEVNULL)
