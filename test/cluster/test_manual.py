@@ -1,4 +1,5 @@
-"""docs/sharing.md, tried: every command of it, in order, on two clusters that were installed as it says."""
+"""docs/sharing.md, tried: every command of it, in order, out of dist/, on two clusters with a real node each. What it
+installs is what runs there."""
 
 from __future__ import annotations
 
@@ -9,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from harness import manual, settings
+from harness import release as releases
 from harness.cluster import Cluster
 from harness.components import Options
 from harness.console import Console, as_shown
-from harness.deployed import daemon_of
-from harness.liqod import Liqod
+from harness.release import Release
 from harness.run import Run
 from harness.wait import wait_for
 
@@ -24,22 +25,14 @@ SECTIONS = manual.read(PAGE)
 class Manual:
     """Two clusters, and a user of each who works through the page."""
 
-    def __init__(self, clusters: dict[str, Cluster], home: Path):
+    def __init__(self, clusters: dict[str, Cluster], release: Release):
         self.clusters = clusters
-        self.consoles = {name: Console(cluster, home) for name, cluster in clusters.items()}
-        self.daemons: list[Liqod] = []
+        programs = {"liqoctl": release.liqoctl_binary, "helm": settings.tool("helm3")}
+        self.consoles = {name: Console(cluster, release.directory, programs) for name, cluster in clusters.items()}
         self.failed = ""
 
     def try_step(self, step: manual.Step) -> None:
         manual.try_step(PAGE.name, self.consoles[step.user], step)
-
-    def start_daemons(self) -> None:
-        """What the Deployment would start, by the command line that stands in it."""
-        for cluster in self.clusters.values():
-            # Its garbage collector looks for new kinds every 30 s only.
-            cluster.restart("kube-controller-manager")
-        for cluster in self.clusters.values():
-            self.daemons.append(daemon_of(cluster).start())
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +43,15 @@ def run() -> Iterator[Run]:
 
 @pytest.fixture(scope="module")
 def reader(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -> Manual:
-    clusters = run.start(rome=Options(), milan=Options(kubelet=True))
+    release = releases.make(tmp_path_factory.mktemp("manual") / "dist")
+    real = Options(kubelet=True, proxy=True, extra_apiserver=("--enable-aggregator-routing=false",))
+    clusters = run.start(rome=real, milan=real)
     for cluster in clusters.values():
-        # rome has no real node for a Deployment: what it would run is started by start_daemons, at both.
-        cluster.namespace("liqo")
-        cluster.kubectl("create", "quota", "no-pods", "-n", "liqo", "--hard", "pods=0")
-    return Manual(clusters, tmp_path_factory.mktemp("manual"))
+        assert cluster.node
+        # Of the control plane, as one node of most clusters says it is: it tells where the API server is.
+        cluster.kubectl("label", "node", cluster.node.name, "node-role.kubernetes.io/control-plane=")
+        cluster.node.give(release.image)
+    return Manual(clusters, release)
 
 
 @pytest.mark.refusals("peering users are refused what they need not see, and pods what their quota has not")
@@ -67,7 +63,9 @@ def test_the_manual(reader: Manual, section: manual.Section) -> None:
     for step in section.steps:
         reader.try_step(step)
     if section.title == "Install":
-        reader.start_daemons()
+        for cluster in reader.clusters.values():
+            # Its garbage collector looks for new kinds every 30 s only.
+            cluster.restart("kube-controller-manager")
     reader.failed = ""
 
 
