@@ -67,6 +67,32 @@ def test_a_wrong_command_is_seen(programs):
     assert not programs.wrong("liqoctl create rs batch --remote-cluster-id milan --cpu=2  # --not a flag")
 
 
+# What makes dist/ is typed in the tree. These pages are for those who have one, or tell of what was tried there.
+MAKES_DIST = {"tools/release", "tools/image", "tools/demo", "build/image"}
+OF_THE_TREE = {"architecture.md", "compatibility.md", "conformance.md", "decisions.md", "stories.md"}
+FOR_USERS = [page for page in DOCS.glob("*.md") if page.name not in OF_THE_TREE | {"known-gaps.md"}]
+FOR_USERS += [ROOT / "README.md", ROOT / "charts/liqo/README.md"]
+IN_THE_TREE = re.compile(
+    r"(?<![\w./-])(?:\./)?(?:bench|build|charts|examples|include|services|src|subprojects|test|tools)/[\w./-]*\w"
+)
+
+
+def paths_of_the_tree(text: str) -> set[str]:
+    """Those that a page names to somebody who has only dist/; links lead there for who wants to look."""
+    text = re.sub(r"\[[^\[\]]*\]\([^)\s]+\)|<!--.*?-->", "", text, flags=re.DOTALL)
+    return set(IN_THE_TREE.findall(text)) - MAKES_DIST
+
+
+@pytest.mark.parametrize("page", FOR_USERS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_users_need_nothing_of_the_tree(page):
+    assert not paths_of_the_tree(page.read_text(encoding="utf-8"))
+
+
+def test_a_path_of_the_tree_is_seen():
+    text = "helm install liqo charts/liqo, [it](../charts/liqo/a), <!-- test/a --> `./tools/test`, tools/release x"
+    assert paths_of_the_tree(f"{text} …/services/NAME/proxy/") == {"charts/liqo", "./tools/test"}
+
+
 def test_the_version_of_kubernetes_that_is_named_is_that_of_ci():
     page = (DOCS / "compatibility.md").read_text(encoding="utf-8")
     module = (ROOT / "test/cluster/kube/go.mod").read_text(encoding="utf-8")
@@ -84,5 +110,7 @@ def test_everybody_has_the_same_version(reference):
     assert reference.said_by(reference.LIQOD, "--version") == f"liqod {version}\n"
     assert reference.said_by(reference.LIQOCTL, "--version") == f"liqoctl {version}\n"
     assert reference.said_by(reference.LIQOCTL, "version", "--client") == f"Client version: {version}\n"
-    image = (DOCS / "image.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"liqo[a-z]*[-:](\d+\.\d+\.\d+)", image)) == {version}
+    docs = (f"docs/{name}.md" for name in ("image", "monitoring", "operations", "sharing"))
+    for page in ("README.md", "charts/liqo/README.md", *docs):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert set(re.findall(r"(?:liqo[a-z]*[-:]|tools/release )(\d+\.\d+\.\d+)", text)) == {version}, page
