@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,6 +126,16 @@ def test_home_forgets_a_provider_that_does_not_answer(two: Two) -> None:
     two.run.network.cut("lucca")
     try:
         wait_for(lambda: not is_ready(two.pisa.api.find("nodes", None, "lucca")), 90, "pisa to notice")
+        conditions = two.pisa.api.get("nodes", None, "lucca")["status"]["conditions"]
+        why = next(one["message"] for one in conditions if one["type"] == "Ready")
+        assert re.search("^The provider does not answer: .*: (no answer in time|No route to host)", why), why
+
+        def is_told(*words: str) -> bool:
+            told = ours("info", *words)
+            return bool(re.search(r"^ *!  lucca does not answer since 20\d\d-", told, re.M)) and "Healthy" not in told
+
+        wait_for(is_told, 60, "info to say since when lucca does not answer")
+        wait_for(lambda: is_told("peer", "lucca"), 60, "info of the peer to say it, too")
         done = ours.attempt("force", "unpeer", "lucca", "--skip-confirm")
         assert done.code == 0, done.err
         assert "the Tenant pisa stays" in done.err and "liqoctl delete tenant pisa" in done.err
