@@ -34,6 +34,9 @@ SECTIONS = {section.title: section for section in manual.read(PAGE)}
 PYTHON = "docker.io/library/python:3.13-slim"
 HOST = "shop.example"
 NODES = {"rome-1", "milan-1", "turin-1"}
+ACCOUNTS = ("accounts-0", "accounts-1", "accounts-2")
+# In milan, and made anew while clusters fail.
+ENDED_ACCOUNT = "accounts-2"
 CLAIMS, VOLUMES = "persistentvolumeclaims", "persistentvolumes"
 # As the chart has it with storage.enabled=true.
 STORAGE = ("--virtual-storage-class-name=liqo", f"--real-storage-class-name={WITH_POD}", "--enable-storage")
@@ -48,13 +51,25 @@ class Three:
     turin: Peer
     consoles: dict[str, Console]
 
-    def type(self, title: str) -> None:
-        """Types a section of the page."""
-        for step in SECTIONS[title].steps:
+    def type(self, title: str, since: str = "", until: str = "") -> None:
+        """Types a section of the page, or of it what comes before the step with the words `until`, or that one and what
+        follows (`since`)."""
+        steps = SECTIONS[title].steps
+        if words := since or until:
+            (at,) = [number for number, step in enumerate(steps) if words in step.line]
+            steps = steps[at:] if since else steps[:at]
+        for step in steps:
             manual.try_step(PAGE.name, self.consoles[step.user], step)
 
     def customers(self) -> Customers:
         return Customers(self.rome.cluster, HOST)
+
+    def data_of(self, claim: str) -> Path:
+        """Where the data of a claim of the accounts is, in whichever cluster."""
+        volume = self.rome.api.get(CLAIMS, "accounts", claim)["spec"]["volumeName"]
+        notes = self.rome.api.get(VOLUMES, None, volume)["metadata"]["annotations"]
+        cluster = self.consoles[notes.get("storage.liqo.io/backing-cluster", "rome")].cluster
+        return directory_of(cluster, *notes["storage.liqo.io/backing-claim"].split("/"))
 
     def leads_to(self, cluster: Cluster) -> bool:
         """Whether the Service of the catalog leads to a pod of that cluster."""
@@ -64,14 +79,29 @@ class Three:
         return any(address.startswith(own) for each in ready for address in each["addresses"])
 
 
+@dataclass
+class Account:
+    """A pod of the StatefulSet, and what is in its volume: a line for each time that it has begun."""
+
+    uid: str
+    restarts: int
+    log: str
+
+
 class Others:
-    """What goes on beside the customers of the shop, until the block ends: milan's own pods read the ledger in rome, the
-    courier delivers, and a Job is made every two seconds."""
+    """What goes on beside the customers of the shop, until the block ends: milan's own pods read the ledger in rome,
+    the courier delivers, and a Job is made every two seconds. Once in each block one of the accounts in milan is made
+    anew, and a clerk in milan counts Jobs through rome's API server. Where the block drains milan (`drains`), Jobs may
+    have to try twice, and all accounts there are made anew."""
 
-    made = 0  # in all blocks, so that each Job has a name of its own
+    blocks = made = 0  # so far, so that each Job has a name of its own
 
-    def __init__(self, three: Three):
-        self._api, self._parcels = three.rome.api, 3
+    def __init__(self, three: Three, drains: bool = False):
+        self._three, self._api, self._parcels, self._drains = three, three.rome.api, 3, drains
+        Others.blocks += 1
+        # Each until the API server has said that it is done, which one that goes away may not do.
+        self._errands = [self._end_an_account, self._forget_the_result, self._send_a_clerk]
+        self._before = {name: self._account(name) for name in ACCOUNTS}
         ledger = three.milan.api.get("services", "office-rome", "ledger")["spec"]["clusterIP"]
         self.readers = Customers(three.milan.cluster, "ledger", 1, ledger)
         self._ends = threading.Event()
@@ -89,31 +119,81 @@ class Others:
 
     def _run(self) -> None:
         while not self._ends.wait(2):
-            number = Others.made = Others.made + 1
-            parcel = (EXAMPLE / "parcel.yaml").read_text().replace("NUMBER", str(1000 + number))
             try:
-                self._api.patch("deliveries", "parcels", "apples", {"spec": {"parcels": 3 + number}})
-                self._parcels = 3 + number
-                for kind, body in zip(("secrets", "jobs"), yaml.safe_load_all(parcel), strict=True):
-                    self._api.create(kind, "parcels", body)
+                self._run_errands()
+                self._make_a_parcel()
             except (AssertionError, OSError):
                 continue  # the API server is away
 
+    def _run_errands(self) -> None:
+        while self._errands:
+            self._errands[0]()
+            self._errands.pop(0)
+
+    def _make_a_parcel(self) -> None:
+        number = Others.made = Others.made + 1
+        self._api.patch("deliveries", "parcels", "apples", {"spec": {"parcels": 3 + number}})
+        self._parcels = 3 + number
+        # Not of those that the page counts.
+        parcel = (EXAMPLE / "parcel.yaml").read_text().replace("NUMBER", str(1000 + number))
+        parcel = parcel.replace("app: parcels", "app: others")
+        for kind, body in zip(("secrets", "jobs"), yaml.safe_load_all(parcel), strict=True):
+            if kind == "jobs" and self._drains:
+                body["spec"]["backoffLimit"] = 3
+            self._api.create(kind, "parcels", body)
+
+    def _end_an_account(self) -> None:
+        self._api.delete("pods", "accounts", ENDED_ACCOUNT)
+
+    def _forget_the_result(self) -> None:
+        self._api.delete("configmaps", "parcels", "result")
+
+    def _send_a_clerk(self) -> None:
+        (job,) = [one for one in yaml.safe_load_all((EXAMPLE / "clerk.yaml").read_text()) if one["kind"] == "Job"]
+        job["metadata"]["name"] = f"clerk-{Others.blocks}"
+        if not self._api.find("jobs", "parcels", job["metadata"]["name"]):
+            self._api.create("jobs", "parcels", job)
+
+    def _account(self, name: str) -> Account:
+        pod = self._api.get("pods", "accounts", name)
+        assert "deletionTimestamp" not in pod["metadata"]
+        (container,) = pod["status"]["containerStatuses"]
+        assert container["ready"], pod["status"]
+        log = (self._three.data_of(f"data-{name}") / "log").read_text()
+        return Account(pod["metadata"]["uid"], container["restartCount"], log)
+
     def wait_done(self) -> None:
         """Waits until what was asked for has been done."""
+        wait_for(lambda: self._run_errands() is None, 30, "the API server to take what it is asked")
 
         def is_delivered() -> bool:
             status = self._api.get("deliveries", "parcels", "apples")["status"]
             return status["conditions"][0]["message"].startswith(f"{self._parcels} parcels")
 
         def are_complete() -> bool:
-            jobs = self._api.list("jobs", "parcels", "app=parcels")
+            jobs = self._api.list("jobs", "parcels", "app=others")
             late = [job["metadata"]["name"] for job in jobs if not job.get("status", {}).get("succeeded")]
             assert not late, late
             return True
 
+        def is_counted() -> bool:
+            result = self._api.get("configmaps", "parcels", "result")["data"]
+            return result["counted-by"] == "milan-1" and int(result["done"]) == 100
+
+        def are_as_before() -> bool:
+            for name, before in self._before.items():
+                now = self._account(name)
+                if name == ENDED_ACCOUNT or (self._drains and name != "accounts-0"):
+                    assert now.uid != before.uid, name
+                    assert now.log.startswith(before.log) and len(now.log) > len(before.log), (name, now.log)
+                else:
+                    assert now == before, (name, now, before)
+            return True
+
         wait_for(is_delivered, 60, "the courier to have delivered what was asked for last")
         wait_for(are_complete, 120, "every Job to be done")
+        wait_for(is_counted, 120, "the clerk to have counted those of the page")
+        wait_for(are_as_before, 60, "the accounts to run with their data")
 
 
 def give_images(cluster: Cluster, *images: Path) -> None:
@@ -158,10 +238,13 @@ def run() -> Iterator[Run]:
 def three(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Three]:
     here = Path(shutil.copytree(EXAMPLE, tmp_path_factory.mktemp("example") / "shop"))
     python = here.parent / "python.tar"
-    python_image.write(python, PYTHON)
-    liqo = make_image(here.parent / "image")
     real = Options(kubelet=True, proxy=True, dns=True)
-    clusters = run.start(rome=real, milan=real, turin=real)
+    with ThreadPoolExecutor(2) as pool:
+        written = pool.submit(python_image.write, python, PYTHON)
+        made = pool.submit(make_image, here.parent / "image")
+        clusters = run.start(rome=real, milan=real, turin=real)
+        written.result()
+        liqo = made.result()
     flags = {
         "rome": (
             "--home-api-server-host", clusters["rome"].address, "--home-api-server-port", str(PORT),
@@ -198,17 +281,35 @@ def test_the_shop_runs_in_three_clusters(three: Three) -> None:
     assert not customers.failed, customers.failed[:5]
 
 
-def test_a_hundred_jobs_have_their_secrets(three: Three) -> None:
-    three.type("A hundred Jobs")
-
-
 @pytest.mark.refusals("no kind is let in before Kubernetes counts it, which takes a while where its definition is new")
 def test_an_operator_in_another_cluster_works_on_a_kind_of_the_shop(three: Three) -> None:
+    three.type("A hundred Jobs", until="seq 100")
     three.type("A kind of your own")
 
 
 def test_pods_of_the_provider_use_a_service_of_home(three: Three) -> None:
     three.type("Services for pods of the provider")
+
+
+def test_a_stateful_set_has_its_data_in_two_clusters(three: Three) -> None:
+    three.type("A StatefulSet with its data")
+
+
+def test_a_hundred_jobs_are_done_and_counted_while_liqods_are_killed(three: Three) -> None:
+    """So many at once use the machine up: requests of customers would take longer than the shop waits."""
+
+    def done() -> int:
+        jobs = three.rome.api.list("jobs", "parcels", "app=parcels")
+        return sum(job.get("status", {}).get("succeeded", 0) for job in jobs)
+
+    with ThreadPoolExecutor(1) as pool:
+        typed = pool.submit(three.type, "A hundred Jobs", since="seq 100")
+        for peer, first in ((three.rome, 10), (three.milan, 40)):
+            wait_for(lambda first=first: done() >= first, 100, f"{first} Jobs to be done")
+            peer.daemon.kill()
+            wait_for(lambda first=first: done() >= first + 5, 60, "what runs elsewhere to go on")
+            peer.daemon.start()
+        typed.result()
 
 
 def test_no_customer_notices_that_a_liqod_is_killed(three: Three) -> None:
@@ -239,10 +340,12 @@ def test_no_customer_notices_that_an_api_server_restarts(three: Three) -> None:
 
 @pytest.mark.refusals("a provider that is drained takes no pods, and those that end are made again at once")
 def test_no_customer_notices_that_a_provider_drains(three: Three) -> None:
-    with three.customers() as customers:
+    with three.customers() as customers, Others(three, drains=True) as others:
         three.type("Drain a provider")
         customers.wait_for_more(50)
     assert not customers.failed, customers.failed[:5]
+    assert not others.readers.failed, others.readers.failed[:5]
+    others.wait_done()
 
 
 def test_only_the_share_of_a_provider_that_is_cut_off_fails(three: Three) -> None:
@@ -276,9 +379,8 @@ def test_only_the_share_of_a_provider_that_is_cut_off_fails(three: Three) -> Non
     others.wait_done()
 
 
-def test_a_stateful_set_has_its_data_in_two_clusters_and_it_is_moved(three: Three) -> None:
-    for title in ("A StatefulSet with its data", "Move its data"):
-        three.type(title)
+def test_the_data_of_a_stateful_set_is_moved(three: Three) -> None:
+    three.type("Move its data")
 
 
 @contextmanager
@@ -388,11 +490,7 @@ def test_a_move_that_is_interrupted_loses_nothing(three: Three) -> None:
 
     # Home again, and what is there stays where it is to be kept.
     liqoctl(*words, "rome-1", "--keep-source", timeout=240)
-    claim = rome.get(CLAIMS, "accounts", name)
-    real = rome.get(VOLUMES, None, claim["spec"]["volumeName"])["metadata"]["annotations"][
-        "storage.liqo.io/backing-claim"
-    ]
-    assert listed(directory_of(three.rome.cluster, *real.split("/"))) == expected == listed(target)
+    assert listed(three.data_of(name)) == expected == listed(target)
     own = [one["spec"]["volumeName"] for one in rome.list(CLAIMS) if "volumeName" in one["spec"]]
     (kept,) = [one["metadata"]["name"] for one in rome.list(VOLUMES) if one["metadata"]["name"] not in own]
     assert rome.get(VOLUMES, None, kept)["spec"]["persistentVolumeReclaimPolicy"] == "Retain"
