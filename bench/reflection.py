@@ -31,6 +31,8 @@ from profiler import fetch, record  # noqa: E402
 
 # To reach.
 RATE, WRITES, CPU_MS, MEMORY_KB = 0.7, 1.0, 1.0, 4.0
+# Watches at the provider for each twin, whatever is copied.
+WATCHES = 2.0
 # Seconds: how long it is watched at rest, after the last look for what an earlier process has sent.
 REST, LATE = 90, 80
 PATIENCE = 1800.0
@@ -83,6 +85,10 @@ class Bench:
         }
         process = self.on.liqod.process
         return used | {"rome/liqod": process.cpu_seconds() if process else 0.0}
+
+    def watches(self) -> float:
+        """Watches that liqod has open at the provider."""
+        return self.on.liqod.metrics()[f'rest_client_streams{{host="{self.on.milan.name}",use="watches"}}']
 
     def spent(self, act: Callable[[], Any]) -> dict[str, float]:
         before = self.cpu()
@@ -210,8 +216,9 @@ def measure(namespaces: int, profile: Path | None) -> dict[str, Any]:
         on.liqod.start()
         on.peering.wait_ready(120)
         bench.wait_quiet(bench.marks())
-        empty_mb = resident_mb(on.liqod)
+        empty_mb, watches = resident_mb(on.liqod), [bench.watches()]
         offloaded = bench.offload()
+        watches.append(bench.watches())
         say(f"offloaded: {offloaded['mb']:.1f} MB, {offloaded['cpu_seconds']:.1f} s of CPU")
         reflected = bench.reflect(profile)
         say(
@@ -219,6 +226,7 @@ def measure(namespaces: int, profile: Path | None) -> dict[str, Any]:
             f"{reflected['cpu_ms_per_object']:.2f} ms and {reflected['kb_per_object']:.2f} KB per object"
         )
         rest = bench.rest()
+        watches.append(bench.watches())
         return {
             "namespaces": namespaces,
             "objects": namespaces * REFLECTED,
@@ -227,6 +235,7 @@ def measure(namespaces: int, profile: Path | None) -> dict[str, Any]:
             "limit_cpu_seconds": limit_cpu,
             "rate": namespaces * REFLECTED / reflected["seconds"],
             "empty_mb": empty_mb,
+            "watches": watches,
             "offloaded": offloaded,
             "reflected": reflected,
             "rest": rest,
@@ -246,6 +255,8 @@ def rows(figures: dict[str, Any]) -> list[report.Row]:
     other = [line for cluster in ("rome", "milan") for line in rest[cluster]["other"]]
     rates = " / ".join(f"{sum(rest[cluster]['per_minute'].values()):.0f}" for cluster in ("rome", "milan"))
     offloaded = figures["offloaded"]
+    without, *with_twins = figures["watches"]
+    watches = [round((open_now - without) / figures["namespaces"], 1) for open_now in with_twins]
     return [
         report.Row(
             "rate, against the bare client", "-", f">= {RATE}",
@@ -262,6 +273,10 @@ def rows(figures: dict[str, Any]) -> list[report.Row]:
         report.Row(
             "memory per object", "-", f"<= {MEMORY_KB:g} KB", f"{of['kb_per_object']:.2f} KB",
             of["kb_per_object"] <= MEMORY_KB,
+        ),
+        report.Row(
+            "watches per twin at the provider: no kind / all kinds copied", "-", f"{WATCHES:g} / {WATCHES:g}",
+            " / ".join(f"{each:g}" for each in watches), watches == [WATCHES, WATCHES],
         ),
         report.Row("at rest: requests but lists and watches", "-", "0", str(len(other)), not other),
         report.Row("at rest: requests a minute, home / provider", "-", "-", rates, True),
