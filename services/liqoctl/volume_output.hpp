@@ -1,0 +1,60 @@
+// Where what is read of a volume goes: to a descriptor, many small pieces at once, and into a digest.
+#pragma once
+
+#include <openssl/evp.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "model/volume_archive.hpp"
+#include "volume_walk.hpp"
+
+namespace liqoctl {
+
+/// SHA-256.
+class Digest {
+ public:
+  Digest() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) { EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr); }
+  void add(std::string_view bytes) { EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()); }
+  std::string end() {
+    std::string made(model::digest_size, '\0');
+    EVP_DigestFinal_ex(context_.get(), reinterpret_cast<unsigned char*>(made.data()), nullptr);
+    return made;
+  }
+
+ private:
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+};
+
+/// Collects small pieces.
+class Writer {
+ public:
+  explicit Writer(int to) : to_(to) {}
+  std::string& buffer() { return buffer_; }
+  kube::Result<void> flush_when_full() { return buffer_.size() < chunk ? kube::Result<void>() : flush(); }
+  kube::Result<void> flush() {
+    auto written = write_all(buffer_);
+    buffer_.clear();
+    return written;
+  }
+
+ private:
+  static constexpr std::size_t chunk = 256 * 1024;
+
+  kube::Result<void> write_all(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(to_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return failed("writing", "");
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+  }
+
+  int to_;
+  std::string buffer_;
+};
+
+}  // namespace liqoctl

@@ -1,0 +1,90 @@
+#include "model/volume_archive.hpp"
+#include "volume_files.hpp"
+#include "volume_output.hpp"
+#include "volume_walk.hpp"
+
+namespace liqoctl {
+namespace {
+
+using kube::Result;
+using model::ArchiveEntry;
+using model::encode;
+using model::FileMeta;
+using Kind = ArchiveEntry::Kind;
+
+/// Lines about what is left out.
+constexpr std::size_t most_notes = 20;
+
+FileMeta meta_of(const struct stat& about) {
+  return {.mode = about.st_mode & permissions,
+          .uid = about.st_uid,
+          .gid = about.st_gid,
+          .seconds = about.st_mtim.tv_sec,
+          .nanoseconds = static_cast<std::uint32_t>(about.st_mtim.tv_nsec)};
+}
+
+class Sender final : public Visitor {
+ public:
+  Sender(int to, std::string& notes) : out_(to), notes_(notes) { out_.buffer() = model::archive_magic; }
+
+  Result<void> end() {
+    encode({.kind = Kind::end, .size = bytes_, .count = count_}, out_.buffer());
+    if (left_out_ > most_notes)
+      notes_ += "and " + std::to_string(left_out_ - most_notes) + " more sockets, pipes or devices\n";
+    return out_.flush();
+  }
+
+  Result<void> enter(const std::string&, const std::string& name, const struct stat& about) override {
+    return named({.kind = Kind::directory, .name = name, .meta = meta_of(about)});
+  }
+  Result<void> leave() override {
+    encode({.kind = Kind::up}, out_.buffer());
+    return out_.flush_when_full();
+  }
+  Result<void> file(const std::string& path, const std::string& name, const struct stat& about, int parent) override {
+    const auto size = static_cast<std::uint64_t>(about.st_size);
+    if (auto sent = named({.kind = Kind::file, .name = name, .meta = meta_of(about), .size = size}); !sent) return sent;
+    Digest digest;
+    auto read = read_file(parent, path, name, about, [&](const std::string& piece) {
+      digest.add(piece);
+      encode({.kind = Kind::bytes, .text = piece}, out_.buffer());
+      return out_.flush_when_full();
+    });
+    if (!read) return read;
+    bytes_ += size;
+    encode({.kind = Kind::file_end, .text = digest.end()}, out_.buffer());
+    return out_.flush_when_full();
+  }
+  Result<void> symlink(const std::string&, const std::string& name, const struct stat& about,
+                       const std::string& target) override {
+    return named({.kind = Kind::symlink, .name = name, .meta = meta_of(about), .text = target});
+  }
+  Result<void> hard_link(const std::string&, const std::string& name, const std::string& first) override {
+    return named({.kind = Kind::hard_link, .name = name, .text = first});
+  }
+  void left_out(const std::string& path) override {
+    if (++left_out_ <= most_notes) notes_ += path + " is no file, directory or link, and is left out\n";
+  }
+
+ private:
+  Result<void> named(const ArchiveEntry& entry) {
+    ++count_;
+    encode(entry, out_.buffer());
+    return out_.flush_when_full();
+  }
+
+  Writer out_;
+  std::string& notes_;
+  std::uint64_t count_ = 0, bytes_ = 0;
+  std::size_t left_out_ = 0;
+};
+
+}  // namespace
+
+Result<void> send_files(const std::string& directory, int to, std::string& notes) {
+  Sender sender(to, notes);
+  if (auto walked = walk(directory, sender); !walked) return walked;
+  return sender.end();
+}
+
+}  // namespace liqoctl

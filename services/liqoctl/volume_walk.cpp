@@ -1,0 +1,135 @@
+#include "volume_walk.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "model/volume_archive.hpp"
+
+namespace liqoctl {
+
+using kube::Errc;
+using kube::Result;
+
+namespace {
+
+/// Names that are read at once, and files with several names that are known as one.
+constexpr std::size_t most_names = 2'000'000, most_shared = 1'000'000;
+constexpr std::string_view lost_and_found = "lost+found";
+
+class Walk {
+ public:
+  explicit Walk(Visitor& visitor) : visitor_(visitor) {}
+
+  Result<void> run(const std::string& directory) {
+    const Descriptor root(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    struct stat about{};
+    if (!root || ::fstat(root.get(), &about) != 0) return failed("opening", directory);
+    return visit(root.get(), "", "", about, 1);
+  }
+
+ private:
+  Result<void> visit(int directory, const std::string& path, const std::string& name, const struct stat& about,
+                     std::size_t depth) {
+    if (depth > model::deepest_directory)
+      return kube::fail(Errc::too_large,
+                        path + " is nested deeper than " + std::to_string(model::deepest_directory) + " levels");
+    if (auto seen = visitor_.enter(path, name, about); !seen) return seen;
+    auto names = names_in(directory, path);
+    if (!names) return std::unexpected(std::move(names.error()));
+    for (const std::string& one : *names)
+      if (auto seen = visit_one(directory, joined(path, one), one, depth); !seen) return seen;
+    return visitor_.leave();
+  }
+
+  Result<void> visit_one(int parent, const std::string& path, const std::string& name, std::size_t depth) {
+    struct stat about{};
+    if (::fstatat(parent, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0) return failed("looking at", path);
+    if (S_ISDIR(about.st_mode)) {
+      const Descriptor inner = open_directory(parent, name);
+      if (!inner) return failed("opening", path);
+      return visit(inner.get(), path, name, about, depth + 1);
+    }
+    if (!S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode)) {
+      visitor_.left_out(path);
+      return {};
+    }
+    if (S_ISREG(about.st_mode) && about.st_nlink > 1) {
+      const std::pair identity{about.st_dev, about.st_ino};
+      if (const auto known = shared_.find(identity); known != shared_.end())
+        return visitor_.hard_link(path, name, known->second);
+      if (shared_.size() < most_shared) shared_.emplace(identity, path);
+    }
+    if (S_ISREG(about.st_mode)) return visitor_.file(path, name, about, parent);
+    std::string target(model::longest_link + 1, '\0');
+    const ssize_t length = ::readlinkat(parent, name.c_str(), target.data(), target.size());
+    if (length < 0) return failed("reading the link", path);
+    target.resize(static_cast<std::size_t>(length));
+    return visitor_.symlink(path, name, about, target);
+  }
+
+  Visitor& visitor_;
+  std::map<std::pair<dev_t, ino_t>, std::string> shared_;
+};
+
+}  // namespace
+
+std::unexpected<kube::Failure> failed(std::string_view what, const std::string& path) {
+  const int error = errno;
+  return kube::fail(error == ENOSPC ? Errc::too_large : Errc::invalid_input,
+                    std::string(what) + " " + (path.empty() ? "the volume" : path) + ": " + std::strerror(error));
+}
+
+Descriptor open_directory(int parent, const std::string& name) {
+  return Descriptor(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+std::string joined(const std::string& path, const std::string& name) { return path.empty() ? name : path + "/" + name; }
+
+Result<std::vector<std::string>> names_in(int directory, const std::string& path) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(::fcntl(directory, F_DUPFD_CLOEXEC, 0)), &::closedir);
+  if (!stream) return failed("reading", path);
+  ::rewinddir(stream.get());
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    std::string name = entry->d_name;
+    if (name != "." && name != ".." && !(path.empty() && name == lost_and_found)) names.push_back(std::move(name));
+    if (names.size() > most_names)
+      return kube::fail(Errc::too_large, (path.empty() ? "the volume" : path) + " has more than " +
+                                             std::to_string(most_names) + " files");
+    errno = 0;
+  }
+  if (errno != 0) return failed("reading", path);
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<void> walk(const std::string& directory, Visitor& visitor) { return Walk(visitor).run(directory); }
+
+Result<void> read_file(int parent, const std::string& path, const std::string& name, const struct stat& about,
+                       const std::function<Result<void>(const std::string& piece)>& take) {
+  const Descriptor file(::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return failed("opening", path);
+  std::string piece;
+  std::uint64_t left = static_cast<std::uint64_t>(about.st_size);
+  while (true) {
+    piece.resize(model::archive_chunk);
+    const ssize_t length = ::read(file.get(), piece.data(), piece.size());
+    if (length < 0 && errno == EINTR) continue;
+    if (length < 0) return failed("reading", path);
+    piece.resize(static_cast<std::size_t>(length));
+    if (piece.size() > left || (piece.empty() && left > 0))
+      return kube::fail(Errc::invalid_input, path + " was written to while it was read: something uses the volume");
+    if (piece.empty()) return {};
+    left -= piece.size();
+    if (auto taken = take(piece); !taken) return taken;
+  }
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,75 @@
+// The walk through the files of a volume: from directory to directory by descriptors, and never through a link.
+#pragma once
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kube/base/failure.hpp"
+
+namespace liqoctl {
+
+/// What of a mode are permissions.
+inline constexpr mode_t permissions = 07777;
+
+/// A file descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int get() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+
+ private:
+  int number_;
+};
+
+/// What the last system call has failed at (errno). `path` is below the volume, "" = that itself.
+std::unexpected<kube::Failure> failed(std::string_view what, const std::string& path);
+
+/// Not through a link.
+Descriptor open_directory(int parent, const std::string& name);
+
+std::string joined(const std::string& path, const std::string& name);
+
+/// Sorted, so that the walk is the same everywhere; without the file system's own lost+found.
+kube::Result<std::vector<std::string>> names_in(int directory, const std::string& path);
+
+/// Who sees the files of a walk, directory by directory.
+class Visitor {
+ public:
+  Visitor() = default;
+  Visitor(const Visitor&) = delete;
+  Visitor& operator=(const Visitor&) = delete;
+  virtual ~Visitor() = default;
+  /// `name` and `path` of the first directory are "".
+  virtual kube::Result<void> enter(const std::string& path, const std::string& name, const struct stat& about) = 0;
+  virtual kube::Result<void> leave() { return {}; }
+  virtual kube::Result<void> file(const std::string& path, const std::string& name, const struct stat& about,
+                                  int parent) = 0;
+  virtual kube::Result<void> symlink(const std::string& path, const std::string& name, const struct stat& about,
+                                     const std::string& target) = 0;
+  virtual kube::Result<void> hard_link(const std::string& path, const std::string& name, const std::string& first) = 0;
+  virtual void left_out(const std::string&) {}
+};
+
+/// Shows `visitor` all that is below the directory.
+kube::Result<void> walk(const std::string& directory, Visitor& visitor);
+
+/// Reads a file to its end, which must be where it was when the walk came by; gives each piece to `take`.
+kube::Result<void> read_file(int parent, const std::string& path, const std::string& name, const struct stat& about,
+                             const std::function<kube::Result<void>(const std::string& piece)>& take);
+
+}  // namespace liqoctl
