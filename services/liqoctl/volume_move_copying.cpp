@@ -1,0 +1,190 @@
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/storage/volume.hpp"
+#include "text/width.hpp"
+#include "volume_mover.hpp"
+
+namespace liqoctl {
+namespace {
+
+namespace json = kube::json;
+namespace kinds = liqo::api::kinds;
+namespace annotations = liqo::api::annotations;
+namespace resources = kube::resources;
+using kube::Errc;
+using kube::string_at;
+
+/// At copying, where connections are cut.
+constexpr int attempts = 5;
+
+}  // namespace
+
+asio::awaitable<Result<void>> Mover::carry() {
+  if (auto gone = co_await remove_carriers(); !gone) co_return gone;
+  if (auto made = co_await make_copy_claim(); !made) co_return made;
+  // At a provider pods find claims by their names, and the copy has the name of the claim already.
+  const std::string to = target_.empty() ? copy_key().name : asked_.claim;
+  if (auto made = co_await make_carrier(false, asked_.claim, source_node_); !made) co_return made;
+  if (auto made = co_await make_carrier(true, to, asked_.node); !made) co_return made;
+  for (const bool writes : {false, true})
+    if (auto runs = co_await wait_for_carrier(writes); !runs) co_return runs;
+  auto before = co_await state();
+  if (!before) co_return std::unexpected(std::move(before.error()));
+  if (auto copied = co_await copy(); !copied) co_return copied;
+  if (auto locked = co_await lock(); !locked) co_return locked;
+  auto after = co_await state();
+  if (!after) co_return std::unexpected(std::move(after.error()));
+  if (*before != *after) {
+    say("files have changed since the copy was begun: they are copied again");
+    if (auto copied = co_await copy(); !copied) co_return copied;
+    auto at_last = co_await state();
+    if (!at_last) co_return std::unexpected(std::move(at_last.error()));
+    if (*after != *at_last)
+      co_return kube::fail(Errc::invalid_input, "files of " + words() + " go on changing: end what writes to them");
+  }
+  if (auto mine = still_mine(); !mine) co_return mine;
+  record_.verified = true;
+  co_return co_await note(copy_, json::object{{annotations::move_record, model::write_record(record_)}});
+}
+
+asio::awaitable<Result<void>> Mover::make_copy_claim() {
+  auto found = co_await cluster_.find(kinds::claims, copy_key());
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  if (*found && (*found)->annotation(annotations::moves_claim) != asked_.claim)
+    co_return kube::fail(Errc::invalid_input, "there is a claim " + copy_key().text() + " of somebody else: remove it");
+  if (*found && ((*found)->annotation(annotations::selected_node) != asked_.node || (*found)->is_deleting())) {
+    if (auto gone = co_await remove_copy_claim(true); !gone) co_return gone;
+    found->reset();
+  }
+  if (!*found) {
+    auto made = co_await cluster_.create(kinds::claims, model::temporary_claim(claim_, asked_.node));
+    if (!made) co_return kube::fail(std::move(made.error()), "making the claim for the copy");
+  }
+  const std::function<Look(const Object*)> look = [](const Object* claim) {
+    return claim && phase_of(*claim) == "Bound" ? Look{.done = true} : Look{.seen = "it has no volume"};
+  };
+  auto bound = co_await wait_for_object(cluster_, soon(), kinds::claims, copy_key(),
+                                        "a volume in " + cluster_in_words(target_), look, Blame::warnings);
+  if (!bound) co_return bound;
+  auto claim = co_await existing(kinds::claims, copy_key());
+  if (!claim) co_return std::unexpected(std::move(claim.error()));
+  copy_ = string_at(claim->spec(), {"volumeName"});
+  auto volume = co_await existing(kinds::volumes, {"", copy_});
+  if (!volume) co_return std::unexpected(std::move(volume.error()));
+  const auto backing = liqo::core::storage::recorded_backing(*volume);
+  if (!backing || backing->cluster != target_ || !liqo::core::storage::is_volume_of(*volume, *claim))
+    co_return kube::fail(Errc::invalid_input, "PersistentVolume " + copy_ + " is not the one that liqod has made for " +
+                                                  "the copy in " + cluster_in_words(target_));
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> Mover::remove_copy_claim(bool with_data) {
+  auto claim = co_await cluster_.find(kinds::claims, copy_key());
+  if (!claim) co_return std::unexpected(std::move(claim.error()));
+  if (!*claim) co_return Result<void>();
+  const std::string volume(string_at((*claim)->spec(), {"volumeName"}));
+  bool goes = false;
+  if (with_data && !volume.empty()) {
+    auto found = co_await cluster_.find(kinds::volumes, {"", volume});
+    if (!found) co_return std::unexpected(std::move(found.error()));
+    // Anybody who may make claims can have this one name any volume of the cluster.
+    goes = *found && liqo::core::storage::is_volume_of(**found, **claim);
+    if (goes)
+      if (auto set = co_await set_policy(**found, "Delete"); !set) co_return set;
+  }
+  auto removed = co_await cluster_.remove(kinds::claims, copy_key(), {.uid = std::string((*claim)->uid())});
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  if (auto gone = co_await wait_until_gone(kinds::claims, copy_key()); !gone) co_return gone;
+  if (goes) co_return co_await wait_until_gone(kinds::volumes, {"", volume});
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> Mover::make_carrier(bool writes, std::string claim, std::string node) {
+  const kube::Duration left = session_.deadline().at - cluster_.clock().now() + std::chrono::minutes(1);
+  auto made = co_await cluster_.create(
+      resources::pods, model::carrier({.key = carrier_key(writes),
+                                       .claim = std::move(claim),
+                                       .node = std::move(node),
+                                       .image = image_,
+                                       .writes = writes,
+                                       .seconds = std::chrono::duration_cast<std::chrono::seconds>(left).count()}));
+  if (!made) co_return kube::fail(std::move(made.error()), "making a pod that carries the data");
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> Mover::wait_for_carrier(bool writes) {
+  const std::function<Look(const Object*)> look = [](const Object* pod) {
+    if (!pod) return Look{.seen = "it is not there"};
+    for (const json::value& status : kube::array_at(pod->status(), {"containerStatuses"})) {
+      if (kube::bool_at(status, {"ready"}) && phase_of(*pod) == "Running") return Look{.done = true};
+      if (const auto why = string_at(status, {"state", "waiting", "reason"}); !why.empty())
+        return Look{.seen = text::printable(why)};
+    }
+    return Look{.seen = "phase " + phase_of(*pod)};
+  };
+  co_return co_await wait_for_object(cluster_, soon(), resources::pods, carrier_key(writes),
+                                     "pod " + carrier_key(writes).text() + " to run image " + image_, look,
+                                     Blame::warnings);
+}
+
+asio::awaitable<Result<void>> Mover::remove_carriers() {
+  for (const bool writes : {false, true}) {
+    auto removed = co_await cluster_.remove(resources::pods, carrier_key(writes));
+    if (!removed) co_return std::unexpected(std::move(removed.error()));
+  }
+  for (const bool writes : {false, true})
+    if (auto gone = co_await wait_until_gone(resources::pods, carrier_key(writes)); !gone) co_return gone;
+  co_return Result<void>();
+}
+
+RemoteProgram Mover::program(bool writes, std::vector<std::string> words) const {
+  std::vector<std::string> command{"/usr/bin/liqoctl", "volume"};
+  command.insert(command.end(), words.begin(), words.end());
+  command.emplace_back(model::volume_directory);
+  return {carrier_key(writes), std::move(command)};
+}
+
+asio::awaitable<Result<std::string>> Mover::state() {
+  auto state = co_await run_program(cluster_, session_.deadline(), program(false, {"state"}));
+  for (int attempt = 1; !state && state.error().code() == Errc::closed && attempt < attempts; ++attempt)
+    state = co_await run_program(cluster_, session_.deadline(), program(false, {"state"}));
+  if (!state) co_return kube::fail(std::move(state.error()), "looking at the files of " + words());
+  co_return state;
+}
+
+asio::awaitable<Result<void>> Mover::copy() {
+  for (int attempt = 1;; ++attempt) {
+    auto copied = co_await copy_once();
+    if (copied || copied.error().code() != Errc::closed || attempt == attempts) co_return copied;
+    cluster_.output().warn(cluster_.scope(), copied.error().text() + "; it is copied again");
+  }
+}
+
+asio::awaitable<Result<void>> Mover::copy_once() {
+  Output& output = cluster_.output();
+  const std::string what = "copying " + words() + " to " + cluster_in_words(target_);
+  output.doing(cluster_.scope(), what);
+  std::uint64_t shown = 0;
+  const auto seen = [&](std::uint64_t bytes) {
+    if (bytes - shown < 16U << 20) return;
+    shown = bytes;
+    output.doing(cluster_.scope(), what + ": " + std::to_string(bytes >> 20) + " MiB");
+  };
+  auto kept =
+      co_await pipe_program(cluster_, session_.deadline(), program(false, {"send"}), program(true, {"receive"}), seen);
+  if (!kept) co_return kube::fail(std::move(kept.error()), "copying " + words());
+  std::vector<std::string> list{"list"};
+  for (const auto& [flag, what_not] : {std::pair<std::string, std::string>{"--without-owners", "owners"},
+                                       std::pair<std::string, std::string>{"--without-modes", "permissions"}})
+    if (kept->contains(flag)) {
+      list.push_back(flag);
+      output.warn(cluster_.scope(), "the volume at the target does not keep the " + what_not + " of files");
+    }
+  output.doing(cluster_.scope(), "comparing the copy with " + words());
+  auto compared = co_await compare_programs(cluster_, session_.deadline(), program(false, list), program(true, list));
+  if (!compared) co_return kube::fail(std::move(compared.error()), "comparing the copy with " + words());
+  say("copied and compared: " + std::to_string(*compared) + " files and directories");
+  co_return Result<void>();
+}
+
+}  // namespace liqoctl

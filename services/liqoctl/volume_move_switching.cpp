@@ -1,0 +1,194 @@
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/storage/volume.hpp"
+#include "volume_mover.hpp"
+
+namespace liqoctl {
+
+namespace json = kube::json;
+namespace kinds = liqo::api::kinds;
+namespace annotations = liqo::api::annotations;
+using kube::Errc;
+using kube::ObjectKey;
+using kube::string_at;
+using model::MoveRecord;
+
+asio::awaitable<Result<void>> Mover::change(std::string volume, json::object changes) {
+  auto patched = co_await cluster_.api().patch(kinds::volumes, {"", std::move(volume)}, kube::PatchType::merge,
+                                               json::serialize(changes));
+  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> Mover::note(std::string volume, json::object notes) {
+  return change(std::move(volume), json::object{{"metadata", json::object{{"annotations", std::move(notes)}}}});
+}
+
+asio::awaitable<Result<void>> Mover::set_policy(std::string volume, std::string policy) {
+  return change(std::move(volume), json::object{{"spec", json::object{{"persistentVolumeReclaimPolicy", policy}}}});
+}
+
+asio::awaitable<Result<void>> Mover::set_policy(const Object& volume, std::string policy) {
+  return change(
+      std::string(volume.name()),
+      json::object{{"metadata", json::object{{"uid", volume.uid()}, {"resourceVersion", volume.resource_version()}}},
+                   {"spec", json::object{{"persistentVolumeReclaimPolicy", policy}}}});
+}
+
+asio::awaitable<Result<void>> Mover::wait_until_gone(const kube::Resource& kind, ObjectKey key) {
+  const std::function<Look(const Object*)> gone = [](const Object* object) {
+    return object ? Look{.seen = "it is still there"} : Look{.done = true};
+  };
+  const std::string what = std::string(kind.kind) + " " + key.text() + " to be gone";
+  co_return co_await wait_for_object(cluster_, soon(), kind, key, what, gone, Blame::warnings);
+}
+
+asio::awaitable<Result<void>> Mover::lock() {
+  if (auto free = co_await check_users(" since a moment ago"); !free) co_return free;
+  if (auto mine = still_mine(); !mine) co_return mine;
+  const std::string owner = claim_key().text();
+  if (auto noted = co_await note(copy_, json::object{{annotations::given_to, owner},
+                                                     {annotations::move_record, model::write_record(record_)}});
+      !noted)
+    co_return noted;
+  if (auto noted = co_await note(record_.source, json::object{{annotations::given_to, owner}}); !noted) co_return noted;
+  for (const std::string& volume : {copy_, record_.source})
+    if (auto set = co_await set_policy(volume, "Retain"); !set) co_return set;
+  is_locked_ = true;
+  auto removed = co_await cluster_.remove(kinds::claims, claim_key(), {.uid = record_.uid});
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  auto held = co_await cluster_.find(kinds::claims, claim_key());
+  if (!held) co_return std::unexpected(std::move(held.error()));
+  if (!*held || (*held)->uid() != record_.uid)
+    co_return kube::fail(Errc::closed, "the pod that reads " + words() + " has ended: run the same command again");
+  co_return co_await check_users(" since a moment ago");
+}
+
+asio::awaitable<Result<void>> Mover::give(const MoveRecord& record, std::string volume, std::string node) {
+  // Until the one before is gone, its name is taken.
+  const std::function<Look(const Object*)> free = [&record](const Object* claim) {
+    return claim && claim->uid() == record.uid ? Look{.seen = "pods still use it"} : Look{.done = true};
+  };
+  if (auto gone = co_await wait_for_object(cluster_, soon(), kinds::claims, claim_key(),
+                                           "claim " + claim_key().text() + " to be free", free);
+      !gone)
+    co_return gone;
+  auto made = co_await cluster_.api().create(kinds::claims, model::claim_of_volume(record.claim, node, volume));
+  if (!made && !made.error().is_already_exists())
+    co_return kube::fail(std::move(made.error()), "making claim " + claim_key().text() + " anew");
+  auto claim = co_await existing(kinds::claims, claim_key());
+  if (!claim) co_return std::unexpected(std::move(claim.error()));
+  if (claim->annotation(annotations::takes_volume) != volume)
+    co_return kube::fail(Errc::invalid_input, "there is a claim " + claim_key().text() +
+                                                  " that somebody else has made meanwhile. Nothing has been deleted: "
+                                                  "look what it has, and remove it where it has nothing; the data is "
+                                                  "in PersistentVolume " +
+                                                  volume + ", and the same command goes on with that");
+  const std::function<Look(const Object*)> look = [](const Object* one) {
+    return one && phase_of(*one) == "Bound" ? Look{.done = true} : Look{.seen = "it has no volume"};
+  };
+  if (auto bound =
+          co_await wait_for_object(cluster_, soon(), kinds::claims, claim_key(),
+                                   "claim " + claim_key().text() + " to have its volume", look, Blame::warnings);
+      !bound)
+    co_return bound;
+  auto own = co_await check_given(std::move(volume));
+  if (!own) co_return std::unexpected(std::move(own.error()));
+  if (auto mine = still_mine(); !mine) co_return mine;
+  co_return co_await set_policy(*own, record.policy);
+}
+
+asio::awaitable<Result<Object>> Mover::check_given(std::string volume) {
+  using liqo::core::storage::recorded_backing;
+  auto claim = co_await existing(kinds::claims, claim_key());
+  if (!claim) co_return std::unexpected(std::move(claim.error()));
+  auto own = co_await existing(kinds::volumes, {"", std::string(string_at(claim->spec(), {"volumeName"}))});
+  if (!own) co_return std::unexpected(std::move(own.error()));
+  auto given = co_await existing(kinds::volumes, {"", volume});
+  if (!given) co_return std::unexpected(std::move(given.error()));
+  const auto has = recorded_backing(*own), wanted = recorded_backing(*given);
+  if (!has || !wanted || *has != *wanted || !liqo::core::storage::is_volume_of(*own, *claim))
+    co_return kube::fail(Errc::invalid_input, "claim " + claim_key().text() + " has PersistentVolume " +
+                                                  std::string(own->name()) + ", which is not the data of " + volume +
+                                                  ": liqod may be older than this command. " +
+                                                  "Nothing has been deleted; the data is in " + volume);
+  co_return std::move(*own);
+}
+
+asio::awaitable<Result<void>> Mover::remove_volume(std::string name) {
+  auto removed = co_await cluster_.remove(kinds::volumes, {"", std::move(name)});
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> Mover::finish(MoveRecord record, std::string copy) {
+  if (auto mine = still_mine(); !mine) co_return mine;
+  auto before = co_await cluster_.find(kinds::claims, claim_key());
+  if (!before) co_return std::unexpected(std::move(before.error()));
+  // While the claim is not gone, a pod that was late may have begun to write: then the copy is not the newest.
+  if (*before && (*before)->uid() == record.uid) {
+    if (auto free = co_await check_users(" since the copy was compared"); !free) {
+      record.verified = false;
+      if (auto noted = co_await note(copy, json::object{{annotations::move_record, model::write_record(record)}});
+          !noted)
+        co_return noted;
+      co_return free;
+    }
+  }
+  if (auto gone = co_await remove_carriers(); !gone) co_return gone;
+  if (auto gone = co_await remove_copy_claim(false); !gone) co_return gone;
+  if (auto given = co_await give(record, copy, record.node); !given) co_return given;
+  auto source = co_await cluster_.find(kinds::volumes, {"", record.source});
+  if (!source) co_return std::unexpected(std::move(source.error()));
+  const auto kept = *source ? liqo::core::storage::recorded_backing(**source) : std::nullopt;
+  if (auto mine = still_mine(); !mine) co_return mine;
+  // Whoever has a namespace of this name later is to get nothing of it.
+  if (*source && asked_.keep_source)
+    if (auto noted = co_await note(record.source, json::object{{annotations::given_to, nullptr}}); !noted)
+      co_return noted;
+  if (*source && !asked_.keep_source) {
+    if (auto set = co_await set_policy(**source, "Delete"); !set) co_return set;
+    if (auto gone = co_await wait_until_gone(kinds::volumes, {"", record.source}); !gone) co_return gone;
+  }
+  // With it the record of this move goes.
+  if (auto removed = co_await remove_volume(copy); !removed) co_return removed;
+  cluster_.output().success(cluster_.scope(), words() + " is where node " + record.node + " is");
+  if (asked_.keep_source && kept)
+    say("what it was copied from stays: claim " + kept->key.text() + " in " + cluster_in_words(kept->cluster) +
+        ", PersistentVolume " + record.source);
+  co_return Result<void>();
+}
+
+asio::awaitable<Result<bool>> Mover::resume(MoveRecord record, std::string copy) {
+  if (record.verified) {
+    say("an earlier move to node " + record.node + " goes on: the copy was compared");
+    if (auto done = co_await finish(record, copy); !done) co_return std::unexpected(std::move(done.error()));
+    co_return record.node == asked_.node;
+  }
+  auto claim = co_await cluster_.find(kinds::claims, claim_key());
+  if (!claim) co_return std::unexpected(std::move(claim.error()));
+  if (!*claim || (*claim)->is_deleting() || (*claim)->uid() != record.uid) {
+    say("an earlier move was interrupted before its copy was compared: the claim gets its volume back");
+    if (auto gone = co_await remove_carriers(); !gone) co_return std::unexpected(std::move(gone.error()));
+    if (auto given = co_await give(record, record.source, record.former_node); !given)
+      co_return std::unexpected(std::move(given.error()));
+    // First the record: what is left behind it is a volume that nobody has.
+    if (auto forgotten = co_await forget(copy); !forgotten) co_return std::unexpected(std::move(forgotten.error()));
+    if (auto removed = co_await remove_volume(record.source); !removed)
+      co_return std::unexpected(std::move(removed.error()));
+    co_return false;
+  } else if (auto set = co_await set_policy(record.source, record.policy); !set) {
+    co_return std::unexpected(std::move(set.error()));
+  }
+  if (auto forgotten = co_await forget(copy); !forgotten) co_return std::unexpected(std::move(forgotten.error()));
+  co_return false;
+}
+
+asio::awaitable<Result<void>> Mover::forget(std::string copy) {
+  const json::object nothing{{annotations::move_record, nullptr}, {annotations::given_to, nullptr}};
+  co_return co_await change(std::move(copy),
+                            json::object{{"metadata", json::object{{"annotations", nothing}}},
+                                         {"spec", json::object{{"persistentVolumeReclaimPolicy", "Delete"}}}});
+}
+
+}  // namespace liqoctl

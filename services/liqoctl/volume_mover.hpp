@@ -1,0 +1,108 @@
+// How a volume is moved: everything is looked at, the data is copied and compared, and the claim is switched.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/volume_move.hpp"
+#include "move_lock.hpp"
+#include "remote_program.hpp"
+#include "volume_move.hpp"
+#include "wait.hpp"
+
+namespace liqoctl {
+
+/// A cluster, "" = the one that the claim is in.
+std::string cluster_in_words(std::string_view cluster);
+std::string phase_of(const Object& object);
+
+/// One move. One thread.
+class Mover {
+ public:
+  Mover(Session& session, Cluster& cluster, const MoveLock& lock, const VolumeMove& asked)
+      : session_(session), cluster_(cluster), lock_(lock), asked_(asked), ns_(cluster.ns()) {}
+
+  /// Goes on with a move that was begun, and then moves what is not where it is to be.
+  asio::awaitable<Result<void>> run();
+
+ private:
+  /// For what takes seconds: that a volume is made, that a pod runs.
+  static constexpr kube::Duration patience = std::chrono::minutes(5);
+
+  kube::ObjectKey claim_key() const { return {ns_, asked_.claim}; }
+  kube::ObjectKey copy_key() const { return {ns_, model::move_name(asked_.claim)}; }
+  kube::ObjectKey carrier_key(bool writes) const {
+    return {ns_, model::move_name(asked_.claim) + (writes ? "-to" : "-from")};
+  }
+  kube::Deadline soon() const { return {std::min(session_.deadline().at, cluster_.clock().now() + patience)}; }
+  void say(const std::string& what) { cluster_.output().info(cluster_.scope(), what); }
+  std::string words() const { return "the volume of claim " + claim_key().text(); }
+  Result<void> still_mine() const;
+
+  // Looking: volume_move_preparing.cpp.
+  using Found = std::optional<std::pair<std::string, model::MoveRecord>>;
+  /// Of a move of this claim that was begun: the volume that has the copy.
+  asio::awaitable<Result<Found>> find_record();
+  asio::awaitable<Result<Object>> existing(const kube::Resource& kind, kube::ObjectKey key);
+  asio::awaitable<Result<void>> check_users(std::string_view when);
+  /// The node of the source's cluster on which its pod runs; "" = the scheduler chooses.
+  asio::awaitable<Result<std::string>> node_of_source(const Object& claim, std::string cluster);
+  /// Looks at everything before anything is made.
+  asio::awaitable<Result<void>> prepare();
+  asio::awaitable<Result<std::string>> find_image();
+
+  // Copying: volume_move_copying.cpp.
+  asio::awaitable<Result<void>> carry();
+  asio::awaitable<Result<void>> make_copy_claim();
+  /// `with_data`: also what is in its volume goes.
+  asio::awaitable<Result<void>> remove_copy_claim(bool with_data);
+  asio::awaitable<Result<void>> make_carrier(bool writes, std::string claim, std::string node);
+  asio::awaitable<Result<void>> wait_for_carrier(bool writes);
+  asio::awaitable<Result<void>> remove_carriers();
+  RemoteProgram program(bool writes, std::vector<std::string> words) const;
+  asio::awaitable<Result<std::string>> state();
+  /// A connection that is cut costs a copy, not the move.
+  asio::awaitable<Result<void>> copy();
+  asio::awaitable<Result<void>> copy_once();
+
+  // Switching, and going on with a switch: volume_move_switching.cpp.
+  asio::awaitable<Result<void>> change(std::string volume, kube::json::object changes);
+  asio::awaitable<Result<void>> note(std::string volume, kube::json::object notes);
+  asio::awaitable<Result<void>> set_policy(std::string volume, std::string policy);
+  /// Of the volume as it was looked at, and of no other one of its name.
+  asio::awaitable<Result<void>> set_policy(const Object& volume, std::string policy);
+  asio::awaitable<Result<void>> wait_until_gone(const kube::Resource& kind, kube::ObjectKey key);
+  /// From here on no other pod can begin to use the claim, which is deleted and held by the pod that reads from it.
+  /// Both volumes stay whatever happens, and say whose they may become.
+  asio::awaitable<Result<void>> lock();
+  /// The claim made anew, as the owner of `volume`.
+  asio::awaitable<Result<void>> give(const model::MoveRecord& record, std::string volume, std::string node);
+  /// The volume of the claim, which has the data of the one that was given to it: until that is sure nothing is
+  /// deleted. An older liqod, or another provisioner, would have made the claim an empty one.
+  asio::awaitable<Result<Object>> check_given(std::string volume);
+  asio::awaitable<Result<void>> remove_volume(std::string name);
+  /// The copy is as good as what it was made of.
+  asio::awaitable<Result<void>> finish(model::MoveRecord record, std::string copy);
+  /// Goes on with what was interrupted; whether nothing is left to do.
+  asio::awaitable<Result<bool>> resume(model::MoveRecord record, std::string copy);
+  /// The next move copies anew, and the copy goes with its claim.
+  asio::awaitable<Result<void>> forget(std::string copy);
+
+  Session& session_;
+  Cluster& cluster_;
+  const MoveLock& lock_;
+  const VolumeMove& asked_;
+  std::string ns_;
+  Object claim_;
+  model::MoveRecord record_;
+  std::string source_node_, target_, image_;
+  std::string copy_;  ///< the volume that has the copy
+  bool is_locked_ = false;
+};
+
+}  // namespace liqoctl
