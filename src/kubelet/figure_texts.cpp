@@ -35,6 +35,16 @@ void add_value(std::string& text, const std::string& value, std::int64_t at) {
   text.append(" ").append(value).append(" ").append(std::to_string(at)).append("\n");
 }
 
+void add_outcome(std::string& text, std::string_view name, bool has_failed) {
+  add_head(text, name, "1 if there was an error while getting container metrics, 0 otherwise", "gauge");
+  text.append(name).append(has_failed ? " 1\n" : " 0\n");
+}
+
+void add_resource_outcome(std::string& text, bool has_failed) {
+  add_outcome(text, "resource_scrape_error", has_failed);
+  add_outcome(text, "scrape_error", has_failed);
+}
+
 std::string time_text(std::int64_t milliseconds) {
   return kube::format_time(kube::WallTime(std::chrono::milliseconds(milliseconds)));
 }
@@ -78,10 +88,7 @@ void ResourceText::add_end(std::string& text) const {
   add_value(text += "node_cpu_usage_seconds_total", number(Figure::cpu, node_.cpu), node_.at);
   add_head(text, "node_memory_working_set_bytes", "Current working set of the node in bytes", "gauge");
   add_value(text += "node_memory_working_set_bytes", number(Figure::memory, node_.memory), node_.at);
-  for (const std::string_view name : {"resource_scrape_error", "scrape_error"}) {
-    add_head(text, name, "1 if there was an error while getting container metrics, 0 otherwise", "gauge");
-    text.append(name).append(" 0\n");
-  }
+  add_resource_outcome(text, false);
 }
 
 std::string ResourceText::next() {
@@ -97,6 +104,14 @@ std::string ResourceText::next() {
     pod_ = look_.begin();
   }
   if (family_ == figure_families.size() && !std::exchange(is_over_, true)) add_end(text);
+  return text;
+}
+
+std::string text_without_figures(Endpoint endpoint, std::string_view why) {
+  std::string text = "# ";
+  text.append(why).append("\n");
+  if (endpoint == Endpoint::metrics_resource) add_resource_outcome(text, true);
+  if (endpoint == Endpoint::metrics_cadvisor) add_outcome(text, "container_scrape_error", true);
   return text;
 }
 

@@ -124,10 +124,10 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::answer(Endpoint endpoi
   auto answer = co_await ask(*source, path_of(endpoint));
   if (!answer) co_return std::unexpected(std::move(answer.error()));
   if (!answer->body) {
-    // Prometheus is no better off with an alert that a provider has its figures turned off: it is told that there are
-    // none. Who wants the figures of this node hears why there are none.
-    if (!is_relayed) co_return refuse(std::move(answer->sentence));
-    static_cast<void>(co_await response.send(200, text_headers(), "# " + answer->sentence + "\n"));
+    // The node is well, and a failed scrape would raise the alert that it is not. Kubelets that cannot read what
+    // containers use answer all the same, and say so by a metric.
+    if (endpoint == Endpoint::stats_summary) co_return refuse(std::move(answer->sentence));
+    static_cast<void>(co_await response.send(200, text_headers(), text_without_figures(endpoint, answer->sentence)));
     co_return std::expected<void, Refusal>();
   }
   if (is_relayed) co_return co_await relay(*answer->body, *pods, response);
@@ -156,13 +156,10 @@ asio::awaitable<std::expected<FiguresApi::Answer, Refusal>> FiguresApi::ask(cons
   const int status = remote->head.status;
   if (status >= 200 && status <= 299) co_return Answer{.body = std::move(remote->body), .sentence = {}};
   const kube::Failure failure = co_await read_failure(*remote, clock_);
-  if (status == 404)
-    co_return Answer{
-        .body = nullptr,
-        .sentence = kube::printable(cluster + " does not tell what pods use: it serves no metrics.liqo.io (" +
-                                    failure.text() + ")")};
-  if (status == 403) co_return refuse(cluster + " does not let this cluster read what its pods use: " + failure.text());
-  co_return refuse(cluster + " cannot tell now what pods use: " + failure.text());
+  std::string why = " cannot tell now what pods use: " + failure.text();
+  if (status == 404) why = " does not tell what pods use: it serves no metrics.liqo.io (" + failure.text() + ")";
+  if (status == 403) why = " does not let this cluster read what its pods use: " + failure.text();
+  co_return Answer{.body = nullptr, .sentence = kube::printable(cluster + why)};
 }
 
 asio::awaitable<std::expected<void, Refusal>> FiguresApi::read(kube::net::Body& body, const std::string& provider,

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from harness import metrics_server, rights, settings
+from harness import chart, kubelet_alerts, metrics_server, rights, settings
 from harness.cluster import busybox
 from harness.components import QUICK_AUTOSCALER, Options
-from harness.monitoring import Prometheus, scraping
+from harness.monitoring import Prometheus
 from harness.peers import SOON, Peer
 from harness.run import Run
 from harness.wait import patient, wait_for
@@ -135,35 +135,6 @@ def test_nodes_show_what_their_own_pods_use(three: Three) -> None:
         three.text("milan", path)
 
 
-def test_prometheus_scrapes_a_virtual_node_as_any_other(three: Three, tmp_path: Any) -> None:
-    """By the paths of kube-prometheus, with the rights that it has."""
-    cluster = three.rome.cluster
-    cluster.service_account("shop", "prometheus")
-    rules = [{"apiGroups": [""], "resources": ["nodes/metrics"], "verbs": ["get"]}]
-    cluster.api.apply("clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": "prometheus"}, "rules": rules})
-    rights.bind(cluster, None, "prometheus", rights.service_account("shop", "prometheus"), "prometheus")
-    token = cluster.kubectl("-n", "shop", "create", "token", "prometheus").strip()
-    targets = [f"{cluster.address}:{port_of(three, node)}" for node in NODES]
-    paths = ("/metrics", "/metrics/cadvisor", "/metrics/probes", "/metrics/resource", "/metrics/slis")
-    jobs = [
-        scraping(path.strip("/").replace("/", "-"), token, cluster.authority.pair.certificate, metrics_path=path,
-                 static_configs=[{"targets": targets}])
-        for path in paths
-    ]  # fmt: skip
-    prometheus = Prometheus(cluster, tmp_path / "run", jobs, {"groups": []})
-    try:
-        wait_for(prometheus.scrapes, SOON, "Prometheus to scrape all paths of all nodes")
-        using = 'sum(rate(container_cpu_usage_seconds_total{job="metrics-resource",pod="one"}[1m])) > 0.1'
-        wait_for(lambda: prometheus.query(using), FIGURES_SOON, "Prometheus to know what a pod uses", interval=1)
-        assert prometheus.query("min(up) == 1")
-    finally:
-        prometheus.stop()
-
-
-def port_of(three: Three, node: str) -> int:
-    return three.rome.api.get("nodes", None, node)["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
-
-
 def test_after_a_kill_figures_are_back_in_two_scrapes(three: Three) -> None:
     three.rome.daemon.kill()
     three.rome.daemon.start()
@@ -227,3 +198,72 @@ def test_an_autoscaler_adds_pods_for_work_and_takes_them_away_without(three: Thr
             name = line.partition("_")[0]
             seconds[name] = seconds.get(name, 0) + float(line.split()[1])
     assert seconds["node"] > seconds["pod"] + 0.005, seconds
+
+
+@pytest.fixture(scope="module")
+def prometheus(three: Three, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    """It scrapes nodes as kube-prometheus does, with the rights and the alerts that it has."""
+    cluster = three.rome.cluster
+    cluster.service_account("shop", "prometheus")
+    may = [{"apiGroups": [""], "resources": ["nodes/metrics"], "verbs": ["get"]}]
+    cluster.api.apply("clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": "prometheus"}, "rules": may})
+    rights.bind(cluster, None, "prometheus", rights.service_account("shop", "prometheus"), "prometheus")
+    token = cluster.kubectl("-n", "shop", "create", "token", "prometheus").strip()
+    # Debian's Prometheus cannot look for nodes by itself.
+    targets = {node: f"{cluster.address}:{port_of(three, node)}" for node in NODES}
+    authority, itself = cluster.authority.pair.certificate, f"{cluster.address}:9191"
+    with kubelet_alerts.state_of(cluster) as state:
+        jobs = kubelet_alerts.jobs(targets, token, authority, itself, state)
+        directory = tmp_path_factory.mktemp("prometheus") / "run"
+        started = Prometheus(cluster, directory, jobs, kubelet_alerts.rules("1s"))
+        try:
+            yield started
+        finally:
+            started.stop()
+
+
+def port_of(three: Three, node: str) -> int:
+    return three.rome.api.get("nodes", None, node)["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
+
+
+def no_alert(prometheus: Prometheus, since: float) -> bool:
+    """Whether all is scraped, every rule was read after then, and none is about to fire but what is so: that pods which
+    burn all the CPU time they may have wanted more."""
+    assert prometheus.scrapes() and prometheus.evaluated(since)
+    told = {(alert["alertname"], alert.get("pod")) for alert in prometheus.alerts()}
+    assert told <= {("CPUThrottlingHigh", pod) for pod in ("one", "three", "web")}, told
+    return True
+
+
+def test_prometheus_scrapes_a_virtual_node_as_any_other(three: Three, prometheus: Prometheus) -> None:
+    wait_for(prometheus.scrapes, SOON, "Prometheus to scrape all paths of all nodes")
+    of_pod = 'job="kubelet",metrics_path="/metrics/resource",pod="one"'
+    using = f"sum(rate(container_cpu_usage_seconds_total{{{of_pod}}}[1m])) > 0.1"
+    wait_for(lambda: prometheus.query(using), FIGURES_SOON, "Prometheus to know what a pod uses", interval=1)
+    assert prometheus.query("max(resource_scrape_error) == 0")
+    began = time.time()
+    wait_for(lambda: no_alert(prometheus, began), SOON, "Prometheus to see that all is well", interval=1)
+
+
+@pytest.mark.refusals("its liqod runs on without the role, and looks for it")
+def test_a_provider_that_tells_no_figures_raises_no_alert(three: Three, prometheus: Prometheus) -> None:
+    """turin turns them off. Its node is well, and says of its figures what kubelets say that cannot read them."""
+    three.turin.api.delete("clusterroles", None, chart.METRIC_AGENT_ROLE)
+    errors = {"/metrics/resource": "resource_scrape_error", "/metrics/cadvisor": "container_scrape_error"}
+
+    def told() -> bool:
+        for path, error in errors.items():
+            text = three.text("turin", path)
+            assert text.startswith("# cluster turin does not tell what pods use: ") and f"\n{error} 1\n" in text, text
+        return True
+
+    wait_for(told, SOON, "the node to say that there are no figures")
+    code, words = three.asked("turin", "/stats/summary")
+    assert code == 503 and words.startswith("cluster turin does not tell what pods use: "), words
+    for error in errors.values():
+        seen = f'{error}{{node="turin"}} == 1'
+        wait_for(lambda e=seen: prometheus.query(e), SOON, "Prometheus to know that there are none", interval=1)
+    began = time.time()
+    wait_for(lambda: no_alert(prometheus, began), SOON, "Prometheus to see that all is well", interval=1)
+    without = lambda: three.top("node").keys() == {"milan", "annex"}  # noqa: E731
+    wait_for(without, FIGURES_SOON, "metrics-server to leave that node out", interval=1)

@@ -8,6 +8,7 @@
 #include "kube/base/json.hpp"
 #include "liqo/kubelet/node_figures.hpp"
 #include "liqo/kubelet/pod_figures.hpp"
+#include "liqo/kubelet/routes.hpp"
 
 namespace liqo::kubelet {
 
@@ -30,6 +31,10 @@ class ResourceText {
   bool has_told_family_ = false;  ///< its HELP and TYPE
   bool is_over_ = false;
 };
+
+/// What a path for Prometheus answers where no figures can be read: why, as a comment, in one line; and, where kubelets
+/// have a metric that says so, that one.
+std::string text_without_figures(Endpoint endpoint, std::string_view why);
 
 /// The node in GET /stats/summary. `started`: RFC 3339; "" = not told.
 kube::json::object node_statistics(std::string_view node, std::string_view started, const NodeReading& reading);

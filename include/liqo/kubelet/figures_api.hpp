@@ -47,7 +47,8 @@ class FiguresApi {
   FiguresApi(kube::async::Clock& clock, kube::Metrics& metrics, FigureSourceOf source, PodsOfNode pods,
              std::function<std::vector<std::string>()> nodes, FiguresSettings settings = {});
 
-  /// Answers, or refuses with 503. `started`: since when there is the node, RFC 3339; "" = not known.
+  /// Answers, or refuses with 503. Where the provider answers but tells no figures, only /stats/summary is refused.
+  /// `started`: since when there is the node, RFC 3339; "" = not known.
   asio::awaitable<std::expected<void, Refusal>> serve(Endpoint endpoint, std::string node, std::string started,
                                                       kube::net::ServerResponse& response);
 
@@ -59,7 +60,7 @@ class FiguresApi {
   class Asking;
   /// A body of text, whole or in part.
   struct Answer {
-    std::unique_ptr<kube::net::Body> body;  ///< null: the provider does not serve this
+    std::unique_ptr<kube::net::Body> body;  ///< null: the provider answers, but tells no figures
     std::string sentence;                   ///< then, why
   };
 

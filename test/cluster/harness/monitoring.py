@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import shutil
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -121,6 +122,17 @@ class Prometheus:
             for alert in self._get("/api/v1/alerts")["alerts"]
             if alert["state"] == "firing"
         }
+
+    def alerts(self) -> list[dict[str, str]]:
+        """The labels of every alert that fires, or will where it goes on."""
+        return [alert["labels"] for alert in self._get("/api/v1/alerts")["alerts"]]
+
+    def evaluated(self, since: float) -> bool:
+        """Whether every rule has been evaluated after that moment (seconds since 1970), and without a failure."""
+        rules = [rule for group in self._get("/api/v1/rules")["groups"] for rule in group["rules"]]
+        for rule in rules:
+            assert rule["health"] == "ok", (rule["name"], rule.get("lastError"))
+        return bool(rules) and all(datetime.fromisoformat(rule["lastEvaluation"]).timestamp() > since for rule in rules)
 
     def scrapes(self) -> bool:
         """Whether every target has been scraped."""

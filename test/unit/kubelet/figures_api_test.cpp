@@ -175,37 +175,56 @@ TEST_CASE("lines of cadvisor are passed on as they come, those of others are not
 }
 
 TEST_CASE("what a provider lacks is said in one sentence; Prometheus has no alert of it") {
-  struct Case {
-    int status;
-    Endpoint endpoint;
-    int answered;
-    const char* words;
+  const char* const resource_errors =
+      "# HELP resource_scrape_error 1 if there was an error while getting container metrics, 0 otherwise\n"
+      "# TYPE resource_scrape_error gauge\nresource_scrape_error 1\n"
+      "# HELP scrape_error 1 if there was an error while getting container metrics, 0 otherwise\n"
+      "# TYPE scrape_error gauge\nscrape_error 1\n";
+  const char* const container_error =
+      "# HELP container_scrape_error 1 if there was an error while getting container metrics, 0 otherwise\n"
+      "# TYPE container_scrape_error gauge\ncontainer_scrape_error 1\n";
+  const std::pair<int, const char*> answers[] = {
+      {404, "cluster milan does not tell what pods use: it serves no metrics.liqo.io (words of it)"},
+      {403, "cluster milan does not let this cluster read what its pods use: words of it"},
+      {500, "cluster milan cannot tell now what pods use: words of it"},
+      {503, "cluster milan cannot tell now what pods use: words of it"},
   };
-  const Case cases[] = {
-      {404, Endpoint::metrics_resource, 503, "cluster milan does not tell what pods use: it serves no metrics.liqo.io"},
-      {404, Endpoint::stats_summary, 503, "cluster milan does not tell what pods use"},
-      {404, Endpoint::metrics, 200, "# cluster milan does not tell what pods use"},
-      {404, Endpoint::metrics_cadvisor, 200, "# cluster milan does not tell what pods use"},
-      {503, Endpoint::metrics, 503, "cluster milan cannot tell now what pods use: words of it"},
-      {503, Endpoint::metrics_resource, 503, "cluster milan cannot tell now what pods use: words of it"},
-      {403, Endpoint::metrics_resource, 503, "cluster milan does not let this cluster read what its pods use"},
-      {500, Endpoint::metrics_probes, 503, "cluster milan cannot tell now what pods use"},
+  const std::pair<Endpoint, const char*> pages[] = {
+      {Endpoint::metrics, ""},
+      {Endpoint::metrics_probes, ""},
+      {Endpoint::metrics_cadvisor, container_error},
+      {Endpoint::metrics_resource, resource_errors},
   };
-  for (const Case& c : cases) {
-    CAPTURE(c.status);
+  for (const auto& [status, sentence] : answers) {
+    CAPTURE(status);
     World world;
-    world.status = c.status;
+    world.status = status;
     world.said = {R"({"kind": "Status", "message": "words\nof it"})"};
-    world.ask(c.endpoint);
-    CHECK(world.response.status == c.answered);
-    CHECK(world.response.body.starts_with(c.words));
-    CHECK(world.response.body.find('\n') >= world.response.body.size() - 1);
+    for (const auto& [endpoint, errors] : pages) {
+      world.ask(endpoint);
+      CHECK(world.response.status == 200);
+      CHECK(world.response.body == "# " + std::string(sentence) + "\n" + errors);
+    }
+    world.ask(Endpoint::stats_summary);
+    CHECK(world.response.status == 503);
+    CHECK(world.response.body == sentence);
   }
   World world;
   world.is_there = false;
   world.ask(Endpoint::metrics);
   CHECK(world.response.status == 503);
   CHECK(world.response.body == "there is no session");
+}
+
+TEST_CASE("a provider that is out of reach fails the scrape, as a kubelet does that is") {
+  for (const Endpoint endpoint : {Endpoint::metrics, Endpoint::metrics_cadvisor, Endpoint::metrics_resource}) {
+    World world;
+    world.provider = std::make_shared<FakeTransport>([](const kube::HttpRequest&) -> kube::Result<FakeAnswer> {
+      return kube::fail(kube::Errc::connect, "no route");
+    });
+    world.ask(endpoint);
+    CHECK(world.response.status == 503);
+  }
 }
 
 TEST_CASE("a hundred megabytes cost one refusal, or a cut, and no memory") {
