@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness import audit, go_liqo, settings
+from harness import audit, go_liqo, metrics_server, settings
 from harness.cluster import Cluster, busybox
 from harness.components import Options
 from harness.go_liqo import GoPeer
@@ -44,7 +44,10 @@ def mixed(run: Run) -> Iterator[Mixed]:
         pytest.fail(f"there is no {lacking}")
     assert release
     with run.borrow(malmo=Options(kubelet=True), turku=Options(kubelet=True)) as (malmo, turku):
-        yield Mixed(GoPeer(malmo, release), Peer(turku))
+        for cluster in (malmo, turku):
+            assert cluster.node
+            cluster.node.name_containers()
+        yield Mixed(GoPeer(malmo, release), Peer(turku, figures=True))
 
 
 def pinned(name: str, node: str, script: str = "sleep 1000000", cpu: str = "100m") -> dict[str, Any]:
@@ -138,6 +141,24 @@ def test_services_ingresses_and_endpoints_of_ours_are_at_a_go_provider(mixed: Mi
             wait_for(lambda: not away.api.find(plural, "moved-turku", name), SOON, f"{plural} {name} to go in malmo")
 
 
+def top(cluster: Cluster, *arguments: str) -> set[str]:
+    """What `kubectl top` has figures of, by name."""
+    lines = cluster.kubectl("top", *arguments, "--no-headers").splitlines()
+    return {line.split()[0] for line in lines if "<unknown>" not in line}
+
+
+def wait_told(cluster: Cluster, namespace: str, node: str) -> None:
+    """Waits until `kubectl top` shows pod `one` of the namespace and the virtual node that it runs on."""
+    metrics_server.start(cluster)
+    told = lambda: "one" in top(cluster, "pod", "-n", namespace) and node in top(cluster, "node")  # noqa: E731
+    wait_for(told, 2 * SOON, f"what node {node} and its pod use", interval=1)
+
+
+def test_a_go_provider_tells_what_our_pods_use(mixed: Mixed) -> None:
+    mixed.go.serve_figures()
+    wait_told(mixed.ours.cluster, "moved", "malmo")
+
+
 def test_a_pod_of_ours_ends_at_a_go_provider(mixed: Mixed) -> None:
     home = mixed.ours.cluster
     home.kubectl("-n", "moved", "delete", "pod", "one", "--wait=false")
@@ -194,6 +215,10 @@ def test_a_pod_of_a_go_consumer_runs_at_a_provider_of_ours(mixed: Mixed) -> None
     # Its virtual kubelet tells no exit code but in words.
     done = typed(home, "-n", "shop", "exec", "one", "--", "echo", "out")
     assert (done.returncode, done.stdout) == (0, "out\n"), done.stderr
+
+
+def test_a_go_consumer_is_told_what_its_pods_use_at_a_provider_of_ours(mixed: Mixed) -> None:
+    wait_told(mixed.go.cluster, "shop", "turku")
 
 
 def everything(cluster: Cluster, namespace: str) -> dict[str, list[str]]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from . import chart
 from .cluster import Cluster
 from .liqoctl import Liqoctl
 from .namespace import Process
@@ -28,10 +29,13 @@ SOON = 60.0
 _PRIVATE = ("/tmp/k8s-webhook-server", "/tmp/certs")
 # The Deployments of the chart that a peering without networking needs, in the order of their start.
 _PROGRAMS = ("liqo-webhook", "liqo-controller-manager", "liqo-crd-replicator")
-# What the chart also has and no story wants: metrics that nobody serves here, and networks that nobody hands out.
+# What the chart also has and no story wants, or not at once: figures that nobody serves before `serve_figures`, and
+# networks that nobody hands out.
 _LEFT_OUT = ("APIService", "DaemonSet", "Network")
+_METRIC_AGENT = "liqo-metric-agent"
+_METRIC_AGENT_PORT = 8443
 # What the directory holds beside chart/; and helm, which renders that, is on the PATH.
-_BINARIES = ("crd-replicator", "liqo-controller-manager", "liqoctl", "virtual-kubelet", "webhook")
+_BINARIES = ("crd-replicator", "liqo-controller-manager", "liqoctl", "metric-agent", "virtual-kubelet", "webhook")
 _VALUES = {
     "networking.enabled": "false",
     "proxy.enabled": "false",
@@ -56,11 +60,14 @@ class GoPeer:
             inside = ["nsenter", f"--mount=/proc/{cluster.space.pid}/ns/mnt"]
             subprocess.run([*inside, "mount", "-t", "tmpfs", "liqo-test", place], check=True)
         self.installed: list[dict[str, Any]] = []
+        self.left_out: list[dict[str, Any]] = []
+        self.commands: dict[str, list[str]] = {}
         self.install()
 
     def install(self) -> None:
         """Installs the chart and starts its programs; again after `uninstall`, as a user goes back to it."""
-        self._start(self._install())
+        self.commands = self._install()
+        self._start()
         logs = f"{self.cluster.directory}/liqo-*.log"
         for ready in (self._asked, self._has_keys):
             wait_for(ready, SOON, f"the Go Liqo of {self.name} to be ready (its logs: {logs})")
@@ -82,7 +89,7 @@ class GoPeer:
         self.cluster.namespace(NAMESPACE)
         crds = self.release / "chart/charts/liqo-crds/crds"
         self.cluster.kubectl("apply", "--server-side", "-f", crds)
-        commands, applied = {}, []
+        commands, applied, left_out = {}, [], []
         for manifest in self._rendered():
             kind, name = manifest["kind"], manifest["metadata"]["name"]
             if kind == "Deployment":
@@ -93,23 +100,25 @@ class GoPeer:
                 # Its endpoint is a process, not a pod.
                 del manifest["spec"]["selector"]
                 manifest["spec"]["ports"] = [{"port": port["port"]} for port in manifest["spec"]["ports"]]
-            if kind not in _LEFT_OUT:
-                applied.append(manifest)
-        endpoint = {
-            "apiVersion": "discovery.k8s.io/v1",
-            "kind": "EndpointSlice",
-            "metadata": {"name": "liqo-webhook-process", "labels": {"kubernetes.io/service-name": "liqo-webhook"}},
-            "addressType": "IPv4",
-            "endpoints": [{"addresses": [self.cluster.address], "conditions": {"ready": True}}],
-            "ports": [{"port": 9443, "protocol": "TCP"}],
-        }
+            (left_out if kind in _LEFT_OUT else applied).append(manifest)
         # Every kind must be served before an object of it is applied.
         wait_for(self._established, SOON, f"the kinds of the Go Liqo to be served in {self.name}")
-        self.installed = [*applied, endpoint]
+        self.installed, self.left_out = [*applied, self._endpoint("liqo-webhook", 9443)], left_out
         text = yaml.safe_dump_all(self.installed)
         self.cluster.kubectl("apply", "--server-side", "-n", NAMESPACE, "-f", "-", stdin=text)
         self.cluster.restart("kube-controller-manager")
         return commands
+
+    def _endpoint(self, service: str, port: int) -> dict[str, Any]:
+        """What a Service of the chart leads to."""
+        return {
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": "EndpointSlice",
+            "metadata": {"name": f"{service}-process", "labels": {"kubernetes.io/service-name": service}},
+            "addressType": "IPv4",
+            "endpoints": [{"addresses": [self.cluster.address], "conditions": {"ready": True}}],
+            "ports": [{"port": port, "protocol": "TCP"}],
+        }
 
     def _rendered(self) -> list[dict[str, Any]]:
         values = {
@@ -131,20 +140,38 @@ class GoPeer:
         found = [kind.get("status", {}).get("conditions") or [] for kind in kinds]
         return bool(kinds) and all(("Established", "True") in [(c["type"], c["status"]) for c in one] for one in found)
 
-    def _start(self, commands: dict[str, list[str]]) -> None:
+    def _start(self) -> None:
         for number, name in enumerate(_PROGRAMS):
-            program, *arguments = (
-                word.replace("$(CLUSTER_ID)", self.name).replace("$(POD_NAMESPACE)", NAMESPACE)
-                for word in commands[name]
-            )
             ports = [f"--metrics-address={self.cluster.address}:{18080 + number}"]
             ports += [] if name == "liqo-crd-replicator" else [f"--health-probe-address=:{18090 + number}"]
-            kubeconfig = self.cluster.service_account(NAMESPACE, name)
-            self.processes[name] = self.cluster.space.start(
-                name,
-                [self.release / program, *arguments, *ports],
-                {"KUBECONFIG": str(kubeconfig), "POD_NAMESPACE": NAMESPACE, "POD_NAME": f"{name}-0"},
-            )
+            self._run(name, *ports)
+
+    def _run(self, name: str, *more: str) -> None:
+        """Runs what a Deployment of the chart says; of flags that are given twice the last one counts."""
+        program, *arguments = (
+            word.replace("$(CLUSTER_ID)", self.name).replace("$(POD_NAMESPACE)", NAMESPACE)
+            for word in self.commands[name]
+        )
+        kubeconfig = self.cluster.service_account(NAMESPACE, name)
+        self.processes[name] = self.cluster.space.start(
+            name,
+            [self.release / program, *arguments, *more],
+            {"KUBECONFIG": str(kubeconfig), "POD_NAMESPACE": NAMESPACE, "POD_NAME": f"{name}-0"},
+        )
+
+    def serve_figures(self) -> None:
+        """Runs its metric agent, and waits until the API server sends it what consumers ask about their pods."""
+        host = f"{_METRIC_AGENT}.{NAMESPACE}.svc"
+        pair = self.cluster.authority.issue(_METRIC_AGENT, _METRIC_AGENT, names=[f"DNS:{host}"])
+        port = f"--port={_METRIC_AGENT_PORT}"
+        self._run(_METRIC_AGENT, port, f"--cert-path={pair.certificate}", f"--key-path={pair.key}")
+        wait_for(lambda: self._listens(_METRIC_AGENT_PORT), SOON, f"the metric agent of {self.name} to listen")
+        served = [made for made in self.left_out if made["kind"] == "APIService"]
+        more = [self._endpoint(_METRIC_AGENT, _METRIC_AGENT_PORT), *served]
+        text = yaml.safe_dump_all(more)
+        self.cluster.kubectl("apply", "--server-side", "-n", NAMESPACE, "-f", "-", stdin=text)
+        self.installed += more
+        wait_for(lambda: chart.figures_served(self.cluster), SOON, f"the figures of {self.name} to be served")
 
     def _asked(self) -> bool:
         """Whether the webhooks listen and the API server was told how to know them; from then on it must ask."""
