@@ -143,15 +143,20 @@ def told(story: Story, kind: str, name: str, reason: str) -> list[str]:
 
 
 def warn(story: Story, kind: str, about: dict[str, Any]) -> None:
-    """An Event of somebody at the provider about an object there."""
+    """Two Events of somebody at the provider about an object there, of which one is no warning."""
+    _say(story, kind, about, "Warning", f"the {kind}\nis broken")
+    _say(story, kind, about, "Normal", f"the {kind} is well")
+
+
+def _say(story: Story, kind: str, about: dict[str, Any], type_: str, message: str) -> None:
     name, now = about["metadata"]["name"], datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     body = {
         "kind": "Event",
-        "metadata": {"name": f"{kind.lower()}-{name}"[:200]},
+        "metadata": {"name": f"{kind.lower()}-{type_.lower()}-{name}"[:200]},
         "involvedObject": {"kind": kind, "namespace": story.twin, "name": name, "uid": about["metadata"]["uid"]},
-        "type": "Warning",
+        "type": type_,
         "reason": "Broken",
-        "message": f"the {kind}\nis broken",
+        "message": message,
         "firstTimestamp": now,
         "lastTimestamp": now,
         "count": 1,
@@ -173,11 +178,14 @@ def test_copies_of_every_kind_are_put_right_and_what_is_wrong_with_them_is_told(
     story, there = with_ranges, with_ranges.provider.api
     database = {"kind": "Service", "metadata": {"name": "db"}, "spec": {"ports": PORTS}}
     story.consumer.api.create("services", story.namespace, database)
+    busy = {"kind": "EndpointSlice", "metadata": {"name": "busy"}, **TEMPLATE, "endpoints": endpoints("192.0.2.66")}
+    there.create("endpointslices", story.twin, busy)
     for each in KINDS.values():
         each.take(story, "taken")
         for name in NAMES:
             each.make(story, name)
-    KINDS["endpointslice"].make(story, "lost")
+    for name in ("lost", "busy"):
+        KINDS["endpointslice"].make(story, name)
 
     before: dict[tuple[str, str], Any] = {}
     for kind, each in KINDS.items():
@@ -195,10 +203,15 @@ def test_copies_of_every_kind_are_put_right_and_what_is_wrong_with_them_is_told(
 
     for name in ("changed", "deleted", "warned", "lost"):
         wait_for(lambda name=name: led_to(name) == ["192.0.2.9"], SOON, f"endpoints of {name} in milan")
+    refused = "No EndpointSlice is made of this: an EndpointSlice of this name exists"
+    home_told = lambda: told(story, "EndpointSlice", "busy", "RemoteWarning")  # noqa: E731
+    wait_for(lambda: any(refused in message for message in home_told()), SOON, "it to be told that busy is taken")
+    assert led_to("busy") == ["192.0.2.66"]
 
     # Now somebody at the provider touches all of them.
     there.patch("endpointslices", story.twin, "warned", {"endpoints": endpoints("192.0.2.66")})
-    there.delete("endpointslices", story.twin, "lost")
+    for name in ("lost", "busy"):
+        there.delete("endpointslices", story.twin, name)
     for each in KINDS.values():
         there.patch(each.copies, story.twin, "changed", each.spoilt)
         there.delete(each.copies, story.twin, "deleted")
@@ -217,7 +230,7 @@ def test_copies_of_every_kind_are_put_right_and_what_is_wrong_with_them_is_told(
                 assert name != "deleted" or copy["metadata"]["uid"] != uid
             message = f"Cluster {story.provider.name} warns of its copy: the {each.kind_of_copies} is broken (Broken)"
             assert told(story, each.kind, "warned", "RemoteWarning") == [message]
-        for name in (*NAMES, "lost"):
+        for name in (*NAMES, "lost", "busy"):
             assert led_to(name) == ["192.0.2.9"], f"endpoints of {name}: {led_to(name)}"
         return True
 

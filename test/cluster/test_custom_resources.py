@@ -161,6 +161,16 @@ def test_a_custom_resource_runs_at_the_provider_and_its_status_comes_home(with_c
         away.api.delete("widgets", story.twin, "one")
         wait_for(right, 30, "the copy to be made again")
 
+        theirs = {"apiVersion": "example.org/v1", "kind": "Widget", "metadata": {"name": "two"}, "spec": {"size": 7}}
+        away.api.create("widgets", story.twin, theirs)
+        home.api.create("widgets", story.namespace, {**widget, "metadata": {"name": "two"}})
+        reasons = lambda: [one["reason"] for one in home.events(story.namespace, "two")]  # noqa: E731
+        wait_for(lambda: "FailedReflection" in reasons(), 30, "it to be told that the name is taken")
+        assert away.api.get("widgets", story.twin, "two")["spec"] == {"size": 7}
+        away.api.delete("widgets", story.twin, "two")
+        copied = lambda: (away.api.find("widgets", story.twin, "two") or {}).get("spec") == {"size": 1}  # noqa: E731
+        wait_for(copied, 30, "the copy to be made once its name is free")
+
     home.api.delete("widgets", story.namespace, "one")
     gone = lambda: away.api.find("widgets", story.twin, "one") is None  # noqa: E731
     wait_for(gone, 30, "the copy to go with its object")
