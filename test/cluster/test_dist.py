@@ -33,6 +33,7 @@ from harness.wait import wait_for
 # What takes seconds may take that much on a machine that has other stories to tell.
 SOON = 180.0
 WAITED = f"--timeout={SOON:.0f}s"
+SCRAPED_EVERY = 15.0
 # The load runs on nodes that are fake, liqod and the application never do.
 FAKE_NODES = 4
 GO_KINDS = settings.TREE / "test/fixtures/liqo-crds"
@@ -498,8 +499,24 @@ def test_both_are_updated_under_a_load_of_pods(sides: Sides) -> None:
     assert not doubled(sides, since)
 
 
+def kubelet_port(ghent: Cluster) -> int:
+    return ghent.api.get("nodes", None, "lyon")["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
+
+
+def tells_figures(ghent: Cluster) -> bool:
+    """Whether the virtual node says what it uses, and what the pods of the application do."""
+    code, page = ghent.api.raw("GET", "/api/v1/nodes/lyon/proxy/metrics/resource")
+    text = page.decode()
+    assert code == 200 and "\nresource_scrape_error 0\n" in text, (code, text[:300])
+    told = re.findall(r'^pod_cpu_usage_seconds_total\{namespace="demo",pod="([^"]+)"\}', text, re.MULTILINE)
+    assert set(told) == {pod["metadata"]["name"] for pod in ghent.pods("demo")}, told
+    return "\nnode_cpu_usage_seconds_total " in text
+
+
 def test_one_of_two_replicas_is_killed_on_both_sides(sides: Sides) -> None:
     ghent, lyon = sides
+    wait_for(lambda: tells_figures(ghent), SOON, "the node to tell figures", interval=1)
+    port = kubelet_port(ghent)
     leaders = {each.name: wait_for(lambda c=each: leader(c), SOON, f"a leader in {each.name}") for each in sides}
     since, before = lyon.audit.mark(), running(ghent, "load")
     ghent.kubectl("create", "deployment", "many", "-n", "load", "--image", HELLO_IMAGE, "--replicas", 20)
@@ -509,6 +526,10 @@ def test_one_of_two_replicas_is_killed_on_both_sides(sides: Sides) -> None:
     for cluster in sides:
         wait_for(lambda c=cluster: leader(c), SOON, f"another replica of {cluster.name} to lead")
         assert leader(cluster) != leaders[cluster.name]
+    # From here on it is scraped as Prometheus would: at once, and two times more.
+    wait_for(lambda: tells_figures(ghent), 2 * SCRAPED_EVERY, "figures again in two scrapes", interval=SCRAPED_EVERY)
+    assert kubelet_port(ghent) == port
+    for cluster in sides:
         cluster.kubectl("rollout", "status", "deployment/liqod", "-n", "liqo", WAITED, timeout=SOON + 10)
     wait_for(lambda: running(ghent, "load") == before + 20, SOON, "every pod to run on")
     assert not doubled(sides, since)
