@@ -52,6 +52,7 @@ constexpr std::array kinds_of_chart{
     kube::Resource{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"},
     kube::Resource{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false},
     kube::Resource{"storage.k8s.io", "v1", "storageclasses", "StorageClass", false},
+    kube::Resource{"offloading.liqo.io", "v1beta1", "vkoptionstemplates", "VkOptionsTemplate"},
 };
 constexpr std::array webhook_configurations{
     kube::Resource{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",

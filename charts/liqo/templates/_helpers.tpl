@@ -146,7 +146,8 @@ subjects:
 {{/* Arguments of the daemon that are no values of their own, as a list. */}}
 {{- define "liqo.extraArgs" -}}
 {{- $pod := .Values.controllerManager.pod | default dict -}}
-{{- $given := concat .Values.extraArgs (.Values.common.extraArgs | default list) (get $pod "extraArgs" | default list) -}}
+{{- $kubelet := .Values.virtualKubelet.extra | default dict -}}
+{{- $given := concat .Values.extraArgs (.Values.common.extraArgs | default list) (get $pod "extraArgs" | default list) (get $kubelet "args" | default list) -}}
 {{- $values := dict
   "default-node-resources" "offloading.defaultNodeResources"
   "default-limits-enforcement" "controllerManager.config.defaultLimitsEnforcement"
@@ -195,8 +196,8 @@ tlsConfig:
 {{- end -}}
 {{- end }}
 
-{{/* Which offloaded pods get tokens, by the values and the arguments: never, needed or always. */}}
-{{- define "liqo.tokenMode" -}}
+{{/* What the values alone say of which offloaded pods get tokens, as a list. */}}
+{{- define "liqo.tokenValues" -}}
 {{- $said := list -}}
 {{- if .Values.enableAPIServerSupport -}}
 {{- $said = append $said "always" -}}
@@ -204,13 +205,23 @@ tlsConfig:
 {{- if ne .Values.apiServer.support "needed" -}}
 {{- $said = append $said .Values.apiServer.support -}}
 {{- end -}}
+{{- $accounts := .Values.offloading.reflection.serviceaccount | default dict -}}
+{{- if eq (toJson (get $accounts "workers")) "0" -}}
+{{- $said = append $said "never" -}}
+{{- end -}}
+{{ toJson $said }}
+{{- end }}
+
+{{/* Which offloaded pods get tokens, by the values and the arguments: never, needed or always. */}}
+{{- define "liqo.tokenMode" -}}
+{{- $said := include "liqo.tokenValues" . | fromYamlArray -}}
 {{- $byValues := len $said -}}
 {{- $before := "" -}}
 {{- range $argument := include "liqo.extraArgs" . | fromYamlArray -}}
 {{- range $mode := list "never" "needed" "always" -}}
 {{- if or (eq $argument (printf "--apiserver-support=%s" $mode)) (and (eq $before "--apiserver-support") (eq $argument $mode)) -}}
 {{- if gt $byValues 0 -}}
-{{- fail "extraArgs: --apiserver-support would be said twice, there and by apiServer.support or enableAPIServerSupport: say it once" -}}
+{{- fail "extraArgs: --apiserver-support would be said twice, there and by apiServer.support, enableAPIServerSupport or offloading.reflection.serviceaccount.workers=0: say it once" -}}
 {{- end -}}
 {{- $said = append $said $mode -}}
 {{- end -}}
@@ -226,7 +237,7 @@ tlsConfig:
 {{- $mode := "" -}}
 {{- range $one := $said -}}
 {{- if and $mode (ne $mode $one) -}}
-{{- fail (printf "enableAPIServerSupport, apiServer.support and extraArgs say both %s and %s of who gets tokens: say one of them" $mode $one) -}}
+{{- fail (printf "enableAPIServerSupport, apiServer.support, offloading.reflection.serviceaccount.workers=0 and extraArgs say both %s and %s of who gets tokens: say one of them" $mode $one) -}}
 {{- end -}}
 {{- $mode = $one -}}
 {{- end -}}
@@ -252,8 +263,56 @@ true
 {{- end -}}
 {{- end }}
 
+{{/* As many as any of the parts shall have of which the Go Liqo runs several, and else what replicas says. */}}
 {{- define "liqo.replicas" -}}
-{{ int64 (.Values.controllerManager.replicas | default .Values.replicas) }}
+{{- $most := 0 -}}
+{{- range $part := list .Values.controllerManager .Values.webhook .Values.virtualKubelet -}}
+{{- $wanted := int64 (get $part "replicas" | default 0) -}}
+{{- if gt $wanted (int64 $most) -}}
+{{- $most = $wanted -}}
+{{- end -}}
+{{- end -}}
+{{ int64 ($most | default .Values.replicas) }}
+{{- end }}
+
+{{/* What several values say of one monitor, the first of them first. Takes the list of them. */}}
+{{- define "liqo.monitoring" -}}
+{{- $enabled := false -}}
+{{- $interval := "" -}}
+{{- $timeout := "" -}}
+{{- $labels := dict -}}
+{{- range $one := . -}}
+{{- $given := $one | default dict -}}
+{{- $enabled = or $enabled (eq (toJson (get $given "enabled")) "true") -}}
+{{- $interval = $interval | default (get $given "interval") -}}
+{{- $timeout = $timeout | default (get $given "scrapeTimeout") -}}
+{{- $labels = $labels | default (get $given "labels") | default dict -}}
+{{- end -}}
+{{ toJson (dict "enabled" $enabled "interval" $interval "scrapeTimeout" $timeout "labels" $labels) }}
+{{- end }}
+
+{{- define "liqo.serviceMonitor" -}}
+{{- $manager := .Values.controllerManager.metrics | default dict -}}
+{{- $webhook := .Values.webhook.metrics | default dict -}}
+{{ include "liqo.monitoring" (list .Values.metrics.serviceMonitor (get $manager "serviceMonitor") (get $webhook "serviceMonitor")) }}
+{{- end }}
+
+{{- define "liqo.podMonitor" -}}
+{{- $kubelet := .Values.virtualKubelet.metrics | default dict -}}
+{{- $replicator := get (.Values.crdReplicator | default dict) "metrics" | default dict -}}
+{{ include "liqo.monitoring" (list .Values.metrics.prometheusOperator (get $kubelet "podMonitor") (get $replicator "podMonitor")) }}
+{{- end }}
+
+{{/* Labels and annotations of the Service for scrapers. */}}
+{{- define "liqo.metricsService" -}}
+{{- $labels := .Values.metrics.service.labels -}}
+{{- $annotations := .Values.metrics.service.annotations -}}
+{{- range $part := list .Values.controllerManager .Values.webhook -}}
+{{- $service := get (get $part "metrics" | default dict) "service" | default dict -}}
+{{- $labels = $labels | default (get $service "labels") | default dict -}}
+{{- $annotations = $annotations | default (get $service "annotations") | default dict -}}
+{{- end -}}
+{{ toJson (dict "labels" $labels "annotations" $annotations) }}
 {{- end }}
 
 {{/* Where the daemon runs: apart from its replicas where that is possible, and never on a virtual node, which it serves. */}}
@@ -317,38 +376,41 @@ true
 {{- end -}}
 {{- end }}
 
-{{/* Values of the Go Liqo's chart that are for parts which do not exist here, one in each line. */}}
+{{/* Whether a value is given of which an entry of go-values.yaml speaks: some text or nothing. Takes (list .Values entry). */}}
+{{- define "liqo.concerned" -}}
+{{- $at := index . 0 -}}
+{{- $entry := index . 1 -}}
+{{- $there := true -}}
+{{- range $key := $entry.path -}}
+{{- if and $there (hasKey ($at | default dict) $key) -}}
+{{- $at = get $at $key -}}
+{{- else -}}
+{{- $there = false -}}
+{{- end -}}
+{{- end -}}
+{{- if $there -}}
+{{- $said := toJson $at -}}
+{{- if and (ne $said "null") (has $said ($entry.only | default (list $said))) (not (has $said ($entry.but | default list))) -}}
+true
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* What is given for parts of the Go Liqo which do not exist here, and why it has no effect, one in each line. */}}
 {{- define "liqo.noEffect" -}}
-{{- range $key, $value := .Values.networking -}}
-{{- if and (not (has $key (list "reflectIPs" "denyDirectConnections"))) (or $value (ne $key "enabled")) }}
-networking.{{ $key }}
+{{- range $entry := (.Files.Get "go-values.yaml" | fromYaml).noEffect -}}
+{{- if include "liqo.concerned" (list $.Values $entry) }}
+{{ join "." $entry.path }}: {{ $entry.why }}
 {{- end -}}
 {{- end -}}
-{{- range $key := list "telemetry" "requirements" "proxy" "uninstaller" "liqo-crds" -}}
-{{- if hasKey $.Values $key }}
-{{ $key }}
+{{- end }}
+
+{{/* Refuses values of the Go Liqo's chart that would be believed to hold. */}}
+{{- define "liqo.refuse" -}}
+{{- range $entry := (.Files.Get "go-values.yaml" | fromYaml).refused -}}
+{{- if include "liqo.concerned" (list $.Values $entry) -}}
+{{- fail (printf "value %s: %s" (join "." $entry.path) $entry.why) -}}
 {{- end -}}
-{{- end -}}
-{{- range $key := list "serviceCIDR" "externalCIDR" "internalCIDR" "reservedSubnets" "pools" "internal" "external" -}}
-{{- if hasKey $.Values.ipam $key }}
-ipam.{{ $key }}
-{{- end -}}
-{{- end -}}
-{{- range $part := list "controllerManager" "crdReplicator" "virtualKubelet" "webhook" -}}
-{{- if hasKey (get $.Values $part | default dict) "image" }}
-{{ $part }}.image
-{{- end -}}
-{{- end -}}
-{{- range $key := list "image" "imageName" "initContainer" "pod" -}}
-{{- if hasKey $.Values.metricAgent $key }}
-metricAgent.{{ $key }}
-{{- end -}}
-{{- end -}}
-{{- if hasKey .Values.metricAgent.config.timeout "write" }}
-metricAgent.config.timeout.write
-{{- end -}}
-{{- if hasKey .Values.offloading "disableNetworkCheck" }}
-offloading.disableNetworkCheck
 {{- end -}}
 {{- end }}
 

@@ -90,8 +90,8 @@ std::string id_of(const json::object& values) {
 }
 
 void tell_without_effect(Session& session, const model::Installation& made) {
-  for (const std::string& key : made.without_effect)
-    session.output().warn("", "value " + key + " has no effect here: the part that it is for does not exist");
+  for (const auto& [path, why] : made.without_effect)
+    session.output().warn("", "value " + path + " has no effect here: " + why);
 }
 
 void print(Session& session, const std::vector<json::value>& manifests) {

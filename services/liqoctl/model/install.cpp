@@ -106,7 +106,9 @@ kube::Result<Installation> installation(std::span<const chart::File> files, cons
   if (!told) return std::unexpected(std::move(told.error()));
   for (std::string_view rest = *told; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    if (end > 0) made.without_effect.emplace_back(rest.substr(0, end));
+    const std::string_view line = rest.substr(0, end);
+    if (const std::size_t path = line.find(": "); path != std::string_view::npos)
+      made.without_effect.push_back({std::string(line.substr(0, path)), std::string(line.substr(path + 2))});
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return made;

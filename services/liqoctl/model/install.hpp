@@ -9,10 +9,15 @@
 
 namespace liqoctl::model {
 
+/// The path of a value that is for a part which does not exist here, and what is there instead.
+struct WithoutEffect {
+  std::string path, why;
+};
+
 /// The objects, in the order in which they can be applied.
 struct Installation {
   std::vector<kube::json::value> manifests;
-  std::vector<std::string> without_effect;  ///< values for parts that do not exist here
+  std::vector<WithoutEffect> without_effect;
 };
 
 /// `files` are all files of the chart, `values` what the user gives. Errors: Errc::invalid_input: values that cannot be

@@ -16,6 +16,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 CHART = ROOT / "charts" / "liqo"
 LIQOCTL = pathlib.Path(os.environ.get("LIQOCTL", ROOT / "build/release/services/liqoctl/liqoctl"))
 SCHEMA = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
+DEFAULTS = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
+# What becomes of values of the Go Liqo's chart, and all that it has.
+GO = yaml.safe_load((CHART / "go-values.yaml").read_text(encoding="utf-8"))
+GO_DEFAULTS = yaml.safe_load((ROOT / "test/fixtures/go-values.yaml").read_text(encoding="utf-8"))
 sys.path.insert(0, str(ROOT / "test/cluster"))
 
 from harness import settings  # noqa: E402
@@ -47,6 +51,9 @@ VALUES = {
     "one replica": {"replicas": 1},
     "five replicas": {"replicas": 5},
     "replicas of Go": {"controllerManager": {"replicas": 1}},
+    "replicas of several parts": {
+        "controllerManager": {"replicas": 1}, "webhook": {"replicas": 3}, "virtualKubelet": {"replicas": 2}
+    },
     "ranges": {"ipam": {"podCIDRs": ["10.1.0.0/16", "fd00::/48"]}},
     "the range of Go": {"ipam": {"podCIDR": "10.2.0.0/16", "podCIDRs": ["10.3.0.0/16"]}},
     "API server": {"apiServer": {"address": "https://api.example:6443", "ca": "LS0tLS1CRUdJTg==", "trustedCA": True}},
@@ -54,7 +61,9 @@ VALUES = {
     "no class default": {"authentication": {"defaultResourceSliceClassEnabled": False}},
     "no addresses": {"networking": {"reflectIPs": False, "enabled": False}},
     "no third clusters": {"networking": {"denyDirectConnections": True}},
-    "modules": {"offloading": {"enabled": True, "createNode": True}},
+    "modules": {"offloading": {"enabled": True, "createNode": True}, "authentication": {"enabled": True}},
+    "no nodes": {"offloading": {"createNode": False, "disableNetworkCheck": True}},
+    "a network that is not looked at": {"offloading": {"disableNetworkCheck": True}},
     "less": {"offloading": {"defaultNodeResources": {"cpu": 2, "memory": "4Gi"}}},
     "numbers": {"offloading": {"defaultNodeResources": {"cpu": 0.5, "memory": 17179869184, "pods": 1500000}}},
     "devices": {"offloading": {"defaultNodeResources": {"nvidia.com/gpu": "2", "ephemeral-storage": None}}},
@@ -144,6 +153,24 @@ VALUES = {
     "ports": {"listenPort": 10251, "listenPortCount": 8, "healthPort": 9091, "metrics": {"port": 9090}, "webhook": {"port": 9444}},
     "no metrics": {"metrics": {"enabled": False}},
     "operator": {"metrics": {"prometheusOperator": {"enabled": True}}},
+    "all of the operator": {
+        "common": {"globalAnnotations": {"a": "b"}},
+        "metrics": {
+            "service": {"labels": {"l": "1"}, "annotations": {"note": "a: b"}},
+            "prometheusOperator": {"enabled": True, "interval": "1m", "scrapeTimeout": "9s", "labels": {"release": "q"}},
+        },
+    },
+    "the monitors of Go": {
+        "controllerManager": {"metrics": {"service": {"labels": {"l": "1"}}, "serviceMonitor": {"labels": {"release": "p"}}}},
+        "webhook": {
+            "metrics": {
+                "service": {"annotations": {"a": "b"}},
+                "serviceMonitor": {"enabled": True, "interval": "30s", "scrapeTimeout": "5s", "labels": {"release": "q"}},
+            }
+        },
+        "crdReplicator": {"metrics": {"podMonitor": {"enabled": True, "interval": "40s"}}},
+        "virtualKubelet": {"metrics": {"podMonitor": {"scrapeTimeout": "6s", "labels": {"release": "r"}}}},
+    },
     "only the operator": {"metrics": {"enabled": False, "prometheusOperator": {"enabled": True}}},
     "a service monitor": {
         "metrics": {"serviceMonitor": {"enabled": True, "interval": "30s", "scrapeTimeout": "5s", "labels": {"release": "p"}}}
@@ -184,6 +211,11 @@ VALUES = {
     "tokens where needed": {"apiServer": {"hostForPods": "fd00::1", "portForPods": 6443}},
     "tokens at a port": {"apiServer": {"hostForPods": "10.0.0.1", "portForPods": "6443"}},
     "tokens by argument": {"extraArgs": ["--enable-apiserver-support"]},
+    "tokens for nobody, by Go": {"offloading": {"reflection": {"serviceaccount": {"workers": 0}}}},
+    "tokens for nobody, by an argument of Go": {
+        "apiServer": {"hostForPods": "10.0.0.1"},
+        "virtualKubelet": {"extra": {"args": ["--enable-apiserver-support=false"]}},
+    },
     "tenants": {"twinNames": ["shop-*", "web"], "cordonSilentTenantsAfter": "720h"},
     "zero as a number": {"cordonSilentTenantsAfter": 0},
     "more arguments": {"extraArgs": ["--log-level=debug", '--node-extra-labels=a="b", c'], "common": {"extraArgs": ["--x"]}},
@@ -203,26 +235,8 @@ VALUES = {
     "labels": {"podLabels": {"team": "on"}, "podAnnotations": {"note": "a: b"}},
     "labels of all": {"common": {"globalLabels": {"owner": "ops"}, "globalAnnotations": {"note": "'single' \"double\""}}},
     "OpenShift": {"openshiftConfig": {"enabled": True}},
-    "of parts that are not here": {
-        "global": {"x": 1},
-        "networking": {"fabric": {"config": {}}},
-        "offloading": {"disableNetworkCheck": True},
-        "ipam": {
-            "serviceCIDR": "10.96.0.0/12",
-            "externalCIDR": "10.70.0.0/16",
-            "internalCIDR": "10.80.0.0/16",
-            "reservedSubnets": ["1.2.3.0/24"],
-            "pools": ["10.0.0.0/8"],
-            "internal": {"image": {}},
-            "external": {"enabled": False},
-        },
-        "controllerManager": {"image": {"name": "a"}},
-        "crdReplicator": {"image": {"name": "a"}},
-        "virtualKubelet": {"image": {"name": "a"}},
-        "webhook": {"image": {"name": "a"}},
-        **{name: {"enabled": False} for name in ("telemetry", "requirements", "proxy", "uninstaller", "liqo-crds")},
-        "metricAgent": {"image": {}, "imageName": "a", "initContainer": {}, "pod": {}, "config": {"timeout": {"write": "30s"}}},
-    },
+    "global": {"global": {"x": 1}},
+    "as Go has it": {key: value for key, value in GO_DEFAULTS.items() if key != "discovery"},
 }
 
 
@@ -350,6 +364,7 @@ def given(values, path=()):
 def test_there_are_many_sets_of_values_and_each_value_is_in_one():
     assert len(VALUES) >= 50
     used = {path for values in VALUES.values() for path in given({"clusterID": "rome", **values})}
+    used |= {path for part in ("noEffect", "refused", "secondNames") for path in by_path(part)}
     assert not set(known(SCHEMA)) - used
 
 
@@ -360,7 +375,9 @@ WRONG = {
     "controllerManager.config.defaultLimitsEnforcement=Strict": "must be None, Soft or Hard, not \"Strict\"",
     "offloading.reflection.secret.type=Every": "must be DenyList, AllowList or All, not \"Every\"",
     "offloading.reflection.configmap.type=All": "must be DenyList or AllowList, not \"All\"",
-    "offloading.reflection.event=0": "value offloading.reflection.event is not known",
+    "offloading.reflection.event=0": "value offloading.reflection.event must be a map, not 0",
+    "offloading.reflection.events=0": "did you mean offloading.reflection.event?",
+    "networking.fabrik=1": "value networking.fabrik is not known: did you mean networking.fabric?",
     "offloading.reflection.configmap.workers=-1": "value offloading.reflection.configmap.workers must be at least 0",
     "replicas=many": "value replicas must be a whole number, not \"many\"",
     "replicas=0": "value replicas must be at least 1",
@@ -372,7 +389,6 @@ WRONG = {
     "offloading.defaultNodeResources.cpu=much": "value offloading.defaultNodeResources.cpu must match",
     "ipam.podCIDRs={10.0.0.0/8,here}": "value ipam.podCIDRs[1] must match",
     "twinNames={1}": "value twinNames[0] must be a text, not 1",
-    "offloading.enabled=false": "value offloading.enabled must be true, not false",
     "image.repository=": "the daemon needs an image, and no public registry has it: load it on the nodes or push it",
     "clusterID=Rome": "is no cluster ID",
     "clusterID=": "the cluster needs an ID",
@@ -380,6 +396,7 @@ WRONG = {
     "extraArgs={--sharing-percentage=5}": "set that",
     "enableAPIServerSupport=true,apiServer.support=never": "say both always and never of who gets tokens",
     "apiServer.support=never,extraArgs={--enable-apiserver-support}": "say both never and always of who gets tokens",
+    "offloading.reflection.serviceaccount.workers=0,enableAPIServerSupport=true": "say both always and never",
     "apiServer.support=never,extraArgs={--apiserver-support,always}": "extraArgs: --apiserver-support would be said twice",
 }
 
@@ -426,16 +443,132 @@ def test_custom_resources_are_refused_where_the_daemon_would_not_start():
         assert not re.fullmatch(pattern, group), group
 
 
-def test_values_for_parts_that_are_not_here_are_named(tmp_path):
-    done = liqoctl("-f", file_of(tmp_path, VALUES["of parts that are not here"]))
-    named = sorted(line.split()[2] for line in done.stderr.splitlines())
-    assert named == sorted(
-        ["networking.fabric", "offloading.disableNetworkCheck", "telemetry", "requirements", "proxy"]
-        + ["uninstaller", "liqo-crds", *(f"ipam.{key}" for key in VALUES["of parts that are not here"]["ipam"])]
-        + [f"{part}.image" for part in ("controllerManager", "crdReplicator", "virtualKubelet", "webhook", "metricAgent")]
-        + [f"metricAgent.{key}" for key in ("imageName", "initContainer", "pod", "config.timeout.write")]
-    )
+def nested(path, value):
+    """Values that say this of one path."""
+    for key in reversed(path):
+        value = {key: value}
+    return value
+
+
+def at(values, path):
+    for key in path:
+        values = values[key]
+    return values
+
+
+def schema_at(path):
+    schema = SCHEMA
+    for key in path:
+        schema = schema["properties"][key]
+        schema = SCHEMA["definitions"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    return schema
+
+
+def sample(entry):
+    """A value of which the entry speaks."""
+    if "only" in entry:
+        return json.loads(entry["only"][0])
+    schema = schema_at(entry["path"])
+    if "enum" in schema:
+        return next(one for one in schema["enum"] if json.dumps(one) not in entry.get("but", []))
+    samples = {"object": {"a": "b"}, "array": ["10.0.0.0/8"], "string": "a", "integer": 7, "boolean": True}
+    return samples[schema["type"]] if schema.get("items", {}).get("type") != "object" else [{"key": "a"}]
+
+
+def by_path(part):
+    return {".".join(entry["path"]): entry for entry in GO[part]}
+
+
+def test_every_value_of_go_is_here_or_it_is_said_what_becomes_of_it():
+    def leaves(values, path=()):
+        if isinstance(values, dict) and values:
+            for key, value in values.items():
+                yield from leaves(value, (*path, key))
+        else:
+            yield path
+
+    told = [tuple(entry["path"]) for part in GO.values() for entry in part]
+    own = set(leaves(DEFAULTS))
+    missing = [
+        path for path in leaves(GO_DEFAULTS) if not any(path[:depth] in (*told, *own) for depth in range(1, len(path) + 1))
+    ]
+    assert not missing
+    # And nothing is told twice, or of what is not taken.
+    assert all(schema_at(path) for path in told)
+    for part in GO:
+        assert len(by_path(part)) == len(GO[part])
+
+
+@pytest.mark.parametrize("path", sorted(by_path("noEffect")))
+def test_values_for_parts_that_are_not_here_are_named(path, helms, tmp_path):
+    entry = by_path("noEffect")[path]
+    file = file_of(tmp_path, nested(entry["path"], sample(entry)))
+    done = liqoctl("-f", file)
+    assert done.stderr == f"WARN: value {path} has no effect here: {entry['why']}\n"
+    assert objects(done) == printed(tmp_path, {})
+
+
+def test_helm_names_them_after_the_installation(helms, tmp_path):
+    everything = {}
+    for entry in GO["noEffect"]:
+        inside = everything
+        for key in entry["path"][:-1]:
+            inside = inside.setdefault(key, {})
+        inside[entry["path"][-1]] = sample(entry)
+    # Helm 3 asks for a cluster before it says what an installation would say.
+    program = helms[HELMS.index("helm4")]
+    file = file_of(tmp_path, everything)
+    done = run(program, "install", "liqo", CHART, "--dry-run=client", "--namespace", "liqo", "-f", file)
+    assert done.returncode == 0, done.stderr
+    for path, entry in by_path("noEffect").items():
+        assert f"\n{path}: {entry['why']}" in done.stdout, path
+
+
+def test_what_is_so_in_any_case_is_not_named(tmp_path):
+    for path, entry in by_path("noEffect").items():
+        for value in entry.get("but", []):
+            assert path not in liqoctl("-f", file_of(tmp_path, nested(entry["path"], json.loads(value)))).stderr
     assert not liqoctl("-f", file_of(tmp_path, {"networking": {"enabled": False}})).stderr
+
+
+@pytest.mark.parametrize("path", sorted(by_path("refused")))
+def test_values_that_would_be_believed_are_refused_by_both_in_one_sentence(path, helms, tmp_path):
+    entry = by_path("refused")[path]
+    file = file_of(tmp_path, nested(entry["path"], sample(entry)))
+    words = f"value {path}: {entry['why']}"
+    for program in helms:
+        refused = helm(program, "-f", file)
+        assert refused.returncode != 0 and words in refused.stderr
+    refused = liqoctl("-f", file)
+    assert refused.returncode == 1 and not refused.stdout
+    assert refused.stderr == f"ERRO: {words}\n"
+    for value in entry.get("but", []):
+        assert objects(liqoctl("-f", file_of(tmp_path, nested(entry["path"], json.loads(value)))))
+
+
+MONITORED = {"serviceMonitor": {"enabled": True}, "prometheusOperator": {"enabled": True}}
+SECOND = {
+    "replicas": 4, "annotations": {"a": "b"}, "labels": {"l": "1"}, "extraArgs": ["--x"], "args": ["--x"],
+    "resources": {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "1Gi"}},
+    "priorityClassName": "high", "nodeSelector": {"a": "b"},
+    "tolerations": [EXISTS], "affinity": {"podAffinity": {"a": []}}, "enable": False, "enabled": True, "interval": "7s",
+    "scrapeTimeout": "3s",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", sorted(by_path("secondNames")))
+def test_a_second_name_says_the_same_as_the_first(path, tmp_path):
+    entry = by_path("secondNames")[path]
+    value, first = SECOND[entry["path"][-1]], entry["of"].split(".")
+    assert value != at(DEFAULTS, first)
+    # Of a monitor nothing is seen where there is none.
+    shown = {} if first[-1] == "enabled" else {"metrics": MONITORED}
+    made = []
+    for one in (entry["path"], first):
+        files = [file_of(tmp_path, shown, "shown.yaml")]
+        files.append(file_of(tmp_path, nested(one, value), f"{len(made)}.yaml"))
+        made.append(objects(liqoctl("-f", files[0], "-f", files[1])))
+    assert made[0] == made[1] != printed(tmp_path, shown)
 
 
 def one(documents, kind, name):
@@ -502,6 +635,8 @@ TOKENS = "liqo-liqod-tokens"
         ({"apiServer": {"hostForPods": "10.0.0.1"}}, True),
         ({"extraArgs": ["--home-api-server-host=10.0.0.1"]}, True),
         ({"extraArgs": ["--apiserver-support", "always"]}, True),
+        ({"virtualKubelet": {"extra": {"args": ["--enable-apiserver-support"]}}}, True),
+        ({"apiServer": {"hostForPods": "10.0.0.1"}, **VALUES["tokens for nobody, by Go"]}, False),
         ({"extraArgs": ["--home-api-server-host", "10.0.0.1"]}, True),
         ({"apiServer": {"hostForPods": "10.0.0.1"}, "extraArgs": ["--apiserver-support", "never"]}, False),
         ({"enableAPIServerSupport": True, "apiServer": {"support": "always"}}, True),
@@ -635,9 +770,6 @@ def test_liqoctl_makes_nothing_of_what_is_for_helm(tmp_path):
     assert not [key for key in printed(tmp_path, {}) if key[0] == "Job" or key[2] in ("liqo-kinds", "liqo-pre-delete")]
 
 
-MONITORED = {"serviceMonitor": {"enabled": True}, "prometheusOperator": {"enabled": True}}
-
-
 def endpoints(documents):
     """What each monitor says of how it asks."""
     service, pods = one(documents, "ServiceMonitor", "liqod")["spec"], one(documents, "PodMonitor", "liqod")["spec"]
@@ -691,7 +823,7 @@ def test_probes_need_no_token(tmp_path):
 
 
 # What says the same as the defaults, or has no effect.
-AS_BEFORE = {"defaults", "the ID twice", "modules", "zero as a number", "of parts that are not here"}
+AS_BEFORE = {"defaults", "the ID twice", "modules", "zero as a number", "global"}
 
 
 @pytest.mark.parametrize("name", sorted(set(VALUES) - AS_BEFORE))

@@ -35,7 +35,8 @@ const std::vector<chart::File> small_chart{
     {"values.schema.json", R"({"type": "object", "additionalProperties": false, "properties": {
       "clusterID": {"type": "string"}, "port": {"type": "integer"}, "odd": {"type": "string"}}})"},
     {"crds/one.yaml", "{kind: CustomResourceDefinition, metadata: {name: one}}"},
-    {"templates/_helpers.tpl", "{{ define \"liqo.noEffect\" }}{{ with .Values.odd }}\nodd.{{ . }}\n{{ end }}{{ end }}"},
+    {"templates/_helpers.tpl",
+     "{{ define \"liqo.noEffect\" }}{{ with .Values.odd }}\nodd.{{ . }}: no: part\n{{ end }}{{ end }}"},
     {"templates/a.yaml",
      "kind: Deployment\nport: {{ int64 .Values.port }}\nof: {{ .Chart.AppVersion }}\n---\n---\n"
      "kind: Other\n"},
@@ -52,7 +53,9 @@ TEST_CASE("an installation is what the templates make, in the order in which it 
   CHECK(made->manifests.back() == json::parse(R"({"kind":"Deployment","port":2,"of":"0.2.0"})"));
   CHECK(kube::string_at(made->manifests[0], {"metadata", "name"}) == "other");
   CHECK(kube::string_at(made->manifests[2], {"metadata", "namespace"}) == "other");
-  CHECK(made->without_effect == std::vector<std::string>{"odd.x"});
+  REQUIRE(made->without_effect.size() == 1);
+  CHECK(made->without_effect[0].path == "odd.x");
+  CHECK(made->without_effect[0].why == "no: part");
 }
 
 TEST_CASE("values that the schema refuses are told together, and a chart that is broken by its file") {
