@@ -376,6 +376,16 @@ true
 {{- end -}}
 {{- end }}
 
+{{/* Refuses a Helm whose `and` and `or` look at what they need not look at (it was built with Go before 1.18), in place of the
+     errors that come of it. liqoctl has its own. */}}
+{{- define "liqo.checkHelm" -}}
+{{- with .Capabilities -}}
+{{- if not (semverCompare ">=3.10.0-0" .HelmVersion.Version) -}}
+{{- fail (printf "this is Helm %s, and 3.10 or later is needed: bring Helm up to date, or use liqoctl install, which needs none" .HelmVersion.Version) -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{/* Whether a value is given of which an entry of go-values.yaml speaks: some text or nothing. Takes (list .Values entry). */}}
 {{- define "liqo.concerned" -}}
 {{- $at := index . 0 -}}

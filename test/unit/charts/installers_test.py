@@ -766,6 +766,22 @@ def test_the_kinds_alone_are_printed_and_not_written():
     assert refused.returncode == 1 and "--print" in refused.stderr
 
 
+@pytest.mark.parametrize(
+    ("version", "is_old"), [("v3.9.4", True), ("v3.10.0-rc.1", False), ("v3.22.0", False), ("v4.3.1", False)]
+)
+def test_an_old_helm_is_told_what_to_do(version, is_old, helms, tmp_path):
+    """The chart's own check, in a chart that says of which version Helm is."""
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "Chart.yaml").write_text("{apiVersion: v2, name: old, version: 0.1.0}")
+    (tmp_path / "templates/_helpers.tpl").write_text((CHART / "templates/_helpers.tpl").read_text(encoding="utf-8"))
+    pretended = f'(dict "Capabilities" (dict "HelmVersion" (dict "Version" "{version}")))'
+    (tmp_path / "templates/a.yaml").write_text(f'{{{{ include "liqo.checkHelm" {pretended} }}}}')
+    for program in helms:
+        done = run(program, "template", "old", tmp_path)
+        words = f"this is Helm {version}, and 3.10 or later is needed: bring Helm up to date, or use liqoctl install"
+        assert (done.returncode != 0) == is_old and (words in done.stderr) == is_old, done.stderr
+
+
 def test_liqoctl_makes_nothing_of_what_is_for_helm(tmp_path):
     assert not [key for key in printed(tmp_path, {}) if key[0] == "Job" or key[2] in ("liqo-kinds", "liqo-pre-delete")]
 
