@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-SOURCE = Path(__file__).resolve().parents[3] / "src/core/admission/pod_firewall.cpp"
+SOURCE = Path(__file__).resolve().parents[3] / "src/core/admission/pod_firewall_table.cpp"
 Schema = Mapping[str, Any]
 
 
 def rows() -> dict[tuple[str, str], tuple[str, str]]:
     """(type, field) -> (type of what is in it or "", rule)."""
     text = SOURCE.read_text(encoding="utf-8")
-    table = text[text.index("constexpr Row table[] = {") : text.index("\n};", text.index("constexpr Row table[]"))]
+    table = text[text.index("constexpr FirewallRow table[] = {") :]
+    table = table[: table.index("\n};")]
     literal = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
     # The reason may have a name where several rows share it.
     pattern = re.compile(rf"\{{{literal},\s*{literal},\s*{literal},\s*([\w:<>&]+),\s*(?:{literal}|\w+)\}},")

@@ -1,0 +1,29 @@
+// The table of the pod firewall: what of a PodSpec passes under which policy.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "kube/base/json.hpp"
+#include "liqo/core/admission/pod_policy.hpp"
+
+namespace liqo::core::admission {
+
+/// True where a value of that field may pass.
+using FirewallRule = bool (*)(const kube::json::value& value, const PodPolicy& policy);
+
+/// What is said of some fields of one type.
+struct FirewallRow {
+  std::string_view type;
+  std::string_view fields;  ///< names, one space between them
+  std::string_view of;      ///< type of the objects in it; "" for scalars, and lists and maps of these
+  FirewallRule rule;
+  std::string_view why;  ///< goes on after the field's path
+};
+
+std::span<const FirewallRow> firewall_table();
+
+/// Whether its fields pass under no policy, unless they ask for nothing.
+bool is_never_let_pass(const FirewallRow& row);
+
+}  // namespace liqo::core::admission
