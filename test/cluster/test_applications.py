@@ -90,17 +90,14 @@ class Account:
 
 class Others:
     """What goes on beside the customers of the shop, until the block ends: milan's own pods read the ledger in rome,
-    the courier delivers, and a Job is made every two seconds. Once in each block one of the accounts in milan is made
-    anew, and a clerk in milan counts Jobs through rome's API server. Where the block drains milan (`drains`), Jobs may
-    have to try twice, and all accounts there are made anew."""
+    the courier delivers, and a Job is made every two seconds. As it begins one of the accounts in milan is made anew,
+    and a clerk in milan counts Jobs through rome's API server. Where the block drains milan (`drains`), Jobs may have
+    to try twice, and all accounts there are made anew."""
 
     blocks = made = 0  # so far, so that each Job has a name of its own
 
     def __init__(self, three: Three, drains: bool = False):
         self._three, self._api, self._parcels, self._drains = three, three.rome.api, 3, drains
-        Others.blocks += 1
-        # Each until the API server has said that it is done, which one that goes away may not do.
-        self._errands = [self._end_an_account, self._forget_the_result, self._send_a_clerk]
         self._before = {name: self._account(name) for name in ACCOUNTS}
         ledger = three.milan.api.get("services", "office-rome", "ledger")["spec"]["clusterIP"]
         self.readers = Customers(three.milan.cluster, "ledger", 1, ledger)
@@ -108,6 +105,8 @@ class Others:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> Others:
+        self._api.delete("pods", "accounts", ENDED_ACCOUNT)
+        self._send_a_clerk()
         self.readers.__enter__()
         self._thread.start()
         return self
@@ -120,15 +119,9 @@ class Others:
     def _run(self) -> None:
         while not self._ends.wait(2):
             try:
-                self._run_errands()
                 self._make_a_parcel()
             except (AssertionError, OSError):
                 continue  # the API server is away
-
-    def _run_errands(self) -> None:
-        while self._errands:
-            self._errands[0]()
-            self._errands.pop(0)
 
     def _make_a_parcel(self) -> None:
         number = Others.made = Others.made + 1
@@ -142,17 +135,12 @@ class Others:
                 body["spec"]["backoffLimit"] = 3
             self._api.create(kind, "parcels", body)
 
-    def _end_an_account(self) -> None:
-        self._api.delete("pods", "accounts", ENDED_ACCOUNT)
-
-    def _forget_the_result(self) -> None:
-        self._api.delete("configmaps", "parcels", "result")
-
     def _send_a_clerk(self) -> None:
+        Others.blocks += 1
+        self._api.delete("configmaps", "parcels", "result")
         (job,) = [one for one in yaml.safe_load_all((EXAMPLE / "clerk.yaml").read_text()) if one["kind"] == "Job"]
         job["metadata"]["name"] = f"clerk-{Others.blocks}"
-        if not self._api.find("jobs", "parcels", job["metadata"]["name"]):
-            self._api.create("jobs", "parcels", job)
+        self._api.create("jobs", "parcels", job)
 
     def _account(self, name: str) -> Account:
         pod = self._api.get("pods", "accounts", name)
@@ -164,8 +152,6 @@ class Others:
 
     def wait_done(self) -> None:
         """Waits until what was asked for has been done."""
-        wait_for(lambda: self._run_errands() is None, 30, "the API server to take what it is asked")
-
         def is_delivered() -> bool:
             status = self._api.get("deliveries", "parcels", "apples")["status"]
             return status["conditions"][0]["message"].startswith(f"{self._parcels} parcels")
