@@ -38,6 +38,8 @@ class Cluster {
   kube::async::Clock& clock() { return clock_; }
   Output& output() { return output_; }
   const CommonFlags& flags() const { return flags_; }
+  /// Whether it is the other one of a command on two clusters.
+  bool is_remote() const { return remote_; }
   const kube::wire::ClusterConfig& config() const { return config_; }
   /// For lines of progress: the cluster's ID; while that is not known, what the kubeconfig calls it.
   std::string scope() const { return id_.empty() ? api_->cluster() : id_; }

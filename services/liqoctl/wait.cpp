@@ -3,7 +3,11 @@
 #include <algorithm>
 
 #include "kube/async/timeout.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/authentication/names.hpp"
 #include "model/events.hpp"
+#include "model/peer_info.hpp"
 #include "text/duration.hpp"
 
 namespace liqoctl {
@@ -67,23 +71,28 @@ asio::awaitable<Result<void>> wait_for(Cluster& cluster, kube::Deadline deadline
 asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, kube::Deadline deadline, const kube::Resource& resource,
                                               kube::ObjectKey key, std::string what,
                                               std::function<Look(const Object*)> look, Blame blame) {
-  std::string uid;
+  std::string uid, peer;
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
     auto found = co_await cluster.find(resource, key);
     if (!found) co_return std::unexpected(std::move(found.error()));
     uid = *found ? (*found)->uid() : "";
+    peer = *found ? (*found)->label(liqo::api::labels::remote_cluster_id) : "";
     co_return look(*found ? &**found : nullptr);
   };
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
-  const Reason reason = [&]() -> asio::awaitable<std::string> { return last_warning(cluster, resource, key, uid); };
+  const Reason reason = [&]() -> asio::awaitable<std::string> {
+    if (std::string silence = co_await silence_of(cluster, peer); !silence.empty()) co_return silence;
+    co_return co_await last_warning(cluster, resource, key, uid);
+  };
   co_return co_await wait_for(cluster, deadline, std::move(what), probe, blame == Blame::warnings ? reason : Reason());
 }
 
 asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, kube::Deadline deadline,
                                                const kube::Resource& resource, std::string ns,
                                                std::string label_selector, std::string what) {
+  std::string peer;
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
@@ -95,9 +104,15 @@ asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, kube::Deadline 
       look.seen += (look.seen.empty() ? "" : ", ") + object.key().text();
     }
     if (!left->empty()) look.seen += left->size() == 1 ? " is still there" : " are still there";
+    peer = left->empty() ? "" : left->front().label(liqo::api::labels::remote_cluster_id);
     co_return look;
   };
-  co_return co_await wait_for(cluster, deadline, std::move(what), probe);
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+  const Reason reason = [&]() -> asio::awaitable<std::string> {
+    const std::string silence = co_await silence_of(cluster, peer);
+    co_return silence.empty() ? "" : silence + "; if it will not come back: liqoctl force unpeer " + peer;
+  };
+  co_return co_await wait_for(cluster, deadline, std::move(what), probe, reason);
 }
 
 asio::awaitable<std::string> last_warning(Cluster& cluster, const kube::Resource& resource, kube::ObjectKey key,
@@ -109,6 +124,13 @@ asio::awaitable<std::string> last_warning(Cluster& cluster, const kube::Resource
   const auto since = cluster.clock().wall() - std::chrono::duration_cast<kube::WallTime::duration>(warning_age);
   const std::string words = model::newest_message(*events, uid, since);
   co_return words.empty() ? "" : "liqod says: " + words;
+}
+
+asio::awaitable<std::string> silence_of(Cluster& cluster, std::string peer) {
+  // Whoever peers may not look there.
+  if (cluster.is_remote() || !liqo::core::is_cluster_id(peer)) co_return "";
+  auto there = co_await cluster.find(liqo::api::kinds::foreign_clusters, {"", peer});
+  co_return there && *there ? model::server_alert(**there) : "";
 }
 
 }  // namespace liqoctl

@@ -24,7 +24,8 @@ using Reason = std::function<asio::awaitable<std::string>()>;
 asio::awaitable<Result<void>> wait_for(Cluster& cluster, kube::Deadline deadline, std::string what,
                                        std::function<asio::awaitable<Result<Look>>()> look, Reason reason = {});
 
-/// Whose words tell why it takes long: those of nobody, or of the Warnings about the object.
+/// Whose words tell why it takes long: those of nobody; or of the Warnings about the object, unless the peer that it is
+/// about does not answer.
 enum class Blame { nobody, warnings };
 
 /// Waits until one object is as wanted: `look` gets it, or nullptr while there is none.
@@ -32,7 +33,8 @@ asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, kube::Deadline d
                                               kube::ObjectKey key, std::string what,
                                               std::function<Look(const Object*)> look, Blame blame = Blame::nobody);
 
-/// Waits until there is nothing left that the selectors pick.
+/// Waits until there is nothing left that the selectors pick, and says where the peer does not answer that it waits
+/// for.
 asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, kube::Deadline deadline,
                                                const kube::Resource& resource, std::string ns,
                                                std::string label_selector, std::string what);
@@ -40,5 +42,8 @@ asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, kube::Deadline 
 /// What liqod has warned of an object lately: "liqod says: ..."; "" where that is nothing, or this user may not see it.
 asio::awaitable<std::string> last_warning(Cluster& cluster, const kube::Resource& resource, kube::ObjectKey key,
                                           std::string uid);
+
+/// "milan does not answer since ...", as liqod of the user's own cluster sees it; "" where it does, or nobody says.
+asio::awaitable<std::string> silence_of(Cluster& cluster, std::string peer);
 
 }  // namespace liqoctl

@@ -182,7 +182,11 @@ asio::awaitable<Result<void>> confirm_ending(Session& session, Cluster& consumer
 }
 
 Answer unpeer(Session& session, const UnpeerFlags& flags) {
+  if (auto home = co_await session.local(); !home) co_return std::unexpected(std::move(home.error()));
   auto pair = co_await session.both();
+  if (!pair && (pair.error().code() == Errc::connect || pair.error().code() == Errc::timeout))
+    co_return kube::fail(pair.error().code(),
+                         pair.error().text() + "; if the provider will not come back: liqoctl force unpeer ID");
   if (!pair) co_return std::unexpected(std::move(pair.error()));
   Cluster& consumer = *pair->consumer;
   auto peer = co_await consumer.find(kinds::foreign_clusters, {"", pair->provider_id});

@@ -125,6 +125,19 @@ def handler_of(cluster: FakeCluster) -> type[BaseHTTPRequestHandler]:
             cluster.objects[path] = self.body()
             self.answer(200, cluster.objects[path])
 
+        def do_DELETE(self) -> None:
+            # What has finalizers would go later; nobody takes them off here.
+            if length := int(self.headers.get("Content-Length", 0)):
+                self.rfile.read(length)
+            path = self.path.partition("?")[0]
+            there = cluster.objects.get(path)
+            if there is None:
+                self.fail(404, "NotFound")
+                return
+            if not there["metadata"].get("finalizers"):
+                del cluster.objects[path]
+            self.answer(200, there)
+
         def body(self) -> dict:
             return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
 

@@ -169,3 +169,43 @@ def test_check_says_of_each_thing_what_is_wrong_with_it_or_that_it_cannot_be_see
         assert re.search(f"^{line}", done.stdout, re.MULTILINE), f"{line}\n{done.stdout}"
     bad = [one for one in document["checks"] if one["state"] == "bad"]
     assert not document["passed"] and f"{len(bad)} of {len(document['checks'])} checks failed" in done.stderr
+
+
+CORE = "/apis/core.liqo.io/v1beta1"
+SILENT = {"conditions": [{"type": "APIServerStatus", "status": "Error", "lastTransitionTime": "2026-01-01T06:28:52Z"}]}
+
+
+def silent_milan(rome: FakeCluster) -> None:
+    rome.add(CORE, "ForeignCluster", "foreignclusters", "milan", spec={"clusterID": "milan"}, status=SILENT)
+
+
+def test_who_waits_for_a_provider_is_told_that_it_does_not_answer(tmp_path: pathlib.Path) -> None:
+    rome = consumer_of_milan()
+    silent_milan(rome)
+    rome.before_reading = lambda path: deny(rome) if path == f"{CORE}/foreignclusters/milan" else None
+    told = ask_for_pool(rome, tmp_path / "rome.yaml")
+    assert "WARN: rome: milan does not answer since 2026-01-01T06:28:52Z\n" in told
+
+
+def test_unpeer_that_gives_up_says_how_to_do_without_the_provider(tmp_path: pathlib.Path) -> None:
+    rome, milan = consumer_of_milan(), FakeCluster("milan")
+    silent_milan(rome)
+    labels = {"liqo.io/remote-cluster-id": "milan"}
+    rome.add(AUTHENTICATION, "ResourceSlice", "resourceslices", "pool", "liqo-tenant-milan", labels)
+    rome.objects[SLICE]["metadata"]["finalizers"] = ["liqo.io/replication"]
+    with rome.served(tmp_path / "rome.yaml") as consumer, milan.served(tmp_path / "milan.yaml") as provider:
+        both = ("--kubeconfig", consumer, "--remote-kubeconfig", provider)
+        done = liqoctl("unpeer", *both, "--skip-confirm", "--timeout", "4s")
+    assert done.returncode == 1
+    silence = "milan does not answer since 2026-01-01T06:28:52Z"
+    assert f"({silence}; if it will not come back: liqoctl force unpeer milan)" in done.stderr, done.stderr
+
+
+def test_unpeer_from_a_provider_that_is_gone_says_how_to_do_without_it(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome")
+    with FakeCluster("milan").served(tmp_path / "milan.yaml") as provider:
+        pass
+    with rome.served(tmp_path / "rome.yaml") as consumer:
+        done = liqoctl("unpeer", "--kubeconfig", consumer, "--remote-kubeconfig", provider, "--timeout", "4s")
+    assert done.returncode == 1
+    assert done.stderr.endswith("; if the provider will not come back: liqoctl force unpeer ID\n"), done.stderr
