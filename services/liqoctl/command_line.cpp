@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "liqo/core/authentication/names.hpp"
 #include "text/duration.hpp"
 #include "text/suggest.hpp"
 
@@ -79,7 +80,15 @@ void add_connection(Command app, ConnectionFlags& flags, const std::string& pref
 }  // namespace
 
 Option add_remote_cluster_id(Command app, std::string& into, std::string_view what) {
-  return app.option("--remote-cluster-id", into, what).required().type_name("ID");
+  return check_cluster_id(app.option("--remote-cluster-id", into, what).required());
+}
+
+Option check_cluster_id(Option option) {
+  return option.type_name("ID").check([](const std::string& given) -> kube::Result<void> {
+    if (liqo::core::is_cluster_id(given)) return {};
+    return kube::fail(kube::Errc::invalid_input,
+                      "'" + given + "' is no cluster ID: lower-case letters, digits and dashes, at most 51 characters");
+  });
 }
 
 CommandLine::CommandLine(const std::string& program)
@@ -192,6 +201,8 @@ int CommandLine::tell(const std::string& mistake) const {
     text = "there is no command '" + left.front() + "' in '" + path + "'";
     if (const std::string near = text::nearest(left.front(), below); !near.empty())
       text += "; did you mean '" + near + "'?";
+    else if (below.size() == 1)
+      text += "; did you mean '" + path + " " + below.front() + " " + left.front() + "'?";
   } else if (!below.empty() && app.needs_command() && left.empty()) {
     text = "'" + path + "' needs one of: ";
     for (std::size_t i = 0; i < below.size(); ++i) text += (i > 0 ? ", " : "") + below[i];

@@ -104,6 +104,9 @@ class CommandLine {
   std::map<Command, std::vector<Check>> checks_;
 };
 
+/// A flag that takes the ID of a cluster: what can be none is a mistake.
+Option check_cluster_id(Option option);
+
 /// `--remote-cluster-id`, required.
 Option add_remote_cluster_id(Command app, std::string& into, std::string_view what = "ID of the other cluster");
 

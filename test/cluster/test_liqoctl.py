@@ -79,6 +79,10 @@ def test_every_command_has_help_with_a_sentence_and_usage() -> None:
         (["create", "rs", "A_B", "--remote-cluster-id", "milan"], "'A_B' cannot be a name"),
         (["create", "virtualnode", "n", "--remote-cluster-id", "milan"], "give either --resource-slice-name"),
         (["offload", "ns", "a", "b", "--remote-namespace-name", "c"], "SelectedName"),
+        (["peer", "--remote-kubeconfig=x", "--memory", "16"], "without a unit it is in bytes (8Gi)"),
+        (["install", "--cluster-id", "Rome"], "'Rome' is no cluster ID: lower-case letters"),
+        (["create", "nonce", "--remote-cluster-id", "a_b"], "'a_b' is no cluster ID"),
+        (["offload", "demo"], "did you mean 'liqoctl offload namespace demo'?"),
         (["delete", "rs", "a", "--global-labels", "a=b"], "there is no flag '--global-labels'"),
     ],
 )

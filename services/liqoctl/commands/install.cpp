@@ -227,7 +227,7 @@ void add_install(CommandLine& line) {
       .type_name("PLATFORM");
   app.flag("--print,--dry-run", flags->print, "Print the manifests; nothing is written to any cluster");
   app.flag("--wait", flags->wait, "Wait until every replica runs (default true)");
-  app.option("--cluster-id", flags->cluster_id, "ID of the cluster, by which peers know it").type_name("ID");
+  check_cluster_id(app.option("--cluster-id", flags->cluster_id, "ID of the cluster, by which peers know it"));
   app.option("--api-server-url", flags->api_server, "URL by which consumers reach the API server").type_name("URL");
   app.list("--pod-cidr", flags->pod_cidrs, "Range of the addresses of this cluster's pods, as peers are told")
       .type_name("RANGE");

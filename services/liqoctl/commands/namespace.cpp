@@ -241,18 +241,37 @@ Answer offload(Session& session, const OffloadFlags& flags) {
   co_return co_await for_each(session, *names, each);
 }
 
+/// Those of which something would be deleted, in words for a question. Errors: Errc::missing for a namespace that does
+/// not exist.
+asio::awaitable<Result<std::string>> offloaded_of(Cluster& cluster, std::vector<std::string> names, bool with_volumes) {
+  std::string all;
+  for (const std::string& name : names) {
+    auto there = co_await cluster.find(kinds::namespace_offloadings, {name, "offloading"});
+    if (!there) co_return std::unexpected(std::move(there.error()));
+    if (!*there) {
+      auto ns = co_await cluster.find(kube::resources::namespaces, {"", name});
+      // Who may not look at namespaces may still bring one home.
+      if (!ns && !ns.error().is_forbidden()) co_return std::unexpected(std::move(ns.error()));
+      if (ns && !*ns)
+        co_return kube::fail(Errc::missing, "there is no namespace " + name + " in cluster " + cluster.api().cluster());
+    }
+    if (*there || with_volumes) all += (all.empty() ? "" : ", ") + name;
+  }
+  co_return all;
+}
+
 Answer unoffload(Session& session, const OffloadFlags& flags) {
   auto cluster = co_await session.local();
   if (!cluster) co_return std::unexpected(std::move(cluster.error()));
   auto names = co_await chosen(session, **cluster, flags.names, flags.selector);
   if (!names) co_return std::unexpected(std::move(names.error()));
-  if (names->empty()) co_return Result<void>();
-  std::string all;
-  for (const std::string& name : *names) all += (all.empty() ? "" : ", ") + name;
-  if (auto yes = co_await session.confirm(
-          "Namespaces at providers will be deleted with all that is in them, for: " + all + ".");
-      !yes)
-    co_return yes;
+  auto all = co_await offloaded_of(**cluster, *names, flags.delete_volumes);
+  if (!all) co_return std::unexpected(std::move(all.error()));
+  if (!all->empty()) {
+    auto yes = co_await session.confirm(
+        "Namespaces at providers will be deleted with all that is in them, for: " + *all + ".");
+    if (!yes) co_return yes;
+  }
   const std::function<Answer(std::string)> each = [&](std::string name) {
     return unoffload_one(session, **cluster, flags, std::move(name));
   };

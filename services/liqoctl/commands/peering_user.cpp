@@ -136,10 +136,10 @@ Answer generate(Session& session, const Flags& flags) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
-  if (!core::is_cluster_id(flags.consumer))
-    co_return kube::fail(Errc::invalid_input, "'" + flags.consumer + "' is no cluster ID");
   auto id = co_await cluster.id();
   if (!id) co_return std::unexpected(std::move(id.error()));
+  if (flags.consumer == *id)
+    co_return kube::fail(Errc::invalid_input, *id + " is this cluster: give the ID of the one that is to consume here");
   auto key = flags.compatibility == "true" ? core::PrivateKey::make_rsa()
                                            : core::PrivateKey::make_ed25519(core::secure_random);
   if (!key) co_return std::unexpected(std::move(key.error()));
@@ -255,7 +255,7 @@ void add_peering_user(CommandLine& line) {
                       .timeout = std::chrono::seconds(30),
                       .examples = "  liqoctl generate peering-user --consumer-cluster-id rome > rome-peering.yaml"},
                      [flags](Session& session) { return generate(session, *flags); });
-    app.option("--consumer-cluster-id", flags->consumer, "ID of the consumer").required().type_name("ID");
+    check_cluster_id(app.option("--consumer-cluster-id", flags->consumer, "ID of the consumer").required());
     app.option("--tls-compatibility-mode", flags->compatibility, "true: an RSA key instead of Ed25519 (auto is false)")
         .one_of({"auto", "true", "false"});
   }
@@ -263,7 +263,7 @@ void add_peering_user(CommandLine& line) {
   const Command app = line.command(line.verb("delete"), "peering-user", "Provider: take the peering user's rights away",
                                    {.writes = true, .asks = true, .timeout = std::chrono::minutes(1)},
                                    [flags](Session& session) { return remove(session, *flags); });
-  app.option("--consumer-cluster-id", flags->consumer, "ID of the consumer").required().type_name("ID");
+  check_cluster_id(app.option("--consumer-cluster-id", flags->consumer, "ID of the consumer").required());
 }
 
 }  // namespace liqoctl

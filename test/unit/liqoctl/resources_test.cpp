@@ -26,7 +26,8 @@ TEST_CASE("a wrong amount is refused with the flag it came by") {
         Case{{.others = {"gpu"}}, "--resource"}, Case{{.others = {"=2"}}, "--resource"},
         Case{{.others = {"gpu="}}, "--resource"}, Case{{.cpu = "1", .others = {"cpu=2"}}, "--resource"},
         Case{{.cpu = "0"}, "--cpu"}, Case{{.memory = "0Mi"}, "--memory"}, Case{{.pods = "0"}, "--pods"},
-        Case{{.others = {"pods=0"}}, "--resource"}}) {
+        Case{{.others = {"pods=0"}}, "--resource"}, Case{{.memory = "16"}, "--memory"},
+        Case{{.memory = "900k"}, "--memory"}, Case{{.others = {"ephemeral-storage=20"}}, "--resource"}}) {
     const auto list = resource_list(one.flags);
     REQUIRE_FALSE(list);
     CAPTURE(list.error().text());
@@ -57,6 +58,7 @@ TEST_CASE("amounts in sentences are as people write them") {
 
 TEST_CASE("a node may be without what not every node has") {
   CHECK(check_amount("nvidia.com/gpu", "0"));
+  CHECK(check_amount("ephemeral-storage", "0"));
   CHECK(check_pair("nvidia.com/gpu=0"));
   CHECK(check_amount("cpu", "500m"));
 }

@@ -209,3 +209,21 @@ def test_unpeer_from_a_provider_that_is_gone_says_how_to_do_without_it(tmp_path:
         done = liqoctl("unpeer", "--kubeconfig", consumer, "--remote-kubeconfig", provider, "--timeout", "4s")
     assert done.returncode == 1
     assert done.stderr.endswith("; if the provider will not come back: liqoctl force unpeer ID\n"), done.stderr
+
+
+def test_what_is_not_offloaded_is_told_before_anybody_is_asked(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome")
+    rome.add("/api/v1", "Namespace", "namespaces", "shop")
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        home = liqoctl("unoffload", "namespace", "shop", "--kubeconfig", kubeconfig)
+        mistyped = liqoctl("unoffload", "namespace", "shpo", "--kubeconfig", kubeconfig)
+    assert (home.returncode, home.stderr) == (0, "INFO: rome: namespace shop is not offloaded\n")
+    assert mistyped.returncode == 1 and "there is no namespace shpo in cluster rome" in mistyped.stderr
+
+
+def test_nobody_peers_with_itself(tmp_path: pathlib.Path) -> None:
+    milan = FakeCluster("milan")
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        done = liqoctl("generate", "peering-user", "--consumer-cluster-id", "milan", "--kubeconfig", kubeconfig)
+    assert done.returncode == 1 and "milan is this cluster: give the ID of the one that is to consume" in done.stderr
+    assert not [path for path in milan.objects if "liqo-tenant" in path]
