@@ -209,6 +209,10 @@ asio::awaitable<Result<Installed>> look_for_installation(Cluster& cluster) {
       there.ns = kube::string_at(subject, {"namespace"});
     there.helm_release = (*bound)->annotation("meta.helm.sh/release-name");
   }
+  // What its hook needs comes before everything else of the chart, and goes with the hook.
+  auto hook = co_await cluster.find(cluster_role_bindings, {"", "liqo-kinds"});
+  if (!hook) co_return std::unexpected(std::move(hook.error()));
+  there.helm_installs = there.ns.empty() && hook->has_value();
   auto go = co_await cluster.list(deployments, "",
                                   "app.kubernetes.io/part-of=liqo,app.kubernetes.io/component=controller-manager");
   if (!go) co_return std::unexpected(std::move(go.error()));
@@ -233,6 +237,10 @@ Result<void> check_installers(const Installed& there, const std::string& ns, std
                                                ": uninstall that first, by its own liqoctl");
   if (const auto finding = model::judge_virtual_kubelets(there.virtual_kubelets); finding && command != "uninstall")
     return kube::fail(Errc::invalid_input, finding->about + " " + finding->text);
+  if (there.helm_installs && command != "uninstall")
+    return kube::fail(Errc::invalid_input,
+                      "Helm installs Liqo here just now: wait until it is done, and see helm list "
+                      "--all-namespaces --all");
   if (!there.helm_release.empty())
     return kube::fail(Errc::invalid_input, "Helm has installed Liqo here: helm " + std::string(command) + " " +
                                                there.helm_release + " -n " + there.ns);

@@ -13,6 +13,7 @@ namespace liqoctl {
 struct Installed {
   std::string ns;                                 ///< where liqod's rights point to; "" = it is not installed
   std::string helm_release;                       ///< that it belongs to; "" = to none
+  bool helm_installs = false;                     ///< Helm has begun, and nothing of the chart is there yet
   std::string go_liqo;                            ///< namespace in which the Go version is installed; "" = none
   std::vector<kube::ObjectKey> virtual_kubelets;  ///< Deployments of the Go version, which outlive its removal
 };

@@ -227,3 +227,15 @@ def test_nobody_peers_with_itself(tmp_path: pathlib.Path) -> None:
         done = liqoctl("generate", "peering-user", "--consumer-cluster-id", "milan", "--kubeconfig", kubeconfig)
     assert done.returncode == 1 and "milan is this cluster: give the ID of the one that is to consume" in done.stderr
     assert not [path for path in milan.objects if "liqo-tenant" in path]
+
+
+def test_while_helm_installs_liqoctl_does_not(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome")
+    rome.objects.clear()
+    bindings = "/apis/rbac.authorization.k8s.io/v1"
+    rome.add(bindings, "ClusterRoleBinding", "clusterrolebindings", "liqo-kinds")
+    image = ("--set", "image.repository=localhost/liqo/liqod")
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        done = liqoctl("install", "--cluster-id", "rome", *image, "--kubeconfig", kubeconfig)
+    assert done.returncode == 1 and "Helm installs Liqo here just now: wait until it is" in done.stderr, done.stderr
+    assert len(rome.objects) == 1
