@@ -5,6 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "model/advice.hpp"
+
 namespace liqoctl {
 namespace {
 
@@ -17,7 +19,7 @@ Result<std::string> read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
   text << file.rdbuf();
-  if (!file) return kube::fail(Errc::missing, path + " cannot be read");
+  if (!file) return kube::fail(Errc::missing, model::unreadable(path));
   return text.str();
 }
 

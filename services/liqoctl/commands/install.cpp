@@ -7,6 +7,7 @@
 #include "commands/commands.hpp"
 #include "installation.hpp"
 #include "kube/wire/yaml.hpp"
+#include "model/advice.hpp"
 #include "model/check.hpp"
 #include "model/install.hpp"
 #include "model/platform.hpp"
@@ -33,7 +34,7 @@ Result<json::object> read_values(const Flags& flags, json::object values) {
     std::ifstream file(path);
     std::stringstream text;
     text << file.rdbuf();
-    if (!file) return kube::fail(Errc::missing, path + " cannot be read");
+    if (!file) return kube::fail(Errc::missing, model::unreadable(path));
     auto documents = kube::wire::read_yaml(text.str());
     if (!documents) return kube::fail(std::move(documents.error()), path);
     for (const json::value& document : *documents) {

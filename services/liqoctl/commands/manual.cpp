@@ -14,6 +14,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/authentication/forge.hpp"
 #include "liqo/core/authentication/names.hpp"
+#include "model/advice.hpp"
 #include "model/handed_over.hpp"
 #include "shared.hpp"
 #include "wait.hpp"
@@ -47,7 +48,7 @@ Result<Object> read_object(const std::string& path, const kube::Resource& resour
   } else {
     std::ifstream file(path);
     text << file.rdbuf();
-    if (!file) return kube::fail(Errc::missing, path + " cannot be read");
+    if (!file) return kube::fail(Errc::missing, model::unreadable(path));
   }
   auto documents = kube::wire::read_yaml(text.str());
   if (!documents) return kube::fail(std::move(documents.error()), path);

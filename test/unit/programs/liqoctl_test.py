@@ -239,3 +239,9 @@ def test_while_helm_installs_liqoctl_does_not(tmp_path: pathlib.Path) -> None:
         done = liqoctl("install", "--cluster-id", "rome", *image, "--kubeconfig", kubeconfig)
     assert done.returncode == 1 and "Helm installs Liqo here just now: wait until it is" in done.stderr, done.stderr
     assert len(rome.objects) == 1
+
+
+def test_a_file_that_is_not_there_is_told_as_such(tmp_path: pathlib.Path) -> None:
+    missing = tmp_path / "milan.yaml"
+    done = liqoctl("info", "--kubeconfig", missing)
+    assert done.returncode == 1 and f"there is no file {missing}\n" in done.stderr, done.stderr

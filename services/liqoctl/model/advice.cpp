@@ -1,0 +1,24 @@
+#include "model/advice.hpp"
+
+#include <filesystem>
+
+namespace liqoctl::model {
+
+std::string advised(const kube::Failure& failure) {
+  const std::string& said = failure.text();
+  if (said.contains("liqoctl ")) return said;
+  // Not where a webhook refuses: it says itself why.
+  if (failure.is_forbidden() && said.contains(" cannot ") && said.contains(" in API group "))
+    return said + "; give the kubeconfig of a user who may, or ask an administrator of that cluster for the right";
+  // An API server that knows the kind says which object is missing.
+  if (failure.is_not_found() && said.contains(".liqo.io/") && said.contains("page not found"))
+    return said + "; is Liqo installed there? (liqoctl install --help)";
+  return said;
+}
+
+std::string unreadable(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::exists(path, failed) || failed ? path + " cannot be read" : "there is no file " + path;
+}
+
+}  // namespace liqoctl::model

@@ -1,0 +1,46 @@
+// What the last line of a command says about what to do.
+#include <doctest/doctest.h>
+
+#include "model/advice.hpp"
+
+namespace {
+
+using namespace liqoctl::model;
+
+kube::Failure answer(int code, std::string message) {
+  return kube::Failure::from_status({.code = code, .reason = "", .message = std::move(message)}).in("list in rome");
+}
+
+TEST_CASE("who has not a right is told where it comes from") {
+  const auto refused =
+      answer(403, R"(pods is forbidden: User "anna" cannot list resource "pods" in API group "" at the cluster scope)");
+  CHECK(advised(refused).starts_with(refused.text()));
+  CHECK(
+      advised(refused).ends_with("; give the kubeconfig of a user who may, or ask an administrator of that cluster "
+                                 "for the right"));
+}
+
+TEST_CASE("what says already what to do stays as it is") {
+  const auto webhook = answer(403, "admission webhook denied the request: the name is taken");
+  CHECK(advised(webhook) == webhook.text());
+  const auto told = answer(403, R"(User "anna" cannot get resource "x" in API group "")").in("see liqoctl generate");
+  CHECK(advised(told) == told.text());
+  const auto object = answer(404, R"(quotas.offloading.liqo.io "one" not found)");
+  CHECK(advised(object) == object.text());
+  const kube::Failure other(kube::Errc::timeout, "no answer in time");
+  CHECK(advised(other) == "no answer in time");
+}
+
+TEST_CASE("a cluster without Liqo's kinds is told as such") {
+  const auto missing = answer(404, "404 page not found").in("/apis/core.liqo.io/v1beta1/foreignclusters");
+  CHECK(advised(missing).ends_with("404 page not found; is Liqo installed there? (liqoctl install --help)"));
+  const auto others = answer(404, "404 page not found").in("/apis/metrics.k8s.io/v1beta1/pods");
+  CHECK(advised(others) == others.text());
+}
+
+TEST_CASE("a file that is not there is told apart from one that cannot be read") {
+  CHECK(unreadable("/nowhere/milan.yaml") == "there is no file /nowhere/milan.yaml");
+  CHECK(unreadable("/") == "/ cannot be read");
+}
+
+}  // namespace
