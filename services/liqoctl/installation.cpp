@@ -160,20 +160,6 @@ asio::awaitable<Result<bool>> would_narrow(Cluster& cluster, const Object& defin
   co_return true;
 }
 
-/// Why a pod does not run: what its containers wait for, or why it has no node.
-std::string trouble_of(const Object& pod) {
-  for (const json::value& container : kube::array_at(pod.tree(), {"status", "containerStatuses"})) {
-    const json::object& waiting = kube::object_at(container, {"state", "waiting"});
-    if (!waiting.empty())
-      return std::string(kube::string_at(waiting, {"reason"})) + " " +
-             std::string(kube::string_at(waiting, {"message"}));
-  }
-  for (const json::value& condition : kube::array_at(pod.tree(), {"status", "conditions"}))
-    if (kube::string_at(condition, {"status"}) == "False" && !kube::string_at(condition, {"message"}).empty())
-      return std::string(kube::string_at(condition, {"message"}));
-  return {};
-}
-
 /// What keeps the daemon from running, as far as it can be seen.
 asio::awaitable<std::string> trouble_of_daemon(Cluster& cluster, const Object& deployment) {
   for (const json::value& condition : kube::array_at(deployment.tree(), {"status", "conditions"}))
@@ -182,7 +168,7 @@ asio::awaitable<std::string> trouble_of_daemon(Cluster& cluster, const Object& d
   auto pods = co_await cluster.list(kube::resources::pods, cluster.liqo_namespace(), "app.kubernetes.io/name=liqod");
   if (pods)
     for (const Object& pod : *pods)
-      if (const std::string trouble = trouble_of(pod); !trouble.empty())
+      if (const std::string trouble = model::trouble_of(pod); !trouble.empty())
         co_return "pod " + std::string(pod.name()) + ": " + text::printable(trouble);
   co_return std::to_string(kube::int_at(deployment.tree(), {"status", "availableReplicas"})) + " of " +
       std::to_string(kube::int_at(deployment.tree(), {"spec", "replicas"})) + " replicas answer";

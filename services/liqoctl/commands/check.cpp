@@ -27,6 +27,7 @@ using model::State;
 constexpr kube::Resource deployments{"apps", "v1", "deployments", "Deployment"};
 constexpr kube::Resource roles{"rbac.authorization.k8s.io", "v1", "roles", "Role"};
 constexpr kube::Resource cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
+constexpr kube::Resource network_policies{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"};
 constexpr kube::Resource definitions{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                                      "CustomResourceDefinition", false};
 constexpr std::array webhook_configurations{
@@ -69,6 +70,7 @@ class Checkup {
   asio::awaitable<void> look_at_certificates();
   asio::awaitable<void> look_at_address();
   asio::awaitable<void> look_at_kubelet_api();
+  asio::awaitable<void> look_at_metrics();
   asio::awaitable<void> look_at_figures();
   asio::awaitable<void> look_at_peers();
   asio::awaitable<std::string> reach(model::ApiServerAddress address);
@@ -240,6 +242,29 @@ asio::awaitable<void> Checkup::look_at_kubelet_api() {
   tell(model::judge_kubelet_api(answers));
 }
 
+asio::awaitable<void> Checkup::look_at_metrics() {
+  const std::string ns = cluster_.liqo_namespace();
+  auto service = co_await cluster_.find(kube::resources::services, {ns, "liqod-metrics"});
+  auto policy = co_await cluster_.find(network_policies, {ns, "liqod"});
+  for (const auto* found : {&service, &policy})
+    if (!*found) {
+      tell({"metrics", State::bad, "cannot be looked at: " + found->error().text()});
+      co_return;
+    }
+  const kube::Object* daemon = deployment_ ? &*deployment_ : nullptr;
+  model::MetricsLook look{.has_service = service->has_value()};
+  look.confined = policy->has_value() && model::is_confined(**policy, model::metrics_port(daemon));
+  if (daemon && look.has_service) {
+    const std::string scheme = model::has_secure_metrics(daemon) ? "https" : "http";
+    // What there is not, so that little is answered; where they are secure, nobody is told who does not say who asks.
+    auto answer = co_await cluster_.api().raw(
+        "/api/v1/namespaces/" + ns + "/services/" + scheme + ":liqod-metrics:metrics/proxy/", patience);
+    const int code = answer ? 200 : answer.error().http_code();
+    if (code != 200 && code != 401 && code != 404) look.trouble = answer.error().text();
+  }
+  tell(model::judge_metrics(daemon, look));
+}
+
 asio::awaitable<void> Checkup::look_at_figures() {
   auto service = co_await cluster_.find(liqo::core::api_services, {"", std::string(liqo::core::metrics_api_service)});
   if (!service) {
@@ -269,6 +294,7 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   tenants_ = co_await all("tenants", kinds::tenants);
   co_await look_at_address();
   co_await look_at_kubelet_api();
+  co_await look_at_metrics();
   co_await look_at_figures();
   if (auto found = model::judge_egress_selector(nodes_)) tell(std::move(*found));
   co_await look_at_peers();

@@ -46,6 +46,14 @@ std::string counted(std::size_t count, std::string_view one, std::string_view se
   return std::to_string(count) + " " + std::string(count == 1 ? one : several);
 }
 
+/// What a kubelet says of an image that it has not got, without the names of its own parts.
+std::string why_not_pulled(std::string_view reason, std::string_view message) {
+  for (const std::string_view before : {"desc = ", "ErrImagePull: "})
+    if (const std::size_t at = message.rfind(before); at != std::string_view::npos)
+      return std::string(message.substr(at + before.size()));
+  return std::string(message.empty() ? reason : message);
+}
+
 const kube::Object* find(const std::vector<kube::Object>& there, const json::value& wanted) {
   const auto found = std::ranges::find_if(there, [&](const kube::Object& object) {
     return object.kind() == string_at(wanted, {"kind"}) && object.name() == string_at(wanted, {"metadata", "name"}) &&
@@ -146,6 +154,26 @@ Finding judge_rights(const std::vector<json::value>& wanted, const std::vector<k
   if (!missing.empty()) return bad("rights", "liqod lacks " + some_of(missing) + mend);
   if (!other.empty()) return bad("rights", "not those of this version: " + some_of(other) + mend);
   return good("rights", "liqod has those of this version");
+}
+
+std::string trouble_of(const kube::Object& pod) {
+  for (const json::value& container : array_at(pod.tree(), {"status", "containerStatuses"})) {
+    const json::object& waiting = kube::object_at(container, {"state", "waiting"});
+    if (waiting.empty()) continue;
+    const std::string_view reason = string_at(waiting, {"reason"}), message = string_at(waiting, {"message"});
+    for (const std::string_view pull : {"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"})
+      if (reason == pull)
+        return "image " + std::string(string_at(container, {"image"})) + " cannot be pulled (" +
+               why_not_pulled(reason, message) +
+               "): load it on the nodes, push it to a registry that they reach, or set image.repository, tag, "
+               "pullPolicy "
+               "and imagePullSecrets otherwise";
+    return std::string(reason) + " " + std::string(message);
+  }
+  for (const json::value& condition : array_at(pod.tree(), {"status", "conditions"}))
+    if (string_at(condition, {"status"}) == "False" && !string_at(condition, {"message"}).empty())
+      return std::string(string_at(condition, {"message"}));
+  return {};
 }
 
 Finding judge_daemon(const kube::Object* deployment, std::string_view trouble) {
@@ -266,6 +294,37 @@ Finding judge_kubelet_api(const std::vector<std::pair<std::string, std::string>>
                      "listenPortCount), has to be open for the API server");
   return good("kubelet API",
               "the API server reaches that of " + counted(answers.size(), "virtual node", "virtual nodes"));
+}
+
+std::string_view metrics_port(const kube::Object* deployment) {
+  const std::string_view address = argument(deployment, "--metrics-address=");
+  return address.substr(address.rfind(':') + 1);
+}
+
+bool has_secure_metrics(const kube::Object* deployment) { return argument(deployment, "--metrics-secure=") != "false"; }
+
+bool is_confined(const kube::Object& network_policy, std::string_view port) {
+  return std::ranges::any_of(array_at(network_policy.spec(), {"ingress"}), [port](const json::value& rule) {
+    return !array_at(rule, {"from"}).empty() &&
+           std::ranges::any_of(array_at(rule, {"ports"}), [port](const json::value& open) {
+             return std::to_string(kube::int_at(open, {"port"})) == port;
+           });
+  });
+}
+
+Finding judge_metrics(const kube::Object* deployment, const MetricsLook& look) {
+  constexpr std::string_view about = "metrics";
+  if (!deployment) return open(about, "there is no Deployment liqod whose metrics could be asked for");
+  if (!look.has_service)
+    return open(about,
+                "there is no Service liqod-metrics through which they could be asked for (value metrics.enabled)");
+  if (look.trouble.empty()) return good(about, "the API server reaches port " + shown(metrics_port(deployment)));
+  if (look.confined)
+    return open(about, "the NetworkPolicy liqod names who reaches port " + shown(metrics_port(deployment)) +
+                           ", and the API server does not: whether scrapers do, they tell");
+  return bad(about,
+             "the API server does not reach port " + shown(metrics_port(deployment)) + " (" + shown(look.trouble) +
+                 "), and neither may scrapers: a pod of liqod has to be ready, and the port (value metrics.port) open");
 }
 
 Finding judge_figures(const kube::Object* deployment, const kube::Object* api_service, std::string_view ns) {

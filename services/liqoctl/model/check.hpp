@@ -36,6 +36,10 @@ Finding judge_kinds(const std::vector<kube::json::value>& wanted, const std::vec
 /// Likewise: roles, which have to have the rules of the chart, and what binds them.
 Finding judge_rights(const std::vector<kube::json::value>& wanted, const std::vector<kube::Object>& there);
 
+/// What keeps a pod from running: that its image cannot be pulled, what its container waits for, or why it has no node.
+/// "" = nothing that it shows.
+std::string trouble_of(const kube::Object& pod);
+
 /// `trouble`: what keeps the Deployment from running, "" = nothing. `version` is that of its image.
 Finding judge_daemon(const kube::Object* deployment, std::string_view trouble);
 /// The versions of the daemon here, of the peer's, and of this program; "" = not known, and nothing to compare.
@@ -71,6 +75,19 @@ Finding judge_address(const ApiServerAddress& address, std::string_view trouble)
 /// Virtual nodes, each with the failure of a request that went through the API server to its kubelet API, "" =
 /// answered.
 Finding judge_kubelet_api(const std::vector<std::pair<std::string, std::string>>& answers);
+
+/// Who asked the port of the metrics through the API server and its Service. `trouble`: why that was not reached, "" =
+/// it was; `confined`: a NetworkPolicy names those who may.
+struct MetricsLook {
+  bool has_service = false, confined = false;
+  std::string trouble;
+};
+Finding judge_metrics(const kube::Object* deployment, const MetricsLook& look);
+/// Whether the chart's NetworkPolicy names who reaches this port.
+bool is_confined(const kube::Object& network_policy, std::string_view port);
+/// The port of the metrics, and whether it is HTTPS, by the daemon's arguments.
+std::string_view metrics_port(const kube::Object* deployment);
+bool has_secure_metrics(const kube::Object* deployment);
 
 /// What consumers are told of their pods' use. `api_service`: v1beta1.metrics.liqo.io, null = there is none; `ns`:
 /// where the daemon's Service is.

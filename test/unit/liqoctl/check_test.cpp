@@ -174,6 +174,50 @@ TEST_CASE("what tells consumers of their pods' use is reached, or it is said wha
   is(model::judge_figures(&on, &fresh, "liqo"), "bad", "has not looked");
 }
 
+TEST_CASE("metrics that the API server does not reach are told, unless nobody but some may reach them") {
+  const auto daemon = [](const std::string& arguments) {
+    return object(R"({"metadata":{"name":"liqod"},"spec":{"template":{"spec":{"containers":[{"args":[)" + arguments +
+                  "]}]}}}}");
+  };
+  const kube::Object secure = daemon(R"("--metrics-address=:8182","--metrics-secure=true")");
+  CHECK(model::metrics_port(&secure) == "8182");
+  CHECK(model::has_secure_metrics(&secure));
+  const kube::Object plain = daemon(R"("--metrics-secure=false")");
+  CHECK_FALSE(model::has_secure_metrics(&plain));
+  is(model::judge_metrics(nullptr, {.has_service = true}), "open", "no Deployment");
+  is(model::judge_metrics(&secure, {}), "open", "metrics.enabled");
+  is(model::judge_metrics(&secure, {.has_service = true}), "good", "port 8182");
+  is(model::judge_metrics(&secure, {.has_service = true, .trouble = "no endpoints"}), "bad", "(no endpoints)");
+  is(model::judge_metrics(&secure, {.has_service = true, .confined = true, .trouble = "i/o timeout"}), "open",
+     "names who reaches port 8182");
+  const kube::Object policy = object(
+      R"({"spec":{"ingress":[{"ports":[{"port":8182}]},{"ports":[{"port":9443}],"from":[{"podSelector":{}}]}]}})");
+  CHECK_FALSE(model::is_confined(policy, "8182"));
+  CHECK(model::is_confined(policy, "9443"));
+}
+
+TEST_CASE("what keeps a pod from running is told, and of an image what can be done") {
+  const auto pod = [](const std::string& reason, const std::string& message) {
+    return object(R"({"status":{"containerStatuses":[{"image":"a/b:1","state":{"waiting":{"reason":")" + reason +
+                  R"(","message":")" + message + R"("}}}],"conditions":[{"status":"False","message":"not ready"}]}})");
+  };
+  const auto has = [](const std::string& text, std::string_view words) {
+    CAPTURE(text);
+    CHECK(text.starts_with(words));
+  };
+  has(model::trouble_of(pod("ErrImagePull", "rpc error: code = NotFound desc = failed to pull: not found")),
+      "image a/b:1 cannot be pulled (failed to pull: not found): load it on the nodes");
+  has(model::trouble_of(pod("ImagePullBackOff", "Back-off pulling image: ErrImagePull: denied")),
+      "image a/b:1 cannot be pulled (denied): ");
+  has(model::trouble_of(pod("ImagePullBackOff", "")), "image a/b:1 cannot be pulled (ImagePullBackOff): ");
+  has(model::trouble_of(pod("ErrImageNeverPull", "is not present with pull policy of Never")),
+      "image a/b:1 cannot be pulled (is not present with pull policy of Never): ");
+  CHECK(model::trouble_of(pod("CrashLoopBackOff", "back-off 10s")) == "CrashLoopBackOff back-off 10s");
+  CHECK(model::trouble_of(object(R"({"status":{"conditions":[{"status":"False","message":"no nodes"}]}})")) ==
+        "no nodes");
+  CHECK(model::trouble_of(object(R"({"status":{}})")).empty());
+}
+
 TEST_CASE("ranges of peers that overlap with one's own are told") {
   const auto peer = [](const std::string& ranges) {
     return object(R"({"metadata":{"name":"m","annotations":{"liqo.io/remote-pod-cidrs":")" + ranges +
