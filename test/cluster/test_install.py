@@ -163,6 +163,12 @@ def test_it_is_installed_and_says_what_it_waits_for(lodi: Cluster, liqoctl: Liqo
         refused(liqoctl.attempt("install", "--cluster-id", "other"), "installed as lodi")
         refused(liqoctl.attempt("install", "--cluster-id", "lodi", "-n", "other"), "in namespace liqo")
 
+        for name in ("helm3", "helm4"):
+            # It looks whose the objects are before it writes any, or runs its hook.
+            with pytest.raises(AssertionError, match="cannot be imported into the current release"):
+                helm(lodi, name, "install", "liqo", CHART, "--set", f"clusterID=lodi,{IMAGE}")
+            assert not lodi.kubectl("get", "secrets", "-n", "liqo", "-l", "owner=helm", "-o", "name")
+
         lodi.namespace("shop")
         liqoctl("offload", "namespace", "shop", "--wait=false")
         refused(liqoctl.attempt("uninstall", "--skip-confirm"), "in use: NamespaceOffloading shop/offloading")
