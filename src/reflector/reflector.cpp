@@ -17,8 +17,9 @@ using kube::Outcome;
 
 /// Copies are compared so often, so that one that somebody changed is right again within 30 s.
 constexpr std::int64_t check_after_ms = 17'000, check_before_ms = 23'000;
-/// While namespaces wait to be read for the first time, those that have their copies are compared this much later.
-constexpr kube::Duration longest_put_off = 60s;
+/// While namespaces wait to be read for the first time, those that have their copies are compared as seldom as that
+/// lets be.
+constexpr kube::Duration longest_put_off = 25s;
 /// Where nothing is reflected of a kind that is not watched at home, its objects are looked through so often for
 /// annotations.
 constexpr std::int64_t idle_check_ms = 60'000;
@@ -341,7 +342,7 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
     ns->compared_at = context_.clock.now();
     enqueue_all(*ns);
   } else if (is_put_off(*ns)) {
-    co_return Outcome::again_after(std::chrono::milliseconds(context_.random.between(check_after_ms, check_before_ms)));
+    co_return Outcome::again_after(ns->compared_at + longest_put_off - context_.clock.now());
   } else {
     ns->compared_at = context_.clock.now();
     if (kind_.referred_only)
