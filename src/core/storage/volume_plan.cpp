@@ -55,7 +55,8 @@ void follow(VolumePlan& plan, const VolumeSight& sight) {
   if (differs(shown)) {
     spec["capacity"] = storage(size);
     tell(plan, reasons::volume_resized,
-         "the volume in " + sight.where + " has " + std::string(size) + ", not " + std::string(shown), false);
+         "the volume in " + sight.where + " has " + std::string(size) + ", not " + std::string(shown),
+         amount(size) != amount(requested(sight.claim)));
   }
   if (modes != kube::array_at(volume.spec(), {"accessModes"})) spec["accessModes"] = modes;
   const json::array& given = kube::array_at(backing.status(), {"accessModes"});

@@ -48,6 +48,51 @@ TEST_CASE_FIXTURE(Volumes, "a remote claim that waits for its first pod has its 
   CHECK(events(api::reasons::volume_resized).size() == 1);
 }
 
+TEST_CASE_FIXTURE(Volumes, "the pods of a claim are told what it waits for, and that it got what it did not ask for") {
+  kube::Object pod = kube::Object::make(resources::pods, {shop, "db"});
+  pod.mutable_spec() = json::object{
+      {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}},
+      {"volumes",
+       json::array{json::object{{"name", "data"}, {"persistentVolumeClaim", json::object{{"claimName", "data"}}}}}}};
+  apply(resources::pods, pod);
+  const auto told = [&](std::string_view reason) {
+    std::vector<std::string> messages;
+    for (const auto& event : server.list(resources::events))
+      if (kube::string_at(*event, {"reason"}) == reason && kube::string_at(*event, {"involvedObject", "kind"}) == "Pod")
+        messages.emplace_back(kube::string_at(*event, {"message"}));
+    return messages;
+  };
+  const kube::Object made = claim("data", "milan");
+  REQUIRE(reaches([&] { return remote("data").has_value(); }));
+  (void)milan.update(
+      kinds::claims, {twin, "data"}, "",
+      [](json::object& next) {
+        kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::volume_provisioner] =
+            "csi";
+      },
+      "milan");
+  REQUIRE(reaches([&] { return !told(api::reasons::volume_pending).empty(); }, 90s));
+  CHECK(told(api::reasons::volume_pending) ==
+        std::vector<std::string>{"PersistentVolumeClaim data: the claim shop-rome/data in cluster milan, which is to "
+                                 "hold the data, is not bound after 60 s: its Events there say why"});
+  (void)milan.update(
+      kinds::claims, {twin, "data"}, "status",
+      [](json::object& next) {
+        next["status"] = bound("1Gi");
+        next["status"].as_object()["accessModes"] = json::array{"ReadOnlyMany"};
+      },
+      "milan");
+  REQUIRE(reaches([&] { return !told(api::reasons::volume_differs).empty(); }));
+  CHECK(told(api::reasons::volume_differs) ==
+        std::vector<std::string>{
+            "PersistentVolumeClaim data: the volume in cluster milan cannot be used as ReadWriteOnce"});
+  bind_remote("data", "3Gi");
+  bind_at_home("data");
+  REQUIRE(reaches([&] { return !told(api::reasons::volume_resized).empty(); }));
+  CHECK(told(api::reasons::volume_resized) ==
+        std::vector<std::string>{"PersistentVolumeClaim data: the volume in cluster milan has 3Gi, not 1Gi"});
+}
+
 TEST_CASE_FIXTURE(Volumes, "a claim for a node of this cluster gets what a real claim gets") {
   const kube::Object made = claim("data", "rome-1");
   const kube::ObjectKey real{"real-claims", std::string(made.uid())};

@@ -328,6 +328,12 @@ TEST_CASE("the volume and the claim follow what the remote claim is bound to") {
   CHECK(text(larger.volume) == R"({"spec":{"capacity":{"storage":"2Gi"}}})");
   CHECK(text(larger.claim_status) == R"({"status":{"capacity":{"storage":"2Gi"}}})");
   CHECK(larger.reason == api::reasons::volume_resized);
+  CHECK(larger.for_pods);
+  // What was asked for is no news for those who use it.
+  kube::Object grown = bound;
+  grown.mutable_spec()["resources"] = json::object{{"requests", json::object{{"storage", "2Gi"}}}};
+  CHECK(plan(grown, &made, &backing).reason == api::reasons::volume_resized);
+  CHECK_FALSE(plan(grown, &made, &backing).for_pods);
 
   bind(backing, "1Gi", "ReadOnlyMany");
   const VolumePlan other = plan(bound, &made, &backing);
