@@ -89,23 +89,6 @@ asio::awaitable<Result<void>> remove_all_but(Cluster& cluster, std::set<Place> k
   co_return Result<void>();
 }
 
-/// The API behind which nobody will answer: it would hold up the removal of every namespace. It belongs to a role,
-/// without which the daemon does not make it again.
-asio::awaitable<Result<void>> remove_figures(Cluster& cluster) {
-  auto removed = co_await cluster.remove(cluster_roles, {"", std::string(metric_agent_role)});
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
-  const kube::ObjectKey key{"", "v1beta1.metrics.liqo.io"};
-  auto found = co_await cluster.find(api_services, key);
-  if (!found) co_return std::unexpected(std::move(found.error()));
-  const bool is_ours =
-      *found && std::ranges::any_of((*found)->owner_references(),
-                                    [](const kube::OwnerReference& owner) { return owner.name == metric_agent_role; });
-  if (!is_ours) co_return Result<void>();
-  removed = co_await cluster.remove(api_services, key);
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
-  co_return Result<void>();
-}
-
 asio::awaitable<Result<void>> check_version(Cluster& cluster) {
   auto text = co_await cluster.api().raw("/version", std::chrono::seconds(10));
   if (!text) co_return kube::fail(std::move(text.error()), "asking for the version of Kubernetes");
@@ -299,6 +282,22 @@ asio::awaitable<Result<Look>> look_at_daemon(Cluster& cluster) {
 asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster) {
   const std::function<asio::awaitable<Result<Look>>()> look = [&cluster] { return look_at_daemon(cluster); };
   co_return co_await wait_for(cluster, session.deadline(), "liqod to run", look);
+}
+
+asio::awaitable<Result<void>> remove_figures(Cluster& cluster) {
+  // Without its role the daemon does not make it again.
+  auto removed = co_await cluster.remove(cluster_roles, {"", std::string(metric_agent_role)});
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  const kube::ObjectKey key{"", "v1beta1.metrics.liqo.io"};
+  auto found = co_await cluster.find(api_services, key);
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  const bool is_ours =
+      *found && std::ranges::any_of((*found)->owner_references(),
+                                    [](const kube::OwnerReference& owner) { return owner.name == metric_agent_role; });
+  if (!is_ours) co_return Result<void>();
+  removed = co_await cluster.remove(api_services, key);
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& cluster) {

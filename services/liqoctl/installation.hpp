@@ -42,7 +42,12 @@ asio::awaitable<Result<Look>> look_at_daemon(Cluster& cluster);
 /// Waits until every replica is there and answers, saying what holds it up.
 asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster);
 
-/// Removes all that apply_installation put there but kinds, the daemon first; and waits for its webhooks to go.
+/// Removes the API of consumers' figures, and the role to which it belongs. Whatever takes a daemon away does so first:
+/// while nobody answers behind that API, Kubernetes removes no namespace.
+asio::awaitable<Result<void>> remove_figures(Cluster& cluster);
+
+/// Removes all that apply_installation put there but kinds, the API of figures first, then the daemon; and waits for
+/// its webhooks to go.
 asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& cluster);
 
 /// Removes the kinds, with all objects of them.

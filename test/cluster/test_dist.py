@@ -564,6 +564,8 @@ def test_they_part_and_each_installer_leaves_nothing(sides: Sides) -> None:
     for cluster in sides:
         cluster.kubectl("delete", "namespace", "asked", timeout=SOON)
 
+    since = {cluster.name: cluster.audit.mark() for cluster in sides}
+
     def by_helm() -> None:
         # It was refused above, and nothing has to be taken back for it.
         sides.release.helm(ghent, "uninstall", "liqo", "--wait")
@@ -571,6 +573,9 @@ def test_they_part_and_each_installer_leaves_nothing(sides: Sides) -> None:
 
     at_once(by_helm, lambda: sides.release.liqoctl(lyon)("uninstall", "--skip-confirm", timeout=SOON))
     for cluster in sides:
+        # While liqod cannot answer there, it would hold up the removal of every namespace.
+        gone = cluster.audit.deleted(since[cluster.name])
+        assert gone.index("apiservices /v1beta1.metrics.liqo.io") < gone.index("deployments liqo/liqod"), gone
         wait_for(lambda c=cluster: as_before(sides, c, False), SOON, f"all but the kinds of {cluster.name} to be gone")
         assert any("liqo.io" in kind["metadata"]["name"] for kind in cluster.api.list("customresourcedefinitions"))
     kinds = sides.release.helm(ghent, "show", "crds", sides.release.chart.name)

@@ -13,6 +13,7 @@ import pytest
 
 from harness import inventory, rights, settings
 from harness.api import Refused
+from harness.chart import METRIC_AGENT_ROLE
 from harness.cluster import Cluster, busybox
 from harness.components import Options
 from harness.deployed import daemon_of
@@ -171,7 +172,9 @@ def test_it_is_installed_and_says_what_it_waits_for(lodi: Cluster, liqoctl: Liqo
 
         lodi.namespace("shop")
         liqoctl("offload", "namespace", "shop", "--wait=false")
-        refused(liqoctl.attempt("uninstall", "--skip-confirm"), "in use: NamespaceOffloading shop/offloading")
+        for how in ("--skip-confirm", "--prepare"):
+            refused(liqoctl.attempt("uninstall", how), "in use: NamespaceOffloading shop/offloading")
+        assert lodi.api.find("clusterroles", None, METRIC_AGENT_ROLE)
         liqoctl("unoffload", "namespace", "shop", "--skip-confirm")
         lodi.kubectl("delete", "namespace", "shop")
     finally:
@@ -299,7 +302,11 @@ def test_helm_does_the_same(lodi: Cluster, liqoctl: Liqoctl, before: inventory.I
     refused(liqoctl.attempt("uninstall", "--skip-confirm"), "helm uninstall liqo -n liqo")
     daemon = daemon_of(lodi).start()
     wait_for(lambda: lodi.api.list("validatingwebhookconfigurations"), 60, "the webhooks")
+    # What the hook before a removal does. Helm takes it back where nothing is removed after all.
+    liqoctl("uninstall", "--prepare")
+    assert not lodi.api.find("clusterroles", None, METRIC_AGENT_ROLE)
     helm(lodi, name, "upgrade", "liqo", CHART, "--no-hooks", "--set", f"clusterID=lodi,replicas=1,{IMAGE}")
+    assert lodi.api.find("clusterroles", None, METRIC_AGENT_ROLE)
     assert lodi.api.get("deployments", "liqo", "liqod")["spec"]["replicas"] == 1
     assert lodi.api.list("validatingwebhookconfigurations")
     daemon.stop()

@@ -16,7 +16,7 @@ namespace kinds = liqo::api::kinds;
 using kube::Errc;
 
 struct Flags {
-  bool purge = false, check = false;
+  bool purge = false, check = false, prepare = false;
 };
 
 /// Names what stands in the way of an uninstallation: peerings, offloaded namespaces.
@@ -43,17 +43,19 @@ asio::awaitable<Result<void>> check_unused(Cluster& cluster) {
   co_return Result<void>();
 }
 
-/// Also where Helm has installed it: its hook is who asks, and may read nothing else.
-Answer check_removal(Session& session) {
+/// Also where Helm has installed it: its hook is who asks, and may do nothing else.
+Answer check_removal(Session& session, bool prepare) {
   auto opened = co_await session.local_without_id();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   if (auto unused = co_await check_unused(**opened); !unused) co_return unused;
+  if (prepare)
+    if (auto done = co_await remove_figures(**opened); !done) co_return done;
   session.output().success("", "Liqo can be removed: there are no peers and no offloaded namespaces");
   co_return Result<void>();
 }
 
 Answer uninstall(Session& session, const Flags& flags) {
-  if (flags.check) co_return co_await check_removal(session);
+  if (flags.check || flags.prepare) co_return co_await check_removal(session, flags.prepare);
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
   Cluster& cluster = **opened;
@@ -92,6 +94,8 @@ void add_uninstall(CommandLine& line) {
                                 "It can be run again, and goes on where it was."},
                    [flags](Session& session) { return uninstall(session, *flags); });
   app.flag("--check", flags->check, "Only look whether something stands in the way; nothing is removed");
+  app.flag("--prepare", flags->prepare,
+           "Look likewise, and where nothing does, remove the API metrics.liqo.io: what Helm does first");
   app.flag("--purge", flags->purge, "Remove the kinds (CustomResourceDefinitions), too");
 }
 

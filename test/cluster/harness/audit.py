@@ -179,6 +179,12 @@ class Audit:
         """Every request that was answered 403."""
         return [entry for entry in self.entries(since) if code(entry) == 403]
 
+    def deleted(self, since: int = 0) -> list[str]:
+        """What was deleted, as `resource namespace/name`, in the order in which it was asked for."""
+        gone = [entry for entry in self.entries(since) if entry["verb"] == "delete" and 200 <= code(entry) < 300]
+        references = [(resource(entry), entry["objectRef"]) for entry in sorted(gone, key=received)]
+        return [f"{kind} {one.get('namespace', '')}/{one.get('name', '')}" for kind, one in references]
+
     def created_pods(self, since: int = 0, namespace: str | None = None) -> list[dict]:
         """The pods as they were created, each with its UID."""
         return [

@@ -738,7 +738,7 @@ def test_helm_brings_kinds_up_to_date_and_asks_before_it_removes(helms, tmp_path
             assert (int(annotations["helm.sh/hook-weight"]) < 0) == (kind != "Job")
             assert ("hook-failed" in annotations["helm.sh/hook-delete-policy"]) == (kind != "Job")
             assert made["metadata"]["labels"]["owner"] == "ops"
-        words = {"liqo-kinds": ["upgrade", "--kinds"], "liqo-pre-delete": ["uninstall", "--check"]}
+        words = {"liqo-kinds": ["upgrade", "--kinds"], "liqo-pre-delete": ["uninstall", "--prepare"]}
         for name, arguments in words.items():
             template = hooks["Job", name]["spec"]["template"]
             # The daemon's Services do not lead to it.

@@ -24,6 +24,8 @@ RIGHTS = {
         ("core.liqo.io", "foreignclusters"): {"list"},
         ("offloading.liqo.io", "namespaceoffloadings"): {"list"},
         ("offloading.liqo.io", "virtualnodes"): {"list"},
+        ("apiregistration.k8s.io", "apiservices"): {"get", "delete"},
+        ("rbac.authorization.k8s.io", "clusterroles"): {"delete"},
     },
     "liqod-metric-agent-clusterrole.yaml": {
         ("", "nodes/metrics"): {"get"},
@@ -201,8 +203,9 @@ def test_a_role_has_no_wildcards_and_no_way_to_more_rights(name):
         if "bind" in rule["verbs"]:
             assert rule["resources"] == ["clusterroles"] and set(rule["resourceNames"]) <= BINDABLE
         elif rule.get("resourceNames") == ["liqo-liqod-metric-agent"]:
-            # It owns what has to go with it, and is read for that.
-            assert name == "liqod-metric-agent-clusterrole.yaml" and rule["verbs"] == ["get"]
+            # It owns what has to go with it: it is read for that, and taken away with it before a removal.
+            verbs = {"liqod-metric-agent-clusterrole.yaml": ["get"], "liqo-pre-delete-clusterrole.yaml": ["delete"]}
+            assert rule["verbs"] == verbs[name]
         elif "rbac.authorization.k8s.io" in rule["apiGroups"]:
             assert name == "liqod-clusterrole.yaml"
             # The role without rules that owns what has to go with the installation; rules need "escalate".
@@ -251,6 +254,11 @@ def test_the_hook_of_helm_changes_the_kinds_of_the_chart_and_no_others():
     assert everywhere == [["create"]]
     files = (ROOT / "charts/liqo/crds").glob("*.yaml")
     assert names_of_kinds == {yaml.load(one.read_text(), Loader=yaml.CSafeLoader)["metadata"]["name"] for one in files}
+
+
+def test_the_hook_of_helm_takes_away_the_api_of_figures_and_nothing_else():
+    assert named_rules("liqo-pre-delete-clusterrole.yaml", "apiservices") == ([], {"v1beta1.metrics.liqo.io"})
+    assert named_rules("liqo-pre-delete-clusterrole.yaml", "clusterroles") == ([], {"liqo-liqod-metric-agent"})
 
 
 def test_of_the_own_namespace_only_known_secrets_are_read():
