@@ -209,7 +209,8 @@ Result<void> check_installers(const Installed& there, const std::string& ns, std
   if (there.helm_installs && command != "uninstall")
     return kube::fail(Errc::invalid_input,
                       "Helm installs Liqo here just now: wait until it is done, and see helm list "
-                      "--all-namespaces --all");
+                      "--all-namespaces --all. Where that has none, it was ended: kubectl delete clusterrolebinding "
+                      "liqo-kinds");
   if (!there.helm_release.empty())
     return kube::fail(Errc::invalid_input, "Helm has installed Liqo here: helm " + std::string(command) + " " +
                                                there.helm_release + " -n " + there.ns);

@@ -19,6 +19,9 @@ namespace reasons = api::reasons;
 
 /// How long a created ShadowPod may stay unseen before it is read live.
 constexpr kube::Duration unseen_time = 5s;
+/// A namespace that is offloaded as it is made has its twin moments later than its first pods: nobody is told that it has
+/// none before this time is over.
+constexpr kube::Duration twin_patience = 5s;
 /// Before the pods of home are tried to be read again.
 constexpr kube::BackoffPolicy refresh_backoff{200ms, 10s};
 
@@ -160,6 +163,13 @@ asio::awaitable<Outcome> PodController::reconcile_unmapped(kube::ObjectKey key, 
   if (plan == core::UnmappedPodAction::nothing) co_return Outcome::done();
   if (plan == core::UnmappedPodAction::back_off && core::is_node_debugger(local))
     co_return co_await refuse_node_debugger(std::move(local));
+  if (plan == core::UnmappedPodAction::back_off && withdrawal_.empty()) {
+    Memory& memory = memory_of(key, local.uid());
+    const kube::TimePoint now = context_.clock.now();
+    const kube::Duration waited = now - memory.without_twin_since.value_or(now);
+    if (!memory.without_twin_since) memory.without_twin_since = now;
+    if (waited < twin_patience) co_return Outcome::again_after(twin_patience - waited);
+  }
   if (plan == core::UnmappedPodAction::remove_local) {
     auto removed = co_await remove_local(key, std::string(local.uid()));
     if (!removed) co_return Outcome::retry(std::move(removed.error()));

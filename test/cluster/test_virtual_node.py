@@ -188,6 +188,8 @@ def test_pods_of_a_drained_tenant_end_at_home_and_run_elsewhere(pair: Pair, name
     wait_for(lambda: pair.taint() == "denied", SOON, "the node to be closed")
     ended = pair.on(namespace, "jena", "Failed")
     assert len(ended) == 3 and {pod["status"]["reason"] for pod in ended} == {"OffloadingAborted"}
+    disrupted = [c["status"] for pod in ended for c in pod["status"]["conditions"] if c["type"] == "DisruptionTarget"]
+    assert disrupted == ["True"] * 3
     assert not pair.on(namespace, "jena") and not pair.on(namespace, "jena", "Pending"), "the node attracts none"
     wait_for(lambda: not pair.provider.cluster.pods(f"{namespace}-ulm"), SOON, "the pods in jena to be gone")
 

@@ -85,6 +85,7 @@ class PodController {
     kube::TimePoint ending_since{};                 ///< for `PodMemory::remote_ending_for`
     std::optional<std::int64_t> grace_told;         ///< what is waited for since `grace_told_at`
     kube::TimePoint grace_told_at{};
+    std::optional<kube::TimePoint> without_twin_since;    ///< since when its namespace has no twin, as far as is known
     std::optional<kube::TimePoint> without_rights_since;  ///< its orders are refused for lack of rights
     /// Digest of what the server at home did not take of the last status, such as fields of a newer Kubernetes: while
     /// neither side has changed, it is not sent again.

@@ -36,6 +36,9 @@ std::string_view told_as(const json::object& status, std::string_view reason) {
   return kube::string_at(*condition, {"message"});
 }
 
+/// That a pod ended for no reason of its own, by which a Job's podFailurePolicy need not count it (KEP-3329).
+constexpr std::string_view disruption_target = "DisruptionTarget";
+
 }  // namespace
 
 WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, std::string_view reason,
@@ -48,6 +51,7 @@ WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, 
   if (json::value* conditions = status.if_contains("conditions"); conditions && conditions->is_array())
     for (json::value& entry : conditions->get_array()) {
       if (!entry.is_object() || kube::string_at(entry, {"status"}) != "True") continue;
+      if (kube::string_at(entry, {"type"}) == disruption_target) continue;
       json::object& condition = entry.get_object();
       condition["status"] = "False";
       condition["reason"] = reason;
@@ -55,6 +59,11 @@ WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, 
     }
   for (std::string_view list : {"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"})
     end_containers(status, list, phase, reason, now);
+  if (reason == api::reasons::offloading_aborted || reason == api::reasons::remote_lost) {
+    json::value& conditions = status["conditions"];
+    if (!conditions.is_array()) conditions = json::array();
+    set_condition(conditions.get_array(), local.status(), {disruption_target, "True", reason, message}, now);
+  }
   return wanted;
 }
 

@@ -68,6 +68,27 @@ TEST_CASE("pods are counted by the names of the Go version, and timed from bound
   CHECK(world.reaches([&] { return measures("liqo_virtual_node_pods_without_room{" + node + named + "} 0"); }));
 }
 
+TEST_CASE("a pod that is there before its twin namespace is not told of it, unless it does not come") {
+  Offloading world;
+  world.map_twin("");
+  world.pass(1s);
+  const auto reason = [&](std::string_view name) { return kube::string_at(world.local(name)->status(), {"reason"}); };
+  world.create_pod("early");
+  world.pass(4s);
+  CHECK(reason("early").empty());
+  world.map_twin("Accepted");
+  REQUIRE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "early").has_value(); }, 5s));
+  world.pass(1min);
+  CHECK(reason("early").empty());
+
+  (void)world.server.remove(resources::pods, {shop, "early"}, {}, "operator");
+  REQUIRE(world.reaches([&] { return !world.local("early"); }));
+  world.map_twin("");
+  world.pass(1s);
+  world.create_pod("late");
+  CHECK(world.reaches([&] { return reason("late") == "OffloadingBackOff"; }, 6s));
+}
+
 TEST_CASE("many that are refused alike ask by one, and all come in when there is room") {
   Offloading world;
   int asked = 0, room = 0;

@@ -433,6 +433,17 @@ TEST_CASE("a rejection ends what runs and keeps how the rest ended") {
   CHECK(kube::string_at(containers[1], {"state", "terminated", "reason"}) == "OOMKilled");
   CHECK(kube::int_at(containers[2], {"state", "terminated", "exitCode"}) == 1);
 
+  // A Job may be told not to count it.
+  CHECK(condition(wanted.status, "DisruptionTarget", "status") == "True");
+  CHECK(condition(forge_rejection(local, "Failed", "RemoteLost", "", at()).status, "DisruptionTarget", "reason") ==
+        "RemoteLost");
+  const auto evicted = local_pod(R"({"phase": "Running", "conditions": [
+    {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}]})");
+  for (const char* reason : {"OffloadingAborted", "RemoteTerminated"})
+    CHECK(condition(forge_rejection(evicted, "Failed", reason, "", at()).status, "DisruptionTarget", "status") == "True");
+  CHECK(condition(forge_rejection(local, "Failed", "RemoteTerminated", "", at()).status, "DisruptionTarget",
+                  "status") == "(none)");
+
   const auto backed_off =
       forge_rejection(local_pod(R"({"phase": "Pending"})"), "Pending", "OffloadingBackOff", "", at());
   CHECK(kube::string_at(backed_off.status, {"phase"}) == "Pending");

@@ -44,7 +44,8 @@ std::optional<WantedStatus> forge_local_status(const kube::Object& local, const 
 
 /// Rewrites the status as that of a pod that is refused or over: phase and reason; true conditions become False;
 /// containers are not ready and, for a final phase, terminated with exit code 1 (Failed) or 0 (Succeeded). Container
-/// statuses that have ended keep how.
+/// statuses that have ended keep how. A pod that is lost or was ended by the provider has the condition
+/// `DisruptionTarget`.
 WantedStatus forge_rejection(const kube::Object& local, std::string_view phase, std::string_view reason,
                              std::string_view message, kube::WallTime now);
 
