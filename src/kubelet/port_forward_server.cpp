@@ -69,11 +69,12 @@ class PortForward {
     Peer(const asio::any_io_executor& executor, kube::TimePoint now)
         : output(executor), room(executor), sent(executor), left(executor), life(now) {}
     std::unique_ptr<kube::net::ByteStream> stream;
-    Event output;         // there is something to send
-    Event room;           // less waits to be sent, to either peer
-    Event sent;           // everything has been sent
-    Event left;           // nothing more is read
-    bool broken = false;  // the connection is of no more use
+    Event output;             // there is something to send
+    Event room;               // less waits to be sent, to either peer
+    Event sent;               // everything has been sent
+    Event left;               // nothing more is read
+    std::size_t sending = 0;  // bytes of the frame that is on its way
+    bool broken = false;      // the connection is of no more use
     kube::SignsOfLife life;
   };
   Peer& peer(Side side) { return side == Side::caller ? caller_ : provider_; }
@@ -124,23 +125,31 @@ class PortForward {
     if (sent && !relay_.has_left(Side::caller)) co_await caller_.left.wait_for(clock_, listening_limit);
   }
 
-  // Also while much waits for the peer itself: it may ask for answers and not read them.
+  /// Bytes that a peer has not taken yet.
+  std::size_t waiting(Side side) const {
+    return relay_.pending_output(side) + (side == Side::caller ? caller_ : provider_).sending;
+  }
+  // As full as one more read could make it. Also while much waits for the peer itself: it may ask for answers and not
+  // read them.
   bool is_full(Side side) const {
-    return relay_.pending_output(other(side)) >= limits_.buffer || relay_.pending_output(side) >= 2 * limits_.buffer;
+    return waiting(other(side)) + read_size > limits_.buffer || waiting(side) >= 2 * limits_.buffer;
   }
 
   asio::awaitable<void> read_loop(Side side) {
     Peer& from = peer(side);
     Peer& to = peer(other(side));
-    std::string buffer(read_size, '\0');
+    std::unique_ptr<char[]> buffer;
     for (;;) {
       // Once over, what still comes is thrown away, but it is read: see listening_limit.
       while (is_full(side) && !over_.is_set()) {
+        // It may stand still for hours.
+        buffer.reset();
         from.room.reset();
         co_await from.room.wait();
       }
+      if (!buffer) buffer = std::make_unique_for_overwrite<char[]>(read_size);
       from.life.listen(clock_.now());
-      const auto got = co_await from.stream->read_some(buffer);
+      const auto got = co_await from.stream->read_some({buffer.get(), read_size});
       from.life.heard();
       if (!got || *got == 0) {
         from.broken = true;
@@ -150,7 +159,7 @@ class PortForward {
       if (over_.is_set()) continue;
       const std::uint64_t pongs = relay_.pongs(side);
       const std::uint64_t carried = relay_.carried_to(other(side));
-      const auto fed = relay_.feed(side, std::string_view(buffer).substr(0, *got), clock_.now());
+      const auto fed = relay_.feed(side, {buffer.get(), *got}, clock_.now());
       from.life.ponged(relay_.pongs(side) - pongs);
       if (relay_.carried_to(other(side)) != carried) {
         from.life.received(clock_.now());
@@ -169,7 +178,9 @@ class PortForward {
     Peer& to = peer(side);
     for (;;) {
       while (auto frame = relay_.next_output(side)) {
+        to.sending = frame->size();
         const auto written = co_await to.stream->write(*frame);
+        to.sending = 0;
         if (!written) {
           to.broken = true;
           end("lost connection to " + named(side) + ": " + written.error().text());

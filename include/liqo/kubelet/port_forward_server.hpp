@@ -30,9 +30,10 @@ struct PortForwardLimits {
   kube::Duration ping_provider = std::chrono::seconds(5);  ///< as Go's clients do
   kube::Duration silence = std::chrono::seconds(30);       ///< of a provider that is not busy: it is dead
   kube::Duration idle = std::chrono::hours(4);             ///< no data either way, as with kubelets
-  /// Bytes that wait for one peer: while there are more, the other's connection is not read. SPDY has no other
+  /// Bytes that wait for one peer, at most, that of a frame on its way included: the other's connection is read only
+  /// while there is room for another 16 KiB. Two reads make a full frame with its head. SPDY has no other
   /// back-pressure, so a forward whose reader stands still holds the others of its connection up.
-  std::size_t buffer = 64 * std::size_t{1024};
+  std::size_t buffer = 33 * std::size_t{1024};
   kube::wire::ForwardLimits forwards;
 };
 

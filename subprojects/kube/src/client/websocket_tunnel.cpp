@@ -1,37 +1,35 @@
 #include "kube/client/websocket_tunnel.hpp"
 
-#include <algorithm>
+#include <cstring>
 
 namespace kube {
 namespace {
 
-constexpr std::size_t read_size = 16 * std::size_t{1024};
+// With the head of the message, a record of TLS: of what is written there is a second copy, and it should be small.
+constexpr std::size_t message_size = 16 * std::size_t{1024} - 16;
 constexpr auto normal_close = static_cast<std::uint16_t>(wire::WebSocketClose::normal);
 
 }  // namespace
 
 WebSocketTunnel::WebSocketTunnel(std::unique_ptr<net::ByteStream> under, std::function<std::uint32_t()> mask)
-    : under_(std::move(under)), codec_(wire::WebSocketRole::client, std::move(mask)), raw_(read_size, '\0') {
+    : under_(std::move(under)), codec_(wire::WebSocketRole::client, std::move(mask)) {
   codec_.hand_to([this](const wire::WebSocketSight& sight) { take(sight); });
 }
 
+// What comes is read into the reader's buffer, and what of it belongs to messages moves to its front: nothing is held
+// here.
 asio::awaitable<Result<std::size_t>> WebSocketTunnel::read_some(std::span<char> buffer) {
-  while (read_ == inbox_.size()) {
+  for (;;) {
     if (failure_) co_return std::unexpected(*failure_);
     if (ended_) co_return 0;
-    inbox_.clear();
-    read_ = 0;
-    auto got = co_await under_->read_some(raw_);
-    if (!got) co_return std::unexpected(std::move(got.error()));
-    if (*got == 0) co_return 0;
-    const auto fed = codec_.feed(std::string_view(raw_).substr(0, *got));
+    auto got = co_await under_->read_some(buffer);
+    if (!got || *got == 0) co_return got;
+    to_ = buffer.data();
+    const auto fed = codec_.feed({buffer.data(), *got});
     // What came before is handed out first.
     if (!fed && !failure_) failure_ = fed.error();
+    if (to_ != buffer.data()) co_return static_cast<std::size_t>(to_ - buffer.data());
   }
-  const std::size_t size = std::min(buffer.size(), inbox_.size() - read_);
-  std::copy_n(inbox_.begin() + static_cast<std::ptrdiff_t>(read_), size, buffer.begin());
-  read_ += size;
-  co_return size;
 }
 
 void WebSocketTunnel::take(const wire::WebSocketSight& sight) {
@@ -41,7 +39,8 @@ void WebSocketTunnel::take(const wire::WebSocketSight& sight) {
     if (sight.text) {
       failure_.emplace(Errc::protocol, "a text message in a tunnel of bytes");
     } else {
-      inbox_ += sight.bytes;
+      std::memmove(to_, sight.bytes.data(), sight.bytes.size());
+      to_ += sight.bytes.size();
     }
   } else if (sight.kind == Kind::close) {
     ended_ = true;
@@ -52,11 +51,15 @@ void WebSocketTunnel::take(const wire::WebSocketSight& sight) {
 }
 
 asio::awaitable<Result<void>> WebSocketTunnel::write(std::string_view bytes) {
-  if (codec_.is_closed()) co_return fail(Errc::closed, "the tunnel is closed");
-  codec_.send(bytes);
-  while (auto frame = codec_.next_output()) {
-    auto written = co_await under_->write(*frame);
-    if (!written) co_return written;
+  while (!bytes.empty()) {
+    if (codec_.is_closed()) co_return fail(Errc::closed, "the tunnel is closed");
+    const std::string_view piece = bytes.substr(0, message_size);
+    bytes.remove_prefix(piece.size());
+    codec_.send(piece);
+    while (auto frame = codec_.next_output()) {
+      auto written = co_await under_->write(*frame);
+      if (!written) co_return written;
+    }
   }
   co_return Result<void>();
 }

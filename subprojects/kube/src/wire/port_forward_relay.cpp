@@ -148,8 +148,8 @@ bool PortForwardRelay::wants_provider() const {
 }
 
 void PortForwardRelay::provider_connected() {
-  // Servers of port-forward open no streams.
-  provider_.emplace(SpdyRole::client, SpdyLimits{.streams = 0});
+  // Servers of port-forward open no streams, and their replies say nothing.
+  provider_.emplace(SpdyRole::client, SpdyLimits{.streams = 0, .reads_headers = false});
   for (auto& [request, forward] : forwards_) {
     if (forward.phase == Phase::waiting) ask_provider(forward);
   }

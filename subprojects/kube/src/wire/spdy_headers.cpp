@@ -31,9 +31,9 @@ constexpr std::string_view tail =
     "iso-8859-1,utf-,*,enq=0.";
 
 constexpr std::size_t sent_block_limit = 3 * 1024;
-// A window of 2 KiB holds the dictionary; header lists here are short, and a session should cost little memory.
-constexpr int sent_window_bits = 11;
-constexpr int sent_memory_level = 4;
+// As small as it gets: header lists here are short, and a session should cost little memory (9 KiB with these).
+constexpr int sent_window_bits = 9;
+constexpr int sent_memory_level = 1;
 
 std::string make_dictionary() {
   std::string dictionary;
@@ -162,23 +162,47 @@ Result<std::string> SpdyHeaderEncoder::encode(const SpdyHeaders& headers) {
   return block;
 }
 
-SpdyHeaderDecoder::SpdyHeaderDecoder(std::size_t limit) : stream_(std::make_unique<z_stream_s>()), limit_(limit) {
-  [[maybe_unused]] const int done = inflateInit(stream_.get());
-  assert(done == Z_OK);
-}
+SpdyHeaderDecoder::SpdyHeaderDecoder(std::size_t limit) : limit_(limit) {}
 SpdyHeaderDecoder::~SpdyHeaderDecoder() {
   if (stream_) inflateEnd(stream_.get());
 }
 SpdyHeaderDecoder::SpdyHeaderDecoder(SpdyHeaderDecoder&&) noexcept = default;
 SpdyHeaderDecoder& SpdyHeaderDecoder::operator=(SpdyHeaderDecoder&& other) noexcept {
   std::swap(stream_, other.stream_);
+  std::swap(said_, other.said_);
   std::swap(limit_, other.limit_);
   return *this;
+}
+
+void SpdyHeaderDecoder::wake() {
+  if (stream_) return;
+  stream_ = std::make_unique<z_stream_s>();
+  // Behind the first block there is no head any more: what follows is deflate by itself.
+  [[maybe_unused]] int done = inflateInit2(stream_.get(), said_.empty() ? MAX_WBITS : -MAX_WBITS);
+  assert(done == Z_OK);
+  if (said_.empty()) return;
+  done = inflateSetDictionary(stream_.get(), bytes_of(said_), static_cast<uInt>(said_.size()));
+  assert(done == Z_OK);
+}
+
+void SpdyHeaderDecoder::rest() {
+  // What zlib says of where it is: whether at the begin of a block of deflate, and the bits that it has not used. In
+  // the middle of anything only zlib knows how it goes on.
+  constexpr int at_block = 128, unused_bits = 63;
+  if ((stream_->data_type & at_block) == 0 || (stream_->data_type & unused_bits) != 0) return;
+  uInt size = 0;
+  if (inflateGetDictionary(stream_.get(), nullptr, &size) != Z_OK || size == 0) return;
+  said_.resize(size);
+  [[maybe_unused]] const int done = inflateGetDictionary(stream_.get(), reinterpret_cast<Bytef*>(said_.data()), &size);
+  assert(done == Z_OK);
+  inflateEnd(stream_.get());
+  stream_.reset();
 }
 
 Result<std::string> SpdyHeaderDecoder::inflate(std::string_view block) {
   std::string plain;
   std::array<char, 4096> piece;
+  wake();
   stream_->next_in = bytes_of(block);
   stream_->avail_in = static_cast<uInt>(block.size());
   for (;;) {
@@ -201,6 +225,7 @@ Result<std::string> SpdyHeaderDecoder::inflate(std::string_view block) {
     if (stream_->avail_out > 0) break;
   }
   if (stream_->avail_in > 0) return fail(Errc::protocol, "SPDY header block does not decompress");
+  rest();
   return plain;
 }
 

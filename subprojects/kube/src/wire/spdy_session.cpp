@@ -13,6 +13,8 @@ constexpr std::uint8_t flag_fin = 0x01;
 constexpr std::uint8_t flag_unidirectional = 0x02;
 // Data of one frame, at most: what Go's programs move at a time.
 constexpr std::size_t sent_data = 32 * std::size_t{1024};
+// Where such a piece comes, a frame is about to be filled.
+constexpr std::size_t large_piece = 4 * std::size_t{1024};
 // More answers than this are not queued: a peer that floods us with pings and does not read gets fewer.
 constexpr std::size_t urgent_limit = 64;
 // A peer that keeps breaking the rules of streams gets a reset for each; after so many the connection ends.
@@ -67,9 +69,10 @@ SpdySession::SpdySession(SpdyRole role, SpdyLimits limits)
     : role_(role),
       limits_(limits),
       encoder_(std::in_place),
-      decoder_(std::in_place, limits.header_block),
       next_id_(role == SpdyRole::client ? 1 : 2),
-      next_ping_(role == SpdyRole::client ? 1 : 2) {}
+      next_ping_(role == SpdyRole::client ? 1 : 2) {
+  if (limits.reads_headers) decoder_.emplace(limits.header_block);
+}
 
 Result<void> SpdySession::feed(std::string_view bytes) {
   while (!failure_ && !bytes.empty()) {
@@ -345,8 +348,9 @@ bool SpdySession::write(std::uint32_t id, std::string_view bytes) {
   const auto stream = streams_.find(id);
   if (closed_ || stream == streams_.end() || !stream->second.replied || stream->second.local_finished) return false;
   if (growing_ == id) {
-    // Small pieces that have to wait anyway go out together.
+    // Small pieces that have to wait anyway go out together. Grown at once: strings grow to twice of what they hold.
     std::string& frame = output_.back();
+    if (bytes.size() >= large_piece) frame.reserve(sent_data + head_size);
     const std::string_view piece = bytes.substr(0, sent_data + head_size - frame.size());
     append_data(frame, piece);
     pending_ += piece.size();

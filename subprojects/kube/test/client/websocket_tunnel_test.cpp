@@ -67,6 +67,26 @@ TEST_CASE("bytes pass through a tunnel both ways, however messages and reads are
   }
 }
 
+TEST_CASE("what is written at once goes out in messages that fit into a record of TLS each") {
+  World world;
+  world.simulator.run([](World& w) -> asio::awaitable<void> {
+    std::string sent(50'000, 'x');
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<char>(i % 251);
+    CHECK(co_await w.tunnel.write(sent));
+    std::string buffer(100'000, '\0');
+    const std::size_t got = (co_await w.pipes.far->read_some(buffer)).value();
+    CHECK(w.server.feed(std::string_view(buffer).substr(0, got)));
+    std::string heard;
+    while (const auto message = w.server.next()) {
+      CHECK(message->first);
+      CHECK(message->last);
+      CHECK(message->bytes.size() + 8 <= 16 * 1024);
+      heard += message->bytes;
+    }
+    CHECK(heard == sent);
+  }(world));
+}
+
 TEST_CASE("pings of the server are answered with what is written next") {
   World world;
   world.simulator.run([](World& w) -> asio::awaitable<void> {

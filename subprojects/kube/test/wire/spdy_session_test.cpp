@@ -1,6 +1,7 @@
 #include "kube/wire/spdy_session.hpp"
 
 #include <doctest/doctest.h>
+#include <malloc.h>
 #include <openssl/evp.h>
 #include <zlib.h>
 
@@ -200,6 +201,41 @@ TEST_CASE("a header block starts with the dictionary's number and ends with a sy
   CHECK(decoder.decode(first).value() == SpdyHeaders{{"streamtype", "error"}});
   CHECK(decoder.decode(second).value() == SpdyHeaders{{"b", "1"}, {"b", "2"}, {"c", ""}});
   CHECK(encoder.encode({{"long", std::string(4000, 'x')}}).error().code() == Errc::too_large);
+}
+
+TEST_CASE(
+    "blocks refer to what was said up to 32 KiB before, wherever a peer ends them, and little is held between them") {
+  for (const int flush : {Z_SYNC_FLUSH, Z_PARTIAL_FLUSH}) {
+    CAPTURE(flush);
+    z_stream peer{};
+    REQUIRE(deflateInit(&peer, Z_BEST_COMPRESSION) == Z_OK);
+    const std::string& dictionary = spdy_dictionary();
+    deflateSetDictionary(&peer, reinterpret_cast<const Bytef*>(dictionary.data()),
+                         static_cast<uInt>(dictionary.size()));
+    const std::size_t before = mallinfo2().uordblks;
+    SpdyHeaderDecoder decoder(1 << 16);
+    for (int i = 0; i < 200; ++i) {
+      // Of three hundred bytes on average: by the end, the first are out of reach.
+      const std::string value = std::to_string(i) + std::string(static_cast<std::size_t>(i % 7) * 100, 'v');
+      std::string plain;
+      for (const std::string& word :
+           {std::string(3, '\0') + '\1', std::string("\0\0\0\4", 4), std::string("name"),
+            std::string({0, 0, static_cast<char>(value.size() >> 8), static_cast<char>(value.size() & 0xff)}), value})
+        plain += word;
+      std::string block(2000, '\0');
+      peer.next_in = reinterpret_cast<Bytef*>(plain.data());
+      peer.avail_in = static_cast<uInt>(plain.size());
+      peer.next_out = reinterpret_cast<Bytef*>(block.data());
+      peer.avail_out = static_cast<uInt>(block.size());
+      REQUIRE(deflate(&peer, flush) == Z_OK);
+      block.resize(block.size() - peer.avail_out);
+      const auto heard = decoder.decode(block);
+      REQUIRE(heard);
+      CHECK(*heard == SpdyHeaders{{"name", value}});
+      if (i == 2 && flush == Z_SYNC_FLUSH) CHECK(mallinfo2().uordblks - before < 8 * 1024);
+    }
+    deflateEnd(&peer);
+  }
 }
 
 TEST_CASE("a block that decompresses to more than the limit is refused") {

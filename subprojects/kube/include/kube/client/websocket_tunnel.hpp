@@ -13,9 +13,9 @@ namespace kube {
 
 namespace asio = boost::asio;
 
-/// A stream over a stream, as the client of the WebSocket: what is written goes out as one binary message, and where
-/// the peer's messages begin and end has no meaning. Its pings are answered with the next write: who uses this writes
-/// now and then.
+/// A stream over a stream, as the client of the WebSocket: what is written goes out as binary messages that fit into a
+/// TLS record each, and where the peer's messages begin and end has no meaning. Its pings are answered with the next
+/// write: who uses this writes now and then.
 class WebSocketTunnel final : public net::ByteStream {
  public:
   /// `under`: behind the handshake. `mask` as in wire::WebSocketCodec.
@@ -33,11 +33,9 @@ class WebSocketTunnel final : public net::ByteStream {
 
   std::unique_ptr<net::ByteStream> under_;
   wire::WebSocketCodec codec_;
-  std::string raw_;
-  std::string inbox_;     // of messages, not read yet: at most what one read of `under` brought
-  std::size_t read_ = 0;  // of the inbox
+  char* to_ = nullptr;  // of the buffer that is read into: where what comes next in a message belongs
   bool ended_ = false;
-  std::optional<Failure> failure_;  // what follows the inbox
+  std::optional<Failure> failure_;  // what follows what was read
 };
 
 }  // namespace kube

@@ -38,7 +38,8 @@ class SpdyHeaderEncoder {
   std::unique_ptr<z_stream_s> stream_;
 };
 
-/// Decompresses the header blocks of one peer. After a failure the direction is lost: the connection must end.
+/// Decompresses the header blocks of one peer. After a failure the direction is lost: the connection must end. Between
+/// blocks it holds what they said, and not the 40 KiB that decompressing takes.
 class SpdyHeaderDecoder {
  public:
   /// `limit`: bytes of one block after decompression.
@@ -52,7 +53,10 @@ class SpdyHeaderDecoder {
 
  private:
   Result<std::string> inflate(std::string_view block);
-  std::unique_ptr<z_stream_s> stream_;
+  void wake();
+  void rest();
+  std::unique_ptr<z_stream_s> stream_;  // none between blocks, once there was one
+  std::string said_;                    // then, what later blocks may refer to
   std::size_t limit_;
 };
 

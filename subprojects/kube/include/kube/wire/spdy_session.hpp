@@ -55,6 +55,8 @@ struct SpdyLimits {
   std::size_t frame = 1 << 20;           ///< bytes of one data frame
   std::size_t header_block = 64 * 1024;  ///< bytes of one header list after decompression
   std::size_t streams = 1000;            ///< open streams that the peer started
+  /// False: its header blocks are skipped, and it opens no streams.
+  bool reads_headers = true;
 };
 
 /// Rules and quirks are those of the Go implementation that Kubernetes uses: there is no flow control, ids of streams
