@@ -5,9 +5,9 @@
 #include "fakes.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/client/command_connection.hpp"
-#include "kube/wire/websocket_codec.hpp"
 #include "one_node_server.hpp"
 #include "spdy_peer.hpp"
+#include "upgrading_link.hpp"
 
 namespace {
 
@@ -19,6 +19,8 @@ using liqo::test::FakeAnswer;
 using liqo::test::FakeHome;
 using liqo::test::FakeResponse;
 using liqo::test::SpdyPeer;
+using liqo::test::TunnelEnd;
+using liqo::test::UpgradingLink;
 namespace asio = boost::asio;
 namespace wire = kube::wire;
 using Channel = wire::CommandChannel;
@@ -60,70 +62,6 @@ class CutStream final : public kube::net::ByteStream {
  private:
   std::unique_ptr<kube::net::ByteStream> under_;
   Cut& cut_;
-};
-
-/// The server's end of a tunnel through a WebSocket.
-class TunnelEnd final : public kube::net::ByteStream {
- public:
-  explicit TunnelEnd(std::unique_ptr<kube::net::ByteStream> under) : under_(std::move(under)) {}
-
-  asio::awaitable<kube::Result<std::size_t>> read_some(std::span<char> buffer) override {
-    while (inbox_.empty()) {
-      const auto got = co_await under_->read_some(buffer);
-      if (!got || *got == 0) co_return got;
-      if (!codec_.feed(std::string_view(buffer.data(), *got))) co_return 0;
-      while (auto event = codec_.next()) inbox_ += event->bytes;
-    }
-    const std::size_t size = std::min(buffer.size(), inbox_.size());
-    std::copy_n(inbox_.begin(), size, buffer.begin());
-    inbox_.erase(0, size);
-    co_return size;
-  }
-  asio::awaitable<kube::Result<void>> write(std::string_view bytes) override {
-    codec_.send(bytes);
-    while (auto frame = codec_.next_output()) {
-      if (auto written = co_await under_->write(*frame); !written) co_return written;
-    }
-    co_return kube::Result<void>();
-  }
-  void close() override { under_->close(); }
-
- private:
-  std::unique_ptr<kube::net::ByteStream> under_;
-  wire::WebSocketCodec codec_{wire::WebSocketRole::server, {}};
-  std::string inbox_;
-};
-
-std::string header(const kube::HttpRequest& request, std::string_view name) {
-  for (const auto& [key, value] : request.headers)
-    if (key == name) return value;
-  return {};
-}
-
-/// A provider that grants each upgrade with the stream that lies ready.
-class Link final : public kube::net::Transport, public kube::net::Upgrader {
- public:
-  asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest, kube::Deadline) override {
-    co_return kube::fail(kube::Errc::unsupported, "upgrades only");
-  }
-  asio::awaitable<kube::Result<kube::net::Upgraded>> upgrade(kube::HttpRequest request, kube::Deadline) override {
-    const std::string wanted = header(request, "upgrade");
-    kube::net::Upgraded answer;
-    answer.head.status = wanted.empty() ? 401 : wanted == "websocket" && speaks_spdy ? 403 : 101;
-    if (answer.head.status != 101) co_return answer;
-    answer.stream = std::move(next);
-    auto& headers = answer.head.headers;
-    if (speaks_spdy) {
-      headers.emplace_back("x-stream-protocol-version", header(request, "x-stream-protocol-version"));
-    } else {
-      headers.emplace_back("sec-websocket-protocol", header(request, "sec-websocket-protocol"));
-      headers.emplace_back("sec-websocket-accept", wire::websocket_accept(header(request, "sec-websocket-key")));
-    }
-    co_return answer;
-  }
-
-  bool speaks_spdy = false;
-  std::unique_ptr<kube::net::ByteStream> next;
 };
 
 constexpr wire::CommandStreams streams{.in = true, .out = true, .err = true};
@@ -210,8 +148,8 @@ asio::awaitable<void> forward(SpdyPeer& caller, kube::net::ByteStream& stream, H
 }
 
 /// A virtual kubelet, which is used again and again.
-struct World : liqo::test::OneNodeServer<Link> {
-  World() { link = std::make_shared<Link>(); }
+struct World : liqo::test::OneNodeServer<UpgradingLink> {
+  World() { link = std::make_shared<UpgradingLink>(); }
 
   Heard speak(const Dialogue& dialogue, Cut& calling, Cut& providing) {
     Heard heard;
@@ -271,18 +209,9 @@ struct World : liqo::test::OneNodeServer<Link> {
     request.method = dialogue.is_spdy ? "POST" : "GET";
     request.target = dialogue.target;
     request.peer = kube::net::PeerIdentity{"admin", {}};
-    request.headers = {{"connection", "Upgrade"}};
-    if (dialogue.is_spdy) {
-      const bool is_forward = std::string_view(dialogue.kind) == "port-forward";
-      request.headers.emplace_back("upgrade", "SPDY/3.1");
-      request.headers.emplace_back("x-stream-protocol-version",
-                                   is_forward ? "portforward.k8s.io" : "v5.channel.k8s.io");
-    } else {
-      request.headers.emplace_back("upgrade", "websocket");
-      request.headers.emplace_back("sec-websocket-version", "13");
-      request.headers.emplace_back("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==");
-      request.headers.emplace_back("sec-websocket-protocol", "v5.channel.k8s.io");
-    }
+    const bool is_forward = std::string_view(dialogue.kind) == "port-forward";
+    request.headers =
+        liqo::test::upgrade_headers(dialogue.is_spdy, is_forward ? "portforward.k8s.io" : "v5.channel.k8s.io");
     FakeResponse response;
     response.stream = std::move(stream);
     const auto begin = home.clock.now();

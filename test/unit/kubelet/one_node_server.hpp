@@ -18,13 +18,15 @@ struct OneNodeServer {
       [](const kube::HttpRequest&) { return FakeAnswer{.status = 201, .pieces = {R"({"status":{"allowed":true}})"}}; }};
   kubelet::Authorizer authorizer{home.api, kube::Counter()};
   std::shared_ptr<Link> link;
+  std::function<std::shared_ptr<Link>(const std::string& pod)> find;  // where each pod has a link of its own
   kubelet::KubeletServer server{home.simulator.executor(),
                                 home.clock,
                                 home.metrics,
                                 authorizer,
-                                [this](const std::string&, const std::string&) -> kube::Result<kubelet::PodRoute> {
-                                  return kubelet::PodRoute{.transport = link,
-                                                           .upgrader = link,
+                                [this](const std::string&, const std::string& pod) -> kube::Result<kubelet::PodRoute> {
+                                  const auto way = find ? find(pod) : link;
+                                  return kubelet::PodRoute{.transport = way,
+                                                           .upgrader = way,
                                                            .remote_namespace = "t",
                                                            .remote_pod = "web",
                                                            .provider = "milan",
