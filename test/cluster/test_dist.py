@@ -74,9 +74,10 @@ class Sides:
         assert shown.code == 0, f"`{line}` ended with {shown.code}: {shown.text}"
         return shown.text
 
-    def helm(self, command: str, *arguments: object) -> None:
+    def helm(self, command: str, *arguments: object, program: str = "helm3") -> None:
         chosen = ("--set", "clusterID=ghent", *self.values(self.ghent), *arguments)
-        self.release.helm(self.ghent, command, "liqo", self.release.chart.name, "--wait", "--timeout", "6m", *chosen)
+        waiting = ("--wait", "--timeout", "6m")
+        self.release.helm(self.ghent, command, "liqo", self.release.chart.name, *waiting, *chosen, program=program)
 
     def liqoctl(self, command: str, *arguments: object) -> None:
         chosen = ("--cluster-id", "lyon", *self.values(self.lyon), *arguments)
@@ -249,9 +250,29 @@ def test_check_finds_that_all_is_well(sides: Sides) -> None:
     for about in ("kinds", "rights", "liqod", "clock", "versions", "webhooks", "certificates", "API server", "peer lyon"):
         assert re.search(f"^✔ {about} ", seen, re.MULTILINE), seen
     assert re.search("^✔ kubelet API +the API server reaches that of 1 virtual node", seen, re.MULTILINE), seen
+    assert re.search("^✔ metrics +the API server reaches port 8082", seen, re.MULTILINE), seen
     document = json.loads(sides.release.liqoctl(lyon)("check", "-o", "json"))
     assert document["passed"] is True
     assert [one["state"] for one in document["checks"] if one["about"] == "quotas"] == ["good"]
+
+
+def test_an_image_that_cannot_be_pulled_is_named(sides: Sides) -> None:
+    """The replicas that run go on meanwhile."""
+    lyon, before = sides.lyon, ready_pods(sides.lyon)
+    sides.liqoctl("upgrade", "--set", "tag=missing", "--wait=false")
+
+    def waits_for_it() -> bool:
+        states = [one["state"] for pod in lyon.pods("liqo") for one in pod["status"].get("containerStatuses", [])]
+        return any(one.get("waiting", {}).get("reason") in ("ErrImagePull", "ImagePullBackOff") for one in states)
+
+    wait_for(waits_for_it, SOON, "the node to have tried")
+    chosen = ("--cluster-id", "lyon", *sides.values(lyon), "--set", "tag=missing", "--timeout", "2s")
+    done = sides.release.liqoctl(lyon).attempt("upgrade", *chosen)
+    (line,) = [line for line in done.err.splitlines() if not line.startswith("INFO: ")]
+    assert done.code == 1 and "gave up waiting for liqod to run" in line, done.err
+    assert f"image {releases.REPOSITORY}:missing cannot be pulled (" in line and "load it on the nodes" in line, line
+    assert ready_pods(lyon) <= before and ready_pods(lyon)
+    sides.liqoctl("upgrade")
 
 
 def test_helm_does_not_remove_what_is_in_use(sides: Sides) -> None:
@@ -294,6 +315,7 @@ def test_check_names_what_is_wrong_until_it_is_right(sides: Sides) -> None:
         "webhooks": "the API server does not reach them",
         "certificates": "that of the webhooks has expired at 2025-06-01",
         "kubelet API": "that of node lyon",
+        "metrics": "the API server does not reach port 8082",
         "addresses": "cannot be told from what this cluster has itself",
         "rights": "lacks ClusterRole liqo-remote-controlplane",
         "kinds": "older than this liqoctl: quotas.offloading.liqo.io",
@@ -304,7 +326,8 @@ def test_check_names_what_is_wrong_until_it_is_right(sides: Sides) -> None:
     ghent.kubectl("scale", "deployment/liqod", "-n", "liqo", "--replicas=2")
     wait_for(lambda: "webhooks" not in faults(), SOON, "the webhooks to answer again", interval=1)
     ghent.kubectl("annotate", "foreigncluster/lyon", f"liqo.io/remote-pod-cidrs={lyon.pod_cidr}", "--overwrite")
-    sides.helm("upgrade")
+    # What Helm 3 has installed Helm 4 goes on with: its hook brings the kinds up to date.
+    sides.helm("upgrade", program="helm4")
     wait_for(lambda: not faults(), SOON, "everything to be well again", interval=1)
     # What a newer version has brought stays, whatever is put in its place.
     sides.release.helm(ghent, "rollback", "liqo", "1", "--wait")
@@ -545,6 +568,24 @@ def as_before(sides: Sides, cluster: Cluster, with_kinds: bool) -> bool:
     return True
 
 
+def replace_key(cluster: Cluster) -> None:
+    """As docs/operations.md says, between the end of the peerings and new ones, which test_peer.py makes."""
+    page = (settings.TREE / "docs/operations.md").read_text(encoding="utf-8")
+    typed = page.partition("**The key of a cluster**")[2].partition("```sh")[2].partition("```")[0]
+    commands = [line.split()[1:] for line in typed.splitlines() if line.strip().startswith("kubectl ")]
+    assert len(commands) == 4
+
+    def key() -> str:
+        found = cluster.api.find("secrets", "liqo", "authentication-keys")
+        return found["data"]["publicKey"] if found else ""
+
+    before = key()
+    for words in commands:
+        cluster.kubectl(*words, timeout=SOON)
+    wait_for(lambda: key() not in ("", before), SOON, f"another key of {cluster.name}")
+    wait_for(lambda: len(ready_pods(cluster)) == 2, SOON, f"both replicas of {cluster.name}")
+
+
 @pytest.mark.refusals("liqod outlives its rights for a moment, and a pod is made again in a twin that is about to go")
 def test_they_part_and_each_installer_leaves_nothing(sides: Sides) -> None:
     ghent, lyon = sides
@@ -563,6 +604,7 @@ def test_they_part_and_each_installer_leaves_nothing(sides: Sides) -> None:
     lyon.kubectl("delete", "nodes", "-l", "type=kwok")
     for cluster in sides:
         cluster.kubectl("delete", "namespace", "asked", timeout=SOON)
+    replace_key(ghent)
 
     since = {cluster.name: cluster.audit.mark() for cluster in sides}
 

@@ -52,14 +52,14 @@ class Release:
         told.environment["PATH"] = f"{home}/bin:{told.environment['PATH']}"
         return told
 
-    def helm(self, cluster: Cluster, *arguments: object, timeout: float = 400) -> str:
+    def helm(self, cluster: Cluster, *arguments: object, timeout: float = 400, program: str = "helm3") -> str:
         """Runs Helm as a user of the cluster does beside these files, and returns what it printed."""
         done = subprocess.run(
-            cluster.space.entering([settings.tool("helm3"), *arguments, "--namespace", "liqo"]),
+            cluster.space.entering([settings.tool(program), *arguments, "--namespace", "liqo"]),
             env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
             cwd=self.directory, capture_output=True, text=True, timeout=patient(timeout), check=False,
         )  # fmt: skip
-        assert done.returncode == 0, f"`helm {' '.join(map(str, arguments))}` failed: {done.stderr}"
+        assert done.returncode == 0, f"`{program} {' '.join(map(str, arguments))}` failed: {done.stderr}"
         return done.stdout
 
 
