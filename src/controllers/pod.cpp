@@ -19,8 +19,8 @@ namespace reasons = api::reasons;
 
 /// How long a created ShadowPod may stay unseen before it is read live.
 constexpr kube::Duration unseen_time = 5s;
-/// A namespace that is offloaded as it is made has its twin moments later than its first pods: nobody is told that it has
-/// none before this time is over.
+/// A namespace that is offloaded as it is made has its twin moments later than its first pods: nobody is told that it
+/// has none before this time is over.
 constexpr kube::Duration twin_patience = 5s;
 /// Before the pods of home are tried to be read again.
 constexpr kube::BackoffPolicy refresh_backoff{200ms, 10s};

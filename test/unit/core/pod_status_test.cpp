@@ -440,7 +440,8 @@ TEST_CASE("a rejection ends what runs and keeps how the rest ended") {
   const auto evicted = local_pod(R"({"phase": "Running", "conditions": [
     {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}]})");
   for (const char* reason : {"OffloadingAborted", "RemoteTerminated"})
-    CHECK(condition(forge_rejection(evicted, "Failed", reason, "", at()).status, "DisruptionTarget", "status") == "True");
+    CHECK(condition(forge_rejection(evicted, "Failed", reason, "", at()).status, "DisruptionTarget", "status") ==
+          "True");
   CHECK(condition(forge_rejection(local, "Failed", "RemoteTerminated", "", at()).status, "DisruptionTarget",
                   "status") == "(none)");
 
