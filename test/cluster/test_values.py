@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from harness import callers, pki, settings
+from harness import callers, chart, pki, settings
 from harness.api import Refused
 from harness.cluster import Cluster, busybox
 from harness.components import Options
@@ -33,7 +33,10 @@ IMAGE = {"repository": "localhost/liqo/liqod"}
 # Addresses that nobody has: they are told, and that is all of it.
 NODE_IP = "192.0.2.10"
 API_SERVERS = "192.0.2.32/28"
+SCRAPERS = {"namespaceSelector": {"matchLabels": {"team": "monitoring"}}, "podSelector": {}}
+FIGURES_PORT = 8543
 DEDICATED = {"key": "dedicated", "operator": "Equal", "value": "liqo", "effect": "NoSchedule"}
+AWAY = {"key": "virtual-node.liqo.io/not-allowed", "operator": "Exists"}
 ZONE_A = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}]
 MONITORS = ("ServiceMonitor", "PodMonitor", "PrometheusRule")
 
@@ -50,8 +53,29 @@ CONSUMER: dict[str, Any] = {
     "webhook": {"port": 9543, "allowedCIDRs": [API_SERVERS]},
     "ipam": {"podCIDR": "10.77.0.0/16", "podCIDRs": ["10.78.0.0/16"]},
     "offloading": {
-        "reflection": {"pod": {"workers": 7}},
-        "runtimeClass": {"handler": "runc", "labels": {"pool": "remote"}, "annotations": {"note": "away"}},
+        "disableNetworkCheck": True,
+        "reflection": {
+            "pod": {"workers": 7},
+            "configmap": {"workers": 6, "type": "AllowList"},
+            "endpointslice": {"workers": 5},
+            "ingress": {"workers": 0},
+            "secret": {"workers": 4, "type": "All"},
+            "service": {"workers": 3},
+            "skip": {"labels": ["example.org/internal"], "annotations": ["example.org/secret-note"]},
+        },
+        "runtimeClass": {
+            "handler": "runc",
+            "labels": {"pool": "remote"},
+            "annotations": {"note": "away"},
+            "nodeSelector": {"labels": {"liqo.io/type": "virtual-node", "example.org/pool": "remote"}},
+            "tolerations": {"tolerations": [AWAY]},
+        },
+        "namespaces": {
+            "selector": "team in (ml, ai),!private",
+            "podOffloadingStrategy": "Remote",
+            "namespaceMappingStrategy": "EnforceSameName",
+            "clusterSelectors": ["example.org/tier=gold"],
+        },
     },
     "virtualKubelet": {
         "virtualNode": {
@@ -62,11 +86,14 @@ CONSUMER: dict[str, Any] = {
     "metrics": {
         "port": 8182,
         "certificateSecret": "metrics-certificate",
-        "prometheusOperator": {"enabled": True},
-        "serviceMonitor": {"enabled": True, "interval": "20s", "labels": {"release": "p"}},
-        "rules": {"enabled": True},
+        "service": {"labels": {"scraped": "yes"}, "annotations": {"example.org/note": "ours"}},
+        "prometheusOperator": {"enabled": True, "interval": "40s", "scrapeTimeout": "9s", "labels": {"release": "q"}},
+        "serviceMonitor": {"enabled": True, "interval": "20s", "scrapeTimeout": "4s", "labels": {"release": "p"}},
+        "rules": {"enabled": True, "labels": {"release": "r"}},
         "dashboards": {"enabled": True, "labels": {"grafana_dashboard": "yes"}},
     },
+    "metricAgent": {"enabled": False},
+    "networkPolicy": {"kubelet": [{"ipBlock": {"cidr": API_SERVERS}}], "metrics": [SCRAPERS]},
     "resources": {"requests": {"cpu": "70m"}, "limits": {"memory": "300Mi"}},
     "nodeSelector": {"pool": "system"},
     "tolerations": [DEDICATED],
@@ -87,6 +114,8 @@ PROVIDER: dict[str, Any] = {
         "defaultNodeResources": {
             "cpu": 3, "memory": "5Gi", "pods": 17, "example.org/gpu": 1, "ephemeral-storage": None,
         },
+        "sharingPercentage": 25,
+        "runtimeClass": {"nodeSelector": {"enabled": False}, "tolerations": {"enabled": False}},
         "reflection": {
             "ingress": {"ingressClasses": [{"name": "nginx", "default": True}, {"name": "internal"}]},
             "service": {"loadBalancerClasses": [{"name": "metallb"}]},
@@ -100,7 +129,15 @@ PROVIDER: dict[str, Any] = {
     "twinNames": ["*"],
     "apiServer": {"trustedCA": True},
     "webhook": {"failurePolicy": "Ignore", "clientCAConfigMap": "webhook-callers"},
-    "metrics": {"secure": False},
+    "metrics": {"secure": False, "enabled": False},
+    "metricAgent": {"port": FIGURES_PORT, "kubeletCAConfigMap": "kubelet-authority"},
+    "networkPolicy": {"metricAgent": [{"ipBlock": {"cidr": API_SERVERS}}]},
+}
+
+
+# Of which controllers, by their names.
+WORKERS = {
+    "pod": 7, "configmap-reflection": 6, "endpointslice-reflection": 5, "secret-reflection": 4, "service-reflection": 3,
 }
 
 
@@ -126,6 +163,10 @@ class Installed:
 
     def shown(self, kind: str, name: str, namespace: str = "liqo") -> dict[str, Any]:
         return json.loads(self.carpi.kubectl("get", kind, name, "-n", namespace, "-o", "json"))
+
+
+def is_limit(metric: str, controller: str) -> bool:
+    return "max_concurrent_reconciles" in metric and f'"{controller}"' in metric
 
 
 def prepare(cluster: Cluster) -> None:
@@ -159,19 +200,47 @@ def give_certificates(carpi: Cluster, fano: Cluster, directory: Path) -> None:
     carpi.api.create("secrets", "liqo", {"kind": "Secret", **secret, "stringData": texts})
     fano.namespace("liqo")
     known = callers.authority_of(fano.directory).pair.certificate.read_text()
-    told = {"kind": "ConfigMap", "metadata": {"name": "webhook-callers"}, "data": {"ca.crt": known}}
-    fano.api.create("configmaps", "liqo", told)
+    for name in ("webhook-callers", "kubelet-authority"):
+        told = {"kind": "ConfigMap", "metadata": {"name": name}, "data": {"ca.crt": known}}
+        fano.api.create("configmaps", "liqo", told)
+
+
+def authorities_of(cluster: Cluster) -> str:
+    """The authority of a cluster twice, as no cluster tells it by itself."""
+    return base64.b64encode(cluster.authority.pair.certificate.read_bytes() * 2).decode()
+
+
+def make_objects(cluster: Cluster) -> None:
+    """Of each kind that may be reflected one that is, or would be if the values did not keep it."""
+    marks = {"liqo.io/allow-reflection": "", "example.org/secret-note": "x", "example.org/open-note": "y"}
+    labels = {"example.org/internal": "x", "example.org/open": "y"}
+    backend = {"service": {"name": "front", "port": {"number": 80}}}
+    rule = {"http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}
+    data = {"data": {"a": "b"}}
+    api = cluster.api
+    api.create("ingresses", "shop", {"kind": "Ingress", "metadata": {"name": "front"}, "spec": {"rules": [rule]}})
+    api.create("configmaps", "shop", {"kind": "ConfigMap", "metadata": {"name": "plain"}, **data})
+    marked = {"name": "front", "annotations": marks, "labels": labels}
+    api.create("configmaps", "shop", {"kind": "ConfigMap", "metadata": marked, **data})
+    # Nothing refers to it.
+    api.create("secrets", "shop", {"kind": "Secret", "metadata": {"name": "front"}, "stringData": data["data"]})
+    ports = {"ports": [{"port": 80}], "selector": {"app": "front"}}
+    api.create("services", "shop", {"kind": "Service", "metadata": {"name": "front"}, "spec": ports})
 
 
 def install(cluster: Cluster, values: dict[str, Any], directory: Path, trusted: Path) -> Liqod:
     file = directory / f"{cluster.name}.yaml"
-    file.write_text(yaml.safe_dump({"clusterID": cluster.name, **values}))
+    address = {**values.get("apiServer", {"ca": authorities_of(cluster)})}
+    file.write_text(yaml.safe_dump({"clusterID": cluster.name, **values, "apiServer": address}))
     # The pods are fake, and ready as soon as they have found their node.
     Liqoctl(cluster)("install", "-f", file)
-    daemon = daemon_of(cluster)
+    daemon = daemon_of(cluster, figures=True)
     # The authorities that the system trusts.
     daemon.environment["SSL_CERT_FILE"] = str(trusted)
-    return daemon.start()
+    daemon.start()
+    if cluster.api.find("services", "liqo", chart.METRIC_AGENT):
+        chart.serve_figures(cluster, FIGURES_PORT)
+    return daemon
 
 
 @pytest.fixture(scope="module")
@@ -195,6 +264,7 @@ def installed(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[In
             carpi.namespace("shop")
             mapping = ("--namespace-mapping-strategy", "EnforceSameName", "--pod-offloading-strategy", "LocalAndRemote")
             Liqoctl(carpi)("offload", "namespace", "shop", *mapping)
+            make_objects(carpi)
             yield Installed(carpi, fano, daemons)
         finally:
             for daemon in daemons:
@@ -233,6 +303,7 @@ def test_the_virtual_node_is_as_both_sides_say(installed: Installed) -> None:
     assert metadata["labels"]["example.org/pool"] == "remote"
     assert metadata["annotations"]["example.org/owner"] == "ops"
     assert metadata["labels"]["example.org/tier"] == "gold"
+    assert installed.carpi.api.get("virtualnodes", installed.home, "fano")["spec"]["disableNetworkCheck"] is True
     assert {"type": "InternalIP", "address": NODE_IP} in status["addresses"]
     assert status["daemonEndpoints"]["kubeletEndpoint"]["Port"] == 10270
     assert status["capacity"] == {"cpu": "3", "memory": "5Gi", "pods": "17", "example.org/gpu": "1"}
@@ -274,6 +345,7 @@ def test_a_pod_of_the_runtime_class_runs_there_and_shows_no_address(installed: I
     runtime = installed.carpi.api.get("runtimeclasses", None, "liqo")
     assert (runtime["handler"], runtime["metadata"]["labels"]["pool"]) == ("runc", "remote")
     assert runtime["metadata"]["annotations"]["note"] == "away"
+    assert "scheduling" not in installed.fano.api.get("runtimeclasses", None, "liqo"), "where both are switched off"
     pod = busybox("web", runtimeClassName="liqo")
     pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "100m", "memory": "8Mi"}}
     installed.carpi.api.create("pods", "shop", pod)
@@ -284,6 +356,8 @@ def test_a_pod_of_the_runtime_class_runs_there_and_shows_no_address(installed: I
     wait_for(runs, SOON, "the pod to run")
     shown = installed.carpi.api.get("pods", "shop", "web")
     assert shown["spec"]["nodeName"] == "fano" and "podIP" not in shown["status"]
+    # Kubernetes gives both to pods of the class.
+    assert shown["spec"]["nodeSelector"]["example.org/pool"] == "remote" and AWAY in shown["spec"]["tolerations"]
     assert installed.fano.api.get("pods", "shop", "web")["status"]["podIP"]
     # It has got a token for the API server at home, for which liqod has the right only where the value says so.
     (token,) = [s for s in installed.fano.api.list("secrets", "shop") if s["metadata"]["name"] == "web-token"]
@@ -357,8 +431,73 @@ def test_the_network_policy_is_about_the_daemon_and_the_ports_that_it_has(instal
     of_daemon = {pod["metadata"]["name"] for pod in installed.pods()}
     assert {pod["metadata"]["name"] for pod in installed.carpi.pods("liqo", selector)} == of_daemon
     rules = {rule["ports"][0]["port"]: rule.get("from") for rule in spec["ingress"]}
-    assert rules.pop(9543) == [{"ipBlock": {"cidr": API_SERVERS}}]
-    assert rules == {8182: None, 8443: None, 10270: None}
+    asked = [{"ipBlock": {"cidr": API_SERVERS}}]
+    assert rules == {9543: asked, 10270: asked, 8182: [SCRAPERS]}
+    theirs = json.loads(installed.fano.kubectl("get", "networkpolicies", "liqod", "-n", "liqo", "-o", "json"))["spec"]
+    assert {rule["ports"][0]["port"]: rule.get("from") for rule in theirs["ingress"]} == {
+        FIGURES_PORT: asked, 9443: None, 10250: None, 8082: None,
+    }  # fmt: skip
+
+
+def test_figures_are_told_where_that_is_switched_on(installed: Installed) -> None:
+    """fano has an API of its own for them, at the port that its values name; carpi has nothing of it."""
+    assert chart.figures_served(installed.fano)
+    plain = installed.fano.space.connect(installed.fano.address, FIGURES_PORT)
+    plain.close()
+    for kind, name in (("services", chart.METRIC_AGENT), ("clusterroles", chart.METRIC_AGENT_ROLE)):
+        assert not installed.carpi.api.find(kind, "liqo" if kind == "services" else None, name)
+    assert not installed.carpi.api.find("apiservices", None, chart.FIGURES)
+
+
+def test_what_is_reflected_is_what_the_values_say(installed: Installed) -> None:
+    away = installed.fano.api
+    for plural in ("secrets", "services", "configmaps"):
+        wait_for(lambda p=plural: away.find(p, "shop", "front"), SOON, f"what may be reflected of {plural}")
+    copy = away.get("configmaps", "shop", "front")["metadata"]
+    assert copy["labels"]["example.org/open"] == "y" and "example.org/internal" not in copy["labels"]
+    assert copy["annotations"]["example.org/open-note"] == "y" and "example.org/secret-note" not in copy["annotations"]
+    assert not away.find("configmaps", "shop", "plain"), "what an AllowList has not got"
+    assert not away.list("ingresses", "shop"), "of a kind without workers"
+
+
+def test_namespaces_are_offloaded_by_their_labels_as_the_values_say(installed: Installed) -> None:
+    api = installed.carpi.api
+    for name, labels in (("private", {"team": "ml", "private": "yes"}), ("lab", {"team": "ml"})):
+        api.create("namespaces", None, {"kind": "Namespace", "metadata": {"name": name, "labels": labels}})
+    made = wait_for(lambda: api.find("namespaceoffloadings", "lab", "offloading"), SOON, "lab to be offloaded")
+    assert made["spec"]["podOffloadingStrategy"] == "Remote"
+    assert made["spec"]["namespaceMappingStrategy"] == "EnforceSameName"
+    (term,) = made["spec"]["clusterSelector"]["nodeSelectorTerms"]
+    assert term["matchExpressions"] == [{"key": "example.org/tier", "operator": "In", "values": ["gold"]}]
+    wait_for(lambda: installed.fano.api.find("namespaces", None, "lab"), SOON, "its twin")
+    assert not api.find("namespaceoffloadings", "private", "offloading")
+
+
+def test_a_slice_of_class_share_gets_the_part_that_the_values_say(installed: Installed) -> None:
+    spec = {"class": "share", "providerClusterID": "fano"}
+    labels = {"liqo.io/remote-cluster-id": "fano"}
+    annotations = {"liqo.io/create-virtual-node": "false"}
+    metadata = {"name": "part", "labels": labels, "annotations": annotations}
+    api = installed.carpi.api
+    api.create("resourceslices", installed.home, {"kind": "ResourceSlice", "metadata": metadata, "spec": spec})
+    (node,) = installed.fano.api.list("nodes")
+    whole = int(node["status"]["allocatable"]["cpu"])
+
+    def cores() -> float:
+        status = api.get("resourceslices", installed.home, "part").get("status", {})
+        told = status.get("resources", {}).get("cpu", "0")
+        return float(told[:-1]) / 1000 if told.endswith("m") else float(told)
+
+    # A quarter of it, less what the pods there need of it.
+    granted = wait_for(cores, SOON, "the slice to be granted")
+    assert 0.24 * whole <= granted <= 0.25 * whole
+
+
+def test_consumers_are_told_the_authority_that_the_values_name(installed: Installed) -> None:
+    """In the other direction: carpi provides, and fano asks who it is."""
+    Liqoctl(installed.fano)("authenticate", "--remote-kubeconfig", installed.carpi.kubeconfig)
+    identity = next(one for one in installed.fano.api.list("identities") if one["spec"]["clusterID"] == "carpi")
+    assert identity["spec"]["authParams"]["ca"] == authorities_of(installed.carpi)
 
 
 def test_the_cluster_tells_its_ranges_and_has_an_rsa_key(installed: Installed) -> None:
@@ -373,11 +512,16 @@ def test_the_cluster_tells_its_ranges_and_has_an_rsa_key(installed: Installed) -
 def test_monitors_and_their_token_let_a_scraper_in(installed: Installed) -> None:
     consumer, provider = installed.daemons
     (endpoint,) = installed.shown("servicemonitors", "liqod")["spec"]["endpoints"]
-    assert endpoint["interval"] == "20s" and endpoint["scheme"] == "https"
+    assert (endpoint["interval"], endpoint["scrapeTimeout"], endpoint["scheme"]) == ("20s", "4s", "https")
     assert installed.shown("servicemonitors", "liqod")["metadata"]["labels"]["release"] == "p"
     credentials = endpoint["authorization"]["credentials"]
     (pods,) = installed.shown("podmonitors", "liqod")["spec"]["podMetricsEndpoints"]
     assert pods["authorization"]["credentials"] == credentials
+    assert (pods["interval"], pods["scrapeTimeout"]) == ("40s", "9s")
+    assert installed.shown("podmonitors", "liqod")["metadata"]["labels"]["release"] == "q"
+    service = installed.carpi.api.get("services", "liqo", "liqod-metrics")["metadata"]
+    assert (service["labels"]["scraped"], service["annotations"]["example.org/note"]) == ("yes", "ours")
+    assert not installed.fano.api.find("services", "liqo", "liqod-metrics"), "where metrics are switched off"
 
     def token() -> str:
         data = installed.carpi.api.get("secrets", "liqo", credentials["name"]).get("data", {})
@@ -388,11 +532,12 @@ def test_monitors_and_their_token_let_a_scraper_in(installed: Installed) -> None
     wait_for(lambda: consumer.get("/metrics")[0] == 200, SOON, "it to be let in")
     assert consumer.metrics_port == 8182 and consumer.health_port == 8181
     found = consumer.metrics().items()
-    workers = {value for name, value in found if "max_concurrent_reconciles" in name and '"pod"' in name}
-    assert workers == {7}
+    workers = {of: value for of in WORKERS for name, value in found if is_limit(name, of)}
+    assert workers == WORKERS
     # Where they are not secure, everybody may read them.
     assert provider.get("/metrics")[0] == 200
-    assert installed.shown("prometheusrules", "liqo")["spec"]["groups"]
+    rules = installed.shown("prometheusrules", "liqo")
+    assert rules["spec"]["groups"] and rules["metadata"]["labels"]["release"] == "r"
     boards = ("get", "configmaps", "-n", "liqo", "-l", "grafana_dashboard=yes", "-o", "name")
     assert len(installed.carpi.kubectl(*boards).split()) == 3
 

@@ -86,6 +86,10 @@ def serve_figures(cluster: Cluster, port: int) -> None:
     """The Service of the chart, for a liqod that is no pod; waits until figures are served."""
     api = cluster.api
     about = {"metadata": {"name": METRIC_AGENT}}
+    if api.find("services", NAMESPACE, METRIC_AGENT):
+        # That of an installer, which leads to pods.
+        api.delete("services", NAMESPACE, METRIC_AGENT)
+        wait_for(lambda: not api.find("endpoints", NAMESPACE, METRIC_AGENT), 60, "what was behind the Service to go")
     ports = [{"name": "metric-agent", "port": 443, "targetPort": port}]
     api.apply("services", NAMESPACE, {"kind": "Service", **about, "spec": {"ports": ports}})
     behind = {"addresses": [{"ip": cluster.address}], "ports": [{"name": "metric-agent", "port": port}]}

@@ -35,10 +35,11 @@ def mounted(cluster: Cluster, namespace: str, pod: dict[str, Any]) -> dict[str, 
     return directories
 
 
-def daemon_of(cluster: Cluster, namespace: str = "liqo", binary: Path | None = None) -> Liqod:
+def daemon_of(cluster: Cluster, namespace: str = "liqo", binary: Path | None = None, figures: bool = False) -> Liqod:
     """A process with the command line that stands in the Deployment, as its ServiceAccount; not started yet.
 
-    `binary` is another liqod than the one under test.
+    `binary` is another liqod than the one under test. With `figures` it serves those of consumers' pods, and whoever
+    starts it has the Service lead to it: chart.serve_figures.
     """
     deployment = cluster.api.get("deployments", namespace, "liqod")
     pod = deployment["spec"]["template"]["spec"]
@@ -48,8 +49,9 @@ def daemon_of(cluster: Cluster, namespace: str = "liqo", binary: Path | None = N
     if cluster.options.kubelet:
         # It shares its address with a real kubelet, as no pod does.
         arguments = ["--listen-port=10260" if word.startswith("--listen-port=") else word for word in arguments]
-    # Its Service leads to pods, of which there are none: nobody would answer behind the API that it registers.
-    arguments = [word for word in arguments if not word.startswith("--metric-agent-port=")]
+    if not figures:
+        # Its Service leads to pods, of which there are none: nobody would answer behind the API that it registers.
+        arguments = [word for word in arguments if not word.startswith("--metric-agent-port=")]
     for path, directory in mounted(cluster, namespace, pod).items():
         arguments = [word.replace(f"={path}", f"={directory}") for word in arguments]
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
