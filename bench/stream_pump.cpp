@@ -1,6 +1,7 @@
-// What one program in the middle of a stream takes by itself: execs between a caller and a provider of its own making,
-// over TLS on loopback, through the exec server of liqod or through a bare relay. The two ends are another process and
-// speak as Go's programs do, so that what strace, valgrind or the CPU time say of this one is the middle's alone.
+// What one program in the middle of a stream takes by itself: execs or port-forwards between a caller and a provider of
+// its own making, over TLS on loopback, through the server of liqod or through a bare relay. The two ends are another
+// process and speak as Go's programs do, so that what strace, valgrind or the CPU time say of this one is the middle's
+// alone.
 #include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -12,13 +13,16 @@
 #include <fstream>
 
 #include "copy_bytes.hpp"
+#include "forward_ends.hpp"
 #include "kube/async/event.hpp"
 #include "kube/async/task_group.hpp"
+#include "kube/client/port_forward.hpp"
 #include "kube/client/remote_command.hpp"
 #include "kube/net/http_client.hpp"
 #include "kube/net/http_server.hpp"
 #include "kube/net/x509.hpp"
 #include "liqo/kubelet/exec_server.hpp"
+#include "liqo/kubelet/port_forward_server.hpp"
 #include "run_to_end.hpp"
 
 namespace {
@@ -29,6 +33,7 @@ using kube::CommandConnection;
 using kube::async::TaskGroup;
 using kube::net::ByteStream;
 using kube::wire::CommandRole;
+using liqo::bench::ForwardEnd;
 using Channel = kube::wire::CommandChannel;
 using Headers = kube::net::ServerResponse::Headers;
 
@@ -39,7 +44,7 @@ constexpr kube::wire::CommandStreams streams{.in = true, .out = true};
 const std::string zeros(piece_size, '\0');
 
 struct Options {
-  bool relay = false, up = false;
+  bool relay = false, up = false, forward = false;
   std::uint64_t megabytes = 64;
   int still = 0;
   std::uint64_t bytes() const { return megabytes * 1'000'000; }
@@ -164,10 +169,36 @@ asio::awaitable<void> beside(CommandConnection& connection, asio::awaitable<void
   co_await group.join();
 }
 
+/// The provider's API server: a program in the pod that writes or reads so much, or without end and never.
+asio::awaitable<void> provide_forward(const kube::net::ServerRequest& request, kube::net::ServerResponse& response,
+                                      const Options& options) {
+  const bool is_websocket = request.header("upgrade") == "websocket";
+  Headers headers = {{"upgrade", "SPDY/3.1"}, {"x-stream-protocol-version", "portforward.k8s.io"}};
+  if (is_websocket) {
+    headers = {{"upgrade", "websocket"},
+               {"sec-websocket-accept", kube::wire::websocket_accept(request.header("sec-websocket-key"))},
+               {"sec-websocket-protocol", "SPDY/3.1+portforward.k8s.io"}};
+  }
+  auto stream = co_await response.upgrade(std::move(headers));
+  if (!stream) co_return;
+  if (is_websocket) *stream = std::make_unique<liqo::bench::ServedTunnel>(std::move(*stream));
+  ForwardEnd end(std::make_unique<GoStream>(std::move(*stream)), kube::wire::SpdyRole::server);
+  if (!co_await end.accept()) co_return;
+  if (options.still > 0) co_await end.pour(zeros, liqo::bench::without_end);
+  if (!options.up) co_await end.pour(zeros, options.bytes());
+  co_await end.drain();
+  if (options.up) co_await end.pour(zeros, 0);
+  co_await end.leave(true);
+}
+
 /// The provider's API server: a command that writes or reads so much.
 asio::awaitable<void> provide(const kube::net::ServerRequest& request, kube::net::ServerResponse& response,
                               kube::async::Clock& clock, const Options& options) {
   const bool is_websocket = request.header("upgrade") == "websocket";
+  if (options.forward) {
+    co_await provide_forward(request, response, options);
+    co_return;
+  }
   auto upgrade = liqo::kubelet::read_exec_upgrade(request);
   if (!upgrade) co_return;
   auto stream = co_await response.upgrade(std::move(upgrade->headers));
@@ -187,7 +218,26 @@ asio::awaitable<void> provide(const kube::net::ServerRequest& request, kube::net
 }
 
 /// The API server at home, which speaks SPDY.
+asio::awaitable<void> call_forward(kube::net::HttpClient& client, kube::async::Clock& clock, const Options& options) {
+  kube::HttpRequest request;
+  request.method = "POST";
+  request.target = "/portForward/here/one";
+  request.headers = {{"upgrade", "SPDY/3.1"}, {"x-stream-protocol-version", "portforward.k8s.io"}};
+  auto upgraded = co_await client.upgrade(std::move(request), clock.deadline_in(60s));
+  if (!upgraded || !upgraded->stream) throw std::runtime_error("the middle does not answer");
+  ForwardEnd end(std::make_unique<GoStream>(std::move(upgraded->stream)), kube::wire::SpdyRole::client);
+  if (!co_await end.open()) throw std::runtime_error("the connection is not forwarded");
+  if (options.still > 0) co_await end.pour(zeros, liqo::bench::without_end);
+  co_await end.pour(zeros, options.up ? options.bytes() : 0);
+  co_await end.drain();
+  co_await end.leave(false);
+}
+
 asio::awaitable<void> call(kube::net::HttpClient& client, kube::async::Clock& clock, const Options& options) {
+  if (options.forward) {
+    co_await call_forward(client, clock, options);
+    co_return;
+  }
   kube::HttpRequest request;
   request.method = "POST";
   request.target = "/exec/here/one/main?input=1&output=1&command=pump";
@@ -243,8 +293,24 @@ asio::awaitable<kube::Result<void>> run_ends(const Options& options, const kube:
 
 // -- the middle -------------------------------------------------------------------------------------------------------
 
+asio::awaitable<void> serve_forward(const kube::net::ServerRequest& request, kube::net::ServerResponse& response,
+                                    kube::net::HttpClient& provider, kube::async::Clock& clock) {
+  auto upgrade = liqo::kubelet::read_port_forward_upgrade(request);
+  if (!upgrade) co_return;
+  auto stream = co_await response.upgrade(std::move(*upgrade));
+  if (!stream) co_return;
+  const liqo::kubelet::ConnectPortForward connect = [&] {
+    return kube::connect_port_forward(provider, clock, {.ns = "there", .pod = "one"}, {});
+  };
+  co_await liqo::kubelet::serve_port_forward(std::move(*stream), "here/one", connect, clock);
+}
+
 asio::awaitable<void> serve(const kube::net::ServerRequest& request, kube::net::ServerResponse& response,
                             kube::net::HttpClient& provider, kube::async::Clock& clock) {
+  if (request.target.starts_with("/portForward/")) {
+    co_await serve_forward(request, response, provider, clock);
+    co_return;
+  }
   auto upgrade = liqo::kubelet::read_exec_upgrade(request);
   if (!upgrade) co_return;
   auto stream = co_await response.upgrade(std::move(upgrade->headers));
@@ -344,11 +410,13 @@ asio::awaitable<kube::Result<void>> run_middle(const Options& options, const kub
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Pumps bytes through an exec server and says what that takes");
+  CLI::App app("Pumps bytes through a server of streams and says what that takes");
   app.add_flag("--relay", options.relay, "a bare relay in its place");
   app.add_flag("--up", options.up, "into the container; without it, out of it");
+  app.add_flag("--forward", options.forward, "port-forwards; without it, execs");
   app.add_option("--megabytes", options.megabytes, "to pump (default: 64)");
-  app.add_option("--still", options.still, "so many streams whose readers stand still, and what memory they take");
+  app.add_option("--still", options.still,
+                 "so many streams whose readers stand still (of port-forwards both), and what memory they take");
   CLI11_PARSE(app, argc, argv);
 
   const kube::net::KeyAndCertificate pair = identity();

@@ -6,8 +6,8 @@ import os
 import subprocess
 
 from harness.cluster import UNTIL_TOLD, busybox
-from harness.exec_crowd import Crowd
 from harness.story import Story
+from harness.stream_crowd import Crowd
 from harness.streams import STREAMS, exec_requests, executing, inside, run, wait_no_streams
 from harness.terminal import terminal
 from harness.wait import patient, wait_for

@@ -21,6 +21,7 @@ REACHED = {
     "gb": 1.0, "rounds": 1,
     "ways": {"direct": way(200.0, 0.0), "liqod": way(80.0, 2.6), "relay": way(100.0, 2.0)},
     "still": {"rest_mb": 8.0, "open_seconds": 1.0, "mb": 25.0},
+    "stuck": {"rest_mb": 4.0, "open_seconds": 40.0, "mb": 25.0},
     "crowd": {"rest_mb": 30.0, "open_seconds": 20.0, "mb": 128.0},
 }  # fmt: skip
 
@@ -41,7 +42,8 @@ def test_figures_that_are_reached():
         (("ways", "liqod", "up", "mb_per_second"), 79.0, "up: rate, against the relay"),
         (("ways", "liqod", "down", "cpu_seconds_per_gb"), 2.7, "down: CPU per GB, against the relay"),
         (("ways", "liqod", "up", "cpu_seconds_per_gb"), 2.7, "up: CPU per GB, against the relay"),
-        (("still", "mb"), 25.1, "memory of a stream whose reader stands still"),
+        (("still", "mb"), 25.1, "memory of an exec whose reader stands still"),
+        (("stuck", "mb"), 25.1, "memory of a port-forward that is stuck both ways"),
         (("crowd", "mb"), 128.1, "memory of 500 streams above rest"),
     ],
 )

@@ -1,6 +1,6 @@
-"""Many execs at once through one API server, each in a WebSocket of its own, from one small process.
+"""Many execs or port-forwards at once through one API server, each on a connection of its own, from one small process.
 
-As a program it reads what to do from its arguments, and tells what has come of it in a line each: `open` when every exec
+As a program it reads what to do from its arguments, and tells what has come of it in a line each: `open` when every one
 has answered, `closed` at the end, when all have ended well. Whatever is wrong is the last line, and the exit code is 1.
 `Crowd` starts it in a cluster's network: five hundred kubectls need more memory than the machine has.
 """
@@ -14,6 +14,7 @@ import ssl
 import struct
 import subprocess
 import sys
+import zlib
 from types import TracebackType
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -24,6 +25,25 @@ if TYPE_CHECKING:
 # So many handshakes under way at a time: it is how many there are that matters, not how fast they come.
 _AT_ONCE = 16
 _STDIN, _STDOUT, _ERROR, _CLOSE = 0, 1, 3, 255
+# Of SPDY/3.1: frames of streams that are opened, the answer, and the flag of a last frame.
+_SYN_STREAM, _SYN_REPLY, _LAST = 1, 2, 1
+# Who can write nothing for so long is stuck.
+_STUCK_SECONDS = 5
+
+
+def _path_of(chosen: argparse.Namespace) -> str:
+    return f"/api/v1/namespaces/{chosen.namespace}/pods/{chosen.pod}"
+
+
+async def _upgraded(
+    chosen: argparse.Namespace, tls: ssl.SSLContext, request: str, headers: str
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    reader, writer = await asyncio.open_connection(chosen.host, chosen.port, ssl=tls)
+    writer.write(f"{request} HTTP/1.1\r\nHost: {chosen.host}\r\nConnection: Upgrade\r\n{headers}\r\n".encode())
+    head = await reader.readuntil(b"\r\n\r\n")
+    if not head.startswith(b"HTTP/1.1 101 "):
+        raise OSError(head.split(b"\r\n")[0].decode() + " " + (await reader.read(500)).decode(errors="replace"))
+    return reader, writer
 
 
 class Exec:
@@ -34,19 +54,13 @@ class Exec:
 
     @classmethod
     async def begin(cls, chosen: argparse.Namespace, tls: ssl.SSLContext, command: list[str]) -> Exec:
-        reader, writer = await asyncio.open_connection(chosen.host, chosen.port, ssl=tls)
         query = urlencode([("container", chosen.container), ("stdin", "true"), ("stdout", "true"),
                            *(("command", word) for word in command)])  # fmt: skip
-        writer.write(
-            f"GET /api/v1/namespaces/{chosen.namespace}/pods/{chosen.pod}/exec?{query} HTTP/1.1\r\n"
-            f"Host: {chosen.host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-            "Sec-WebSocket-Protocol: v5.channel.k8s.io\r\n\r\n".encode()
+        headers = (
+            "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+            "Sec-WebSocket-Protocol: v5.channel.k8s.io\r\n"
         )
-        head = await reader.readuntil(b"\r\n\r\n")
-        if not head.startswith(b"HTTP/1.1 101 "):
-            raise OSError(head.split(b"\r\n")[0].decode() + " " + (await reader.read(500)).decode(errors="replace"))
-        return cls(reader, writer)
+        return cls(*await _upgraded(chosen, tls, f"GET {_path_of(chosen)}/exec?{query}", headers))
 
     def send(self, channel: int, data: bytes) -> None:
         # Masked with zeros, which changes nothing.
@@ -87,13 +101,65 @@ class Exec:
         self._writer.transport.abort()
 
 
+class Forward:
+    """One port-forward with one connection in it, which is written to and not read from."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
+        self._reader, self._writer = reader, writer
+        self._headers = zlib.compressobj()
+
+    @classmethod
+    async def begin(cls, chosen: argparse.Namespace, tls: ssl.SSLContext) -> Forward:
+        headers = "Content-Length: 0\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: portforward.k8s.io\r\n"
+        made = cls(*await _upgraded(chosen, tls, f"POST {_path_of(chosen)}/portforward", headers))
+        await made._open(1, "error", chosen.forward)
+        made._write(1, b"", _LAST)
+        await made._open(3, "data", chosen.forward)
+        return made
+
+    async def _open(self, stream: int, kind: str, port: int) -> None:
+        headers = {"streamtype": kind, "port": str(port), "requestid": "0"}
+        block = struct.pack("!I", len(headers))
+        for word in (word for header in headers.items() for word in header):
+            block += struct.pack("!I", len(word)) + word.encode()
+        # Without the dictionary of SPDY, which a compressor need not use.
+        packed = self._headers.compress(block) + self._headers.flush(zlib.Z_SYNC_FLUSH)
+        payload = struct.pack("!IIH", stream, 0, 0) + packed
+        self._writer.write(struct.pack("!HHI", 0x8003, _SYN_STREAM, len(payload)) + payload)
+        while True:
+            head = await self._reader.readexactly(8)
+            version, operation, length = struct.unpack("!HHI", head)
+            payload = await self._reader.readexactly(length & 0xFFFFFF)
+            if (version, operation) == (0x8003, _SYN_REPLY) and payload[:4] == struct.pack("!I", stream):
+                return
+            if not version & 0x8000 and payload:
+                raise OSError(payload.decode(errors="replace"))
+
+    def _write(self, stream: int, data: bytes, flags: int = 0) -> None:
+        self._writer.write(struct.pack("!II", stream, flags << 24 | len(data)) + data)
+
+    async def fill(self) -> None:
+        """Writes until nothing moves any more."""
+        while True:
+            self._write(3, bytes(32 << 10))
+            try:
+                await asyncio.wait_for(self._writer.drain(), _STUCK_SECONDS)
+            except TimeoutError:
+                return
+
+    def drop(self) -> None:
+        self._writer.transport.abort()
+
+
 async def crowd(chosen: argparse.Namespace) -> None:
     tls = ssl.create_default_context(cafile=chosen.authority)
     tls.load_cert_chain(chosen.certificate, chosen.key)
     gate = asyncio.Semaphore(_AT_ONCE)
 
-    async def begin(number: int) -> Exec:
+    async def begin(number: int) -> Exec | Forward:
         async with gate:
+            if chosen.forward:
+                return await Forward.begin(chosen, tls)
             if chosen.still:
                 return await Exec.begin(chosen, tls, ["cat", "/dev/zero"])
             made = await Exec.begin(chosen, tls, ["cat"])
@@ -101,9 +167,10 @@ async def crowd(chosen: argparse.Namespace) -> None:
             return made
 
     made = await asyncio.gather(*(begin(number) for number in range(chosen.count)))
+    await asyncio.gather(*(each.fill() for each in made if isinstance(each, Forward)))
     print("open", flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
-    if chosen.still:
+    if chosen.still or chosen.forward:
         for each in made:
             each.drop()
     else:
@@ -114,15 +181,19 @@ async def crowd(chosen: argparse.Namespace) -> None:
 
 class Crowd:
     """So many execs of one container, from when it is entered until it is left. `still`: of a writer without end that
-    nobody reads; otherwise each has answered when this is entered, and answers once more and ends when it is left."""
+    nobody reads; otherwise each has answered when this is entered, and answers once more and ends when it is left.
+    `forward`: port-forwards to that port instead, where what listens reads nothing and writes without end; each is
+    written to as long as it takes anything, and not read from."""
 
-    def __init__(self, cluster: Cluster, namespace: str, pod: str, count: int, still: bool = False):
+    def __init__(
+        self, cluster: Cluster, namespace: str, pod: str, count: int, still: bool = False, forward: int | None = None
+    ):
         pki = cluster.directory / "pki"
         command = [
             sys.executable, "-S", __file__, "--host", cluster.address, "--port", cluster.server.rpartition(":")[2],
             "--authority", cluster.authority.pair.certificate, "--certificate", pki / "admin.crt",
             "--key", pki / "admin.key", "--namespace", namespace, "--pod", pod, "--container", "main",
-            "--count", count, *(["--still"] if still else []),
+            "--count", count, *(["--still"] if still else []), *(["--forward", forward] if forward else []),
         ]  # fmt: skip
         self._command = cluster.space.entering(command)
 
@@ -133,14 +204,14 @@ class Crowd:
         assert self._process.stdout
         if self._process.stdout.readline() != "open\n":
             _, errors = self._process.communicate()
-            raise AssertionError(f"not all execs were opened: {errors.strip()[-500:]}")
+            raise AssertionError(f"not all were opened: {errors.strip()[-500:]}")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         if kind:
             self._process.kill()
         said, errors = self._process.communicate("end\n")
-        assert kind or said == "closed\n", f"not all execs ended well: {errors.strip()[-500:]}"
+        assert kind or said == "closed\n", f"not all ended well: {errors.strip()[-500:]}"
 
 
 def main() -> int:
@@ -150,6 +221,7 @@ def main() -> int:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--still", action="store_true")
+    parser.add_argument("--forward", type=int)
     try:
         asyncio.run(crowd(parser.parse_args()))
     except (OSError, EOFError) as error:
