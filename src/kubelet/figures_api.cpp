@@ -94,9 +94,14 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::serve(Endpoint endpoin
     count("refused");
     co_return refuse("too many ask for the figures of node " + node + " at once; try again");
   }
+  const auto source = source_(node);
+  if (!source) {
+    count("refused");
+    co_return refuse(source.error().text());
+  }
   // The answer is made within a time, whatever the provider does, and whoever asks.
   auto answered = co_await kube::async::with_timeout(
-      clock_, answer(endpoint, std::move(node), std::move(started), response), settings_.timeout);
+      clock_, answer(endpoint, *source, std::move(node), std::move(started), response), settings_.timeout);
   if (answered && *answered && response.started()) {
     count("served");
     co_return std::expected<void, Refusal>();
@@ -109,19 +114,18 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::serve(Endpoint endpoin
   }
   count("refused");
   if (answered && !*answered) co_return std::unexpected(std::move(answered->error()));
-  co_return refuse("the provider has not told all figures in time");
+  co_return refuse("cluster " + source->provider + " has not told all figures in time");
 }
 
-asio::awaitable<std::expected<void, Refusal>> FiguresApi::answer(Endpoint endpoint, std::string node,
-                                                                 std::string started, ServerResponse& response) {
-  const auto source = source_(node);
-  if (!source) co_return refuse(source.error().text());
+asio::awaitable<std::expected<void, Refusal>> FiguresApi::answer(Endpoint endpoint, const FigureSource& source,
+                                                                 std::string node, std::string started,
+                                                                 ServerResponse& response) {
   const auto pods = pods_(node);
   if (!pods) co_return refuse(pods.error().text());
   if (!response.hold(least_held + pods->keys.size() * key_size))
     co_return refuse("too many figures are being read; try again");
   const bool is_relayed = endpoint != Endpoint::metrics_resource && endpoint != Endpoint::stats_summary;
-  auto answer = co_await ask(*source, path_of(endpoint));
+  auto answer = co_await ask(source, path_of(endpoint));
   if (!answer) co_return std::unexpected(std::move(answer.error()));
   if (!answer->body) {
     // The node is well, and a failed scrape would raise the alert that it is not. Kubelets that cannot read what
@@ -130,12 +134,12 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::answer(Endpoint endpoi
     static_cast<void>(co_await response.send(200, text_headers(), text_without_figures(endpoint, answer->sentence)));
     co_return std::expected<void, Refusal>();
   }
-  if (is_relayed) co_return co_await relay(*answer->body, *pods, response);
+  if (is_relayed) co_return co_await relay(*answer->body, source.provider, *pods, response);
   LookReader look(pods->uid, clock_.wall(), more_containers + containers_per_pod * pods->keys.size());
-  auto done = co_await read(*answer->body, source->provider, look, response);
+  auto done = co_await read(*answer->body, source.provider, look, response);
   if (!done) co_return std::unexpected(std::move(done.error()));
   // Without the pods nothing is known to be of this node, and all of it would count as ended.
-  if (!pods->is_there()) co_return refuse("the session with cluster " + source->provider + " has ended; try again");
+  if (!pods->is_there()) co_return refuse("the session with cluster " + source.provider + " has ended; try again");
   nodes_.at(node).figures.take(look.look(), pods->uid, clock_.wall());
   co_return co_await send_look(endpoint, std::move(node), std::move(started), look.look(), *pods, response);
 }
@@ -151,8 +155,9 @@ asio::awaitable<std::expected<FiguresApi::Answer, Refusal>> FiguresApi::ask(cons
   const std::string cluster = "cluster " + source.provider;
   auto sending = source.transport->send(std::move(request), clock_.deadline_in(settings_.head_timeout));
   auto remote = co_await ask_provider({source.provider, source.upgrader}, clock_, {}, std::move(sending));
-  // It says the name of the cluster where that is out of reach.
-  if (!remote) co_return refuse(remote.error().text());
+  // It says the name of the cluster where that is out of reach. As for logs it is a 502, whose sentence kubectl shows:
+  // of a 503 it says only that it is one.
+  if (!remote) co_return std::unexpected(Refusal{502, kube::printable(remote.error().text())});
   const int status = remote->head.status;
   if (status >= 200 && status <= 299) co_return Answer{.body = std::move(remote->body), .sentence = {}};
   const kube::Failure failure = co_await read_failure(*remote, clock_);
@@ -182,7 +187,8 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::read(kube::net::Body& 
   co_return std::expected<void, Refusal>();
 }
 
-asio::awaitable<std::expected<void, Refusal>> FiguresApi::relay(kube::net::Body& body, const CachedPods& pods,
+asio::awaitable<std::expected<void, Refusal>> FiguresApi::relay(kube::net::Body& body, const std::string& provider,
+                                                                const CachedPods& pods,
                                                                 ServerResponse& response) const {
   kube::wire::MetricLines lines;
   OwnLines own(pods.uid, clock_.wall());
@@ -193,17 +199,17 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::relay(kube::net::Body&
   bool has_begun = false;
   for (bool is_over = false; !is_over;) {
     const auto piece = co_await body.read();
-    if (!piece) co_return refuse("the provider has broken off what pods use: " + piece.error().text());
+    if (!piece) co_return refuse("cluster " + provider + " has broken off what pods use: " + piece.error().text());
     for (const std::string& line : lines.feed(*piece)) text += own.take(line);
     is_over = piece->empty();
     if (is_over)
       if (const auto last = lines.finish()) text += own.take(*last);
     read += piece->size();
     if (read > settings_.max_read)
-      co_return refuse("the provider tells more than " + std::to_string(settings_.max_read >> 20U) +
+      co_return refuse("cluster " + provider + " tells more than " + std::to_string(settings_.max_read >> 20U) +
                        " MiB of what pods use");
     if (own.samples() > most_series)
-      co_return refuse("the provider tells more than " + std::to_string(most_series) + " series of " +
+      co_return refuse("cluster " + provider + " tells more than " + std::to_string(most_series) + " series of " +
                        std::to_string(pods.keys.size()) + " pods");
     if (text.size() < piece_size && !is_over) continue;
     auto sent = kube::Result<void>();
@@ -211,7 +217,7 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::relay(kube::net::Body&
     if (sent && !text.empty()) sent = co_await response.write(std::exchange(text, {}));
     if (!sent) co_return refuse("whoever asked has gone");
   }
-  if (!pods.is_there()) co_return refuse("the session with the provider has ended; try again");
+  if (!pods.is_there()) co_return refuse("the session with cluster " + provider + " has ended; try again");
   co_return std::expected<void, Refusal>();
 }
 

@@ -5,25 +5,38 @@ from __future__ import annotations
 import subprocess
 import time
 from pathlib import Path
+from subprocess import PIPE
 
 from harness.cluster import busybox
+from harness.peering import Peering
+from harness.pki import Pair
 from harness.run import Run
 from harness.story import Story
-from harness.streams import attaching, forwarding, kubectl, logs, run, wait_no_streams
+from harness.streams import attaching, forwarding, inside, kubectl, kubelet_port, log_of, logs, run, wait_no_streams
 from harness.wait import patient, wait_for
+
+# What kubectl says before it asks anybody.
+BEFOREHAND = ("Defaulted container", "All commands and output from this session", "If you don't see a command prompt")
+
+
+def one_sentence(story: Story, *arguments: object) -> subprocess.CompletedProcess[bytes]:
+    """kubectl at home, which fails with one sentence."""
+    done = kubectl(story, *arguments)
+    sentences = [line for line in done.stderr.decode().splitlines() if not line.startswith(BEFOREHAND)]
+    assert done.returncode != 0 and len(sentences) == 1, done
+    return done
 
 
 def as_on_a_node(story: Story, *arguments: object) -> subprocess.CompletedProcess[bytes]:
     """What kubectl says at home: it ends as it does where the provider itself is asked, with one sentence."""
     there = run(story.provider.space.entering(story.provider.kubectl_command("-n", story.twin, *arguments)))
-    here = kubectl(story, *arguments)
-    assert here.returncode == there.returncode != 0, (here, there)
-    sentences = [line for line in here.stderr.decode().splitlines() if not line.startswith("Defaulted container")]
-    assert len(sentences) == 1, (here.stderr, there.stderr)
+    here = one_sentence(story, *arguments)
+    assert here.returncode == there.returncode, (here, there)
     return here
 
 
 def test_what_cannot_be_executed_says_why_in_a_sentence(story: Story, tmp_path: Path) -> None:
+    """A container that does not exist, one that is not started, a program and a tar that are not there; and ports."""
     story.create(busybox("one"))
     waiting = busybox("waits")
     waiting["spec"]["initContainers"] = [{**waiting["spec"]["containers"][0], "name": "first"}]
@@ -32,16 +45,64 @@ def test_what_cannot_be_executed_says_why_in_a_sentence(story: Story, tmp_path: 
     (tmp_path / "file").write_text("content")
     assert b'"tar"' in as_on_a_node(story, "cp", tmp_path / "file", "one:/tmp/file").stderr
     assert b"nobody is not valid" in as_on_a_node(story, "exec", "one", "-c", "nobody", "--", "true").stderr
+    assert b"nobody is not valid" in as_on_a_node(story, "logs", "one", "-c", "nobody").stderr
+    assert b"nobody not found" in as_on_a_node(story, "attach", "one", "-c", "nobody").stderr
     assert b"/no/such/program" in as_on_a_node(story, "exec", "one", "--", "/no/such/program").stderr
     story.wait_local("waits", lambda pod: pod["status"].get("initContainerStatuses"), "to begin")
     assert b"main" in as_on_a_node(story, "exec", "waits", "-c", "main", "--", "true").stderr
+    assert b"is waiting to start" in as_on_a_node(story, "logs", "waits", "-c", "main").stderr
+    assert b"main" in as_on_a_node(story, "attach", "waits", "-c", "main").stderr
+    assert b"pod is not running" in as_on_a_node(story, "port-forward", "pod/waits", ":80").stderr
+    assert b"remote port must be > 0" in as_on_a_node(story, "port-forward", "pod/one", ":0").stderr
+    assert b"value out of range" in as_on_a_node(story, "port-forward", "pod/one", ":70000").stderr
 
 
-def test_attach_to_a_container_that_does_not_run_says_why(story: Story) -> None:
-    story.create(busybox("one", "true", restartPolicy="Never"))
-    story.wait_phase("one", "Succeeded")
-    done = run(attaching(story))
-    assert done.returncode != 0 and b"completed" in done.stderr, done.stderr
+def test_who_is_attached_while_it_ends_hears_of_it_as_on_a_node(story: Story) -> None:
+    script = "until [ -e /tmp/end ]; do echo here; sleep 0.2; done; echo bye; exit 3"
+    story.create(busybox("one", script, restartPolicy="Never"))
+    story.wait_ready("one")
+    there = story.provider.space.entering(story.provider.kubectl_command("-n", story.twin, "attach", "one"))
+    both = [subprocess.Popen(one, stdout=PIPE, stderr=PIPE) for one in (attaching(story), there)]
+    for one in both:
+        assert one.stdout and one.stdout.readline() == b"here\n"
+    inside(story, "touch /tmp/end")
+    ends = [
+        (out.splitlines()[-1], errors, one.returncode)
+        for one in both
+        for out, errors in [one.communicate(timeout=patient(60))]
+    ]
+    assert ends[0] == ends[1] and ends[0][0] == b"bye", ends
+    # And who comes too late.
+    story.wait_phase("one", "Failed")
+    assert b"completed" in as_on_a_node(story, "attach", "one").stderr
+
+
+def test_a_virtual_node_that_is_gone_is_said_to_be_gone(story: Story) -> None:
+    peering = Peering(story.consumer, story.provider, node="gone")
+    peering.write_quota()
+    peering.write_secret(peering.kubeconfig())
+    peering.write_virtual_node()
+    peering.wait_ready(60)
+    story.consumer.api.create("pods", story.namespace, peering.pinned(busybox("one")))
+    story.wait_ready("one")
+    commands = (("logs", "one"), ("exec", "one", "--", "true"), ("attach", "one"), ("port-forward", "pod/one", ":80"))
+    peering.dissolve()
+    wait_for(lambda: peering.node_object() is None, 60, "the node to be gone")
+    story.wait_nothing_left()
+    for command in commands:
+        assert b'pods "one" not found' in one_sentence(story, *command).stderr
+    # One that is bound to it by name, which Kubernetes collects in a while.
+    late = busybox("one")
+    late["spec"]["nodeName"] = "gone"
+    story.consumer.api.create("pods", story.namespace, late)
+    for command in commands[:-1]:
+        assert b"gone" in one_sentence(story, *command).stderr
+    pki = story.consumer.directory / "pki"
+    client = kubelet_port(story, Pair(pki / "kubelet-client.crt", pki / "kubelet-client.key"))
+    code, words = client.raw("GET", log_of(story))
+    assert (code, words.strip()) == (404, f"pod {story.namespace}/one does not run on node milan".encode())
+    # No kubelet is there that would end it.
+    assert kubectl(story, "delete", "pod", "one", "--force", "--grace-period=0").returncode == 0
 
 
 def test_a_provider_that_is_out_of_reach_is_named_within_five_seconds(story: Story, run: Run) -> None:
@@ -49,11 +110,12 @@ def test_a_provider_that_is_out_of_reach_is_named_within_five_seconds(story: Sto
     story.wait_ready("one")
     run.network.cut("milan")
     try:
-        for command in (("exec", "one", "--", "true"), ("logs", "one"), ("attach", "one")):
+        figures = ("get", "--raw", f"/api/v1/nodes/{story.peering.node}/proxy/stats/summary")
+        for command in (("exec", "one", "--", "true"), ("logs", "one"), ("attach", "one"), figures):
             began = time.monotonic()
-            done = kubectl(story, *command)
+            done = one_sentence(story, *command)
             took = time.monotonic() - began
-            assert done.returncode != 0 and b"milan" in done.stderr, done.stderr
+            assert b"cluster milan cannot be reached" in done.stderr, done.stderr
             assert took < patient(6), f"{command} took {took:.1f} s"
         # kubectl listens before anybody is asked, and ends with the first connection that fails.
         with (

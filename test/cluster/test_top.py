@@ -163,8 +163,8 @@ def test_a_provider_that_is_silent_is_named_and_costs_its_own_node_only(three: T
         began = time.monotonic()
         code, words = three.asked("turin", "/metrics/resource")
         assert time.monotonic() - began < patient(5)
-        assert code == 503 and "cluster turin cannot be reached" in words and len(words.strip().splitlines()) == 1
-        assert three.asked("turin", "/stats/summary")[0] == 503
+        assert code == 502 and "cluster turin cannot be reached" in words and len(words.strip().splitlines()) == 1
+        assert three.asked("turin", "/stats/summary")[0] == 502
         assert 'pod="one"' in three.text("milan", "/metrics/resource")
     finally:
         run.network.heal("turin")

@@ -64,12 +64,13 @@ class FiguresApi {
     std::string sentence;                   ///< then, why
   };
 
-  asio::awaitable<std::expected<void, Refusal>> answer(Endpoint endpoint, std::string node, std::string started,
-                                                       kube::net::ServerResponse& response);
+  asio::awaitable<std::expected<void, Refusal>> answer(Endpoint endpoint, const FigureSource& source, std::string node,
+                                                       std::string started, kube::net::ServerResponse& response);
   asio::awaitable<std::expected<Answer, Refusal>> ask(const FigureSource& source, std::string_view path);
   asio::awaitable<std::expected<void, Refusal>> read(kube::net::Body& body, const std::string& provider,
                                                      LookReader& look, kube::net::ServerResponse& response) const;
-  asio::awaitable<std::expected<void, Refusal>> relay(kube::net::Body& body, const CachedPods& pods,
+  asio::awaitable<std::expected<void, Refusal>> relay(kube::net::Body& body, const std::string& provider,
+                                                      const CachedPods& pods,
                                                       kube::net::ServerResponse& response) const;
   asio::awaitable<std::expected<void, Refusal>> send_look(Endpoint endpoint, std::string node, std::string started,
                                                           const Look& look, const CachedPods& pods,

@@ -264,7 +264,7 @@ TEST_CASE("series that are made up by the thousand fill nobody who scrapes the n
   world.said = {series(3'001, "one")};
   world.ask(Endpoint::metrics_cadvisor);
   CHECK(world.response.status == 503);
-  CHECK(world.response.body == "the provider tells more than 3000 series of 2 pods");
+  CHECK(world.response.body == "cluster milan tells more than 3000 series of 2 pods");
   // Where it was begun it is cut, so that it is not taken for all.
   world.said = std::vector<std::string>(10, series(1, "one") + "m{namespace=\"shop\",pod=\"two\",made=\"" +
                                                 std::string(40'000, 'x') + "\"} 1\n" + series(499, "two"));
@@ -280,7 +280,17 @@ TEST_CASE("a provider that stops in the middle is waited for in vain for half a 
     world.ask(endpoint);
     CHECK(world.home.clock.now() - begun <= 31s);
     CHECK(world.response.status == 503);
-    CHECK(world.response.body == "the provider has not told all figures in time");
+    CHECK(world.response.body == "cluster milan has not told all figures in time");
+  }
+}
+
+TEST_CASE("a provider that is out of reach is named, by an answer whose words kubectl shows") {
+  for (const Endpoint endpoint : {Endpoint::stats_summary, Endpoint::metrics_resource, Endpoint::metrics_cadvisor}) {
+    World world;
+    world.fake->answer = [](const kube::HttpRequest&) { return kube::fail(kube::Errc::connect, "no way there"); };
+    world.ask(endpoint);
+    CHECK(world.response.status == 502);
+    CHECK(world.response.body == "cluster milan cannot be reached: no way there");
   }
 }
 
