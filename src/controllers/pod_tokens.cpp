@@ -124,6 +124,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::writ
       co_return kube::fail(std::move(removed.error()), "deleting the token Secret");
     }
     if (Twin* twin = find_twin(key.ns); twin && twin->tokens) twin->tokens->observe_gone(secret_key, plan.delete_uid);
+    secret.reset();
   }
   if (!local) co_return std::optional<kube::Duration>();
   for (const core::TokenRequest& request : plan.to_request) {
@@ -142,7 +143,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::writ
   }
   // Somebody may have deleted it while its tokens are good.
   const bool is_missing = !secret && plan.next_check;
-  if (!plan.to_request.empty() || is_missing) {
+  if (!plan.to_request.empty() || is_missing || plan.is_damaged) {
     auto written = co_await write_token_secret(core::forge_token_secret(*local, remote_namespace, issued, forging_),
                                                std::move(secret));
     if (!written) {

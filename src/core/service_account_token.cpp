@@ -18,9 +18,33 @@ namespace annotations = api::annotations;
 
 constexpr std::size_t max_tokens = 100;
 constexpr std::chrono::seconds default_lifetime{3600};
+/// On the Secret: of what is in it and until when, so that a process which has asked for none of it sees whether
+/// somebody else has changed that.
+constexpr std::string_view tokens_digest = "offloading.liqo.io/service-account-tokens-digest";
 
 bool belongs_to(const kube::Object& secret, const kube::Object& local_pod) {
   return secret.annotation(annotations::token_pod_uid) == local_pod.uid();
+}
+
+std::string digest_of(std::string_view expiration, const std::map<std::string, std::string>& tokens) {
+  std::string text(expiration);
+  for (const auto& [key, token] : tokens) text += "\n" + key + "=" + token;
+  return digest_hex(text);
+}
+
+/// Whether a Secret lacks something of the wanted one, whose data are still text.
+bool is_damaged(const kube::Object& secret, const kube::Object& wanted) {
+  const auto has = [](const json::object& present, const json::object& expected) {
+    return std::ranges::all_of(expected, [&](const auto& entry) {
+      const json::value* value = present.if_contains(entry.key());
+      return value && *value == entry.value();
+    });
+  };
+  json::object data;
+  for (const auto& [key, token] : kube::object_at(wanted.tree(), {"stringData"}))
+    data[key] = kube::encode_base64(std::string_view(token.get_string()));
+  return !has(secret.labels(), wanted.labels()) || !has(secret.annotations(), wanted.annotations()) ||
+         !has(kube::object_at(secret.tree(), {"data"}), data);
 }
 
 }  // namespace
@@ -93,11 +117,17 @@ IssuedTokens read_token_secret(const kube::Object& secret) {
   IssuedTokens tokens;
   const auto expires = kube::parse_time(secret.annotation(annotations::token_expiration));
   if (!expires) return tokens;
+  std::map<std::string, std::string> texts;
   for (const auto& [key, value] : kube::object_at(secret.tree(), {"data"})) {
     if (!value.is_string() || tokens.size() >= max_tokens) continue;
-    if (auto token = kube::decode_base64(value.get_string()); token && !token->empty())
-      tokens.emplace(std::string(key), IssuedToken{.token = std::move(*token), .expires = *expires});
+    auto token = kube::decode_base64(value.get_string());
+    if (!token || token->empty()) continue;
+    texts.emplace(std::string(key), *token);
+    tokens.emplace(std::string(key), IssuedToken{.token = std::move(*token), .expires = *expires});
   }
+  // The Go version and earlier ones of ours have noted none.
+  const std::string_view noted = secret.annotation(tokens_digest);
+  if (!noted.empty() && noted != digest_of(secret.annotation(annotations::token_expiration), texts)) return {};
   return tokens;
 }
 
@@ -140,6 +170,10 @@ TokenPlan plan_tokens(const kube::Object* local_pod, const kube::Object* secret,
     const kube::WallTime due = renewal_time(request, found->second);
     if (!plan.next_check || due < *plan.next_check) plan.next_check = due;
   }
+  if (!secret || secret->is_deleting() || !plan.to_request.empty()) return plan;
+  plan.is_damaged = is_damaged(*secret, forge_token_secret(*local_pod, secret->ns(), issued, ctx));
+  // What somebody has sealed cannot be put right in place.
+  if (kube::bool_at(secret->tree(), {"immutable"})) plan.delete_uid = std::string(secret->uid());
   return plan;
 }
 
@@ -156,14 +190,19 @@ kube::Object forge_token_secret(const kube::Object& local_pod, std::string_view 
   secret.set_annotation(annotations::token_pod_name, local_pod.name());
   secret.set_annotation(annotations::token_pod_uid, local_pod.uid());
   json::object data;
+  std::map<std::string, std::string> texts;
   std::optional<kube::WallTime> earliest;
   for (const TokenRequest& request : collect_token_requests(local_pod)) {
     const auto found = issued.find(request.key);
     if (found == issued.end()) continue;
     data[request.key] = found->second.token;
+    texts[request.key] = found->second.token;
     if (!earliest || found->second.expires < *earliest) earliest = found->second.expires;
   }
-  if (earliest) secret.set_annotation(annotations::token_expiration, kube::format_time(*earliest));
+  if (earliest) {
+    secret.set_annotation(annotations::token_expiration, kube::format_time(*earliest));
+    secret.set_annotation(tokens_digest, digest_of(secret.annotation(annotations::token_expiration), texts));
+  }
   secret.tree()["immutable"] = false;
   secret.tree()["type"] = "Opaque";
   secret.tree()["stringData"] = std::move(data);

@@ -110,7 +110,35 @@ def test_a_pod_in_milan_has_what_it_needs_to_ask_the_api_server_of_rome(with_tok
     wait_for(lambda: in_milan("cat", TOKEN) == renewed, 120, "the kubelet to bring the new token into the pod")
     assert seen_with(renewed)["metadata"]["uid"] == local["metadata"]["uid"]
     stays(lambda: token_of(story)[0] == renewed, 3, "the renewed token")
+    _is_right_whoever_touches_it(story, renewed)
     assert story.times_run("one") == 1
+
+
+def _is_right_whoever_touches_it(story: Story, token: str) -> None:
+    """Within 30 s, whether somebody in milan changes the Secret, deletes it, or gives its name free."""
+    there, name = story.provider.api, "one-token"
+    foreign = {"kind": "Secret", "metadata": {"name": "two-token"}, "data": {"theirs": "eA=="}}
+    there.create("secrets", story.twin, foreign)
+    story.create(busybox("two", serviceAccountName="robot"))
+    events = lambda: [one["reason"] for one in story.consumer.events(story.namespace, "two")]  # noqa: E731
+    wait_for(lambda: "FailedSATokensReflection" in events(), 60, "it to be told that the name is taken")
+    before = there.get("secrets", story.twin, name)
+    key = next(iter(before["data"]))
+    for spoilt in ({"data": {key: "eA=="}}, {"data": None}, {"data": None, "immutable": True}):
+        there.patch("secrets", story.twin, name, spoilt)
+        right = lambda: token_of(story)[0] == token  # noqa: E731
+        wait_for(right, 30, f"the Secret to be right again after {spoilt}")
+    uid = there.get("secrets", story.twin, name)["metadata"]["uid"]
+    there.delete("secrets", story.twin, name)
+    there.delete("secrets", story.twin, "two-token")
+
+    def is_there() -> bool:
+        assert token_of(story)[0] == token
+        assert there.get("secrets", story.twin, name)["metadata"]["uid"] != uid
+        assert "theirs" not in there.get("secrets", story.twin, "two-token")["data"]
+        return True
+
+    wait_for(is_there, 30, "both Secrets to be there")
 
 
 def test_a_pod_that_needs_an_api_server_without_an_address_runs_and_says_so(story: Story) -> None:

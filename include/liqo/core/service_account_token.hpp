@@ -46,7 +46,8 @@ std::string token_refusal(const kube::Object& local_pod, const kube::Failure& fa
 /// When a token must be renewed: when a fifth of the requested lifetime is left.
 kube::WallTime renewal_time(const TokenRequest& request, const IssuedToken& token);
 
-/// Takes the tokens back from a Secret of this pod after a restart (all with its one expiry).
+/// Takes the tokens back from a Secret of this pod after a restart (all with its one expiry). None where somebody has
+/// changed them since they were written.
 IssuedTokens read_token_secret(const kube::Object& secret);
 
 /// True if the Secret is a token Secret of reflection for this pair of clusters.
@@ -56,6 +57,7 @@ struct TokenPlan {
   bool refuse_foreign = false;               ///< a Secret of somebody else has the name: Warning, nothing else
   std::string delete_uid;                    ///< delete this Secret first: it is of another pod of the same name
   std::vector<TokenRequest> to_request;      ///< ask for these, then apply the Secret
+  bool is_damaged = false;                   ///< somebody has changed the Secret: apply it again
   std::optional<kube::WallTime> next_check;  ///< nothing to do until then (add jitter of up to 30 s)
 };
 /// Decides. `local_pod` may be null (gone: the Secret is deleted). `issued` are the tokens known so far. What a

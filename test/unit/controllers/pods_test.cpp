@@ -469,6 +469,48 @@ TEST_CASE("a token Secret that is replaced by somebody's own is not renewed") {
   CHECK(world.events("FailedSATokensReflection").size() == 1);
 }
 
+TEST_CASE("a token Secret that somebody changes, seals or deletes, or whose name is free again, is right within 30 s") {
+  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  create_robot(world, "web");
+  world.run_at_milan("web");
+  const kube::ObjectKey key{twin, "web-token"};
+  const auto secret = [&] { return world.at_milan(resources::secrets, "web-token"); };
+  REQUIRE(secret().has_value());
+  const json::object good = kube::object_at(secret()->tree(), {"data"});
+  REQUIRE(good.size() == 1);
+  const auto is_right = [&] { return secret() && kube::object_at(secret()->tree(), {"data"}) == good; };
+  const auto damage = [&](const std::function<void(json::object&)>& how) {
+    REQUIRE(world.milan.update(resources::secrets, key, "", how, "admin"));
+    REQUIRE(world.reaches(is_right, 30s));
+  };
+  damage([&](json::object& next) { next["data"] = json::object{{good.begin()->key(), "eA=="}}; });
+  damage([&](json::object& next) { next["data"] = json::object(); });
+  damage([](json::object& next) {
+    next["data"] = json::object();
+    next["immutable"] = true;
+  });
+  REQUIRE(world.milan.update(
+      resources::secrets, key, "",
+      [](json::object& next) {
+        next["metadata"].as_object()["labels"].as_object().erase(api::labels::service_account_name);
+      },
+      "admin"));
+  CHECK(world.reaches([&] { return secret()->has_label(api::labels::service_account_name); }, 30s));
+  REQUIRE(world.milan.remove(resources::secrets, key, {}, "admin"));
+  CHECK(world.reaches(is_right, 30s));
+  REQUIRE(world.milan.remove(resources::secrets, key, {}, "admin"));
+  REQUIRE(world.milan.create(resources::secrets, foreign_secret("web-token").tree(), "admin"));
+  REQUIRE(world.reaches([&] { return world.events("FailedSATokensReflection").size() == 1; }));
+  REQUIRE(world.milan.remove(resources::secrets, key, {}, "admin"));
+  CHECK(world.reaches(is_right, 30s));
+  const auto writes = [&] {
+    return std::ranges::count(world.milan.writes(), "secrets", &kube::testing::FakeWrite::plural);
+  };
+  const auto before = writes();
+  world.pass(2min);
+  CHECK(writes() == before);
+}
+
 TEST_CASE("a pod tells why its tokens cannot be brought to the provider") {
   Offloading world({}, {.api_server_host = "10.0.0.1"});
   world.refuse = [](const kube::HttpRequest& request) {

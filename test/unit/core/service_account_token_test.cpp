@@ -1,6 +1,8 @@
 // Service-account tokens: which are asked for, when, and how they travel.
 #include "liqo/core/service_account_token.hpp"
 
+#include "kube/base/base64.hpp"
+#include "liqo/core/mapping/names.hpp"
 #include "objects.hpp"
 
 namespace liqo::core {
@@ -25,8 +27,16 @@ kube::Object pod_with_tokens() {
 kube::Object secret_of(const kube::Object& pod, const IssuedTokens& issued) {
   kube::Object secret = forge_token_secret(pod, "shop-rome", issued, token_context());
   secret.mutable_metadata()["uid"] = "t1";
+  // As the server keeps it.
+  kube::json::object data;
+  for (const auto& [key, text] : kube::object_at(secret.tree(), {"stringData"}))
+    data[key] = kube::encode_base64(std::string_view(text.get_string()));
+  secret.tree().erase("stringData");
+  secret.tree()["data"] = std::move(data);
   return secret;
 }
+
+constexpr std::string_view tokens_digest = "offloading.liqo.io/service-account-tokens-digest";
 
 IssuedTokens both(kube::WallTime expires) {
   IssuedTokens tokens;
@@ -90,8 +100,10 @@ TEST_CASE("the answer is read, or told to be none") {
 TEST_CASE("the Secret is as the wire has it") {
   kube::Object pod = local_pod("{}", R"({"serviceAccountName": "sa1", "volumes": [
     {"name": "kube-api-access-abcde", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}}]})");
-  const kube::Object secret = forge_token_secret(
+  kube::Object secret = forge_token_secret(
       pod, "rns", {{"kube-api-access-abcde-3c469e", {"JWT", at(2h)}}, {"other", {"X", at()}}}, token_context());
+  CHECK(secret.annotation(tokens_digest) == digest_hex("2026-11-21T12:00:00Z\nkube-api-access-abcde-3c469e=JWT"));
+  secret.mutable_metadata()["annotations"].as_object().erase(tokens_digest);
   CHECK(secret.tree() ==
         parse_value(R"({"kind": "Secret", "apiVersion": "v1", "metadata": {"name": "web-token", "namespace": "rns",
     "labels": {"offloading.liqo.io/destination": "remote-cluster", "offloading.liqo.io/nodename": "milan",
@@ -121,6 +133,30 @@ TEST_CASE("tokens are asked for when they are missing or old") {
   CHECK(plan_tokens(&pod, &secret, both(at(-1min)), ctx, at(), false).to_request.size() == 2);
   // The cached tokens are enough to make a deleted Secret again.
   CHECK(plan_tokens(&pod, nullptr, issued, ctx, at(), false).to_request.empty());
+}
+
+TEST_CASE("a Secret that somebody has changed is written again") {
+  const kube::Object pod = pod_with_tokens();
+  const auto ctx = token_context();
+  const auto issued = both(at(5000s));
+  const kube::Object whole = secret_of(pod, issued);
+  CHECK_FALSE(plan_tokens(&pod, &whole, issued, ctx, at(), false).is_damaged);
+  kube::Object damaged = whole;
+  SUBCASE("its tokens") { damaged.tree()["data"] = kube::json::object{{"theirs", "eA=="}}; }
+  SUBCASE("the label by which it is known") {
+    damaged.mutable_metadata()["labels"].as_object().erase("offloading.liqo.io/service-account-name");
+  }
+  SUBCASE("when it expires") { damaged.set_annotation("offloading.liqo.io/service-account-expiration", "later"); }
+  CHECK(plan_tokens(&pod, &damaged, issued, ctx, at(), false).is_damaged);
+  CHECK(plan_tokens(&pod, &damaged, issued, ctx, at(), false).delete_uid == "");
+  damaged.tree()["immutable"] = true;
+  CHECK(plan_tokens(&pod, &damaged, issued, ctx, at(), false).delete_uid == "t1");
+  damaged.mutable_metadata()["deletionTimestamp"] = "2026-11-21T10:00:00Z";
+  CHECK_FALSE(plan_tokens(&pod, &damaged, issued, ctx, at(), false).is_damaged);
+  // What was only added is none of it.
+  kube::Object added = whole;
+  added.tree()["data"].as_object()["theirs"] = "eA==";
+  CHECK_FALSE(plan_tokens(&pod, &added, issued, ctx, at(), false).is_damaged);
 }
 
 TEST_CASE("each token is renewed when a fifth of its life is left") {
@@ -175,7 +211,11 @@ TEST_CASE("what is mounted is renewed in every mode, until the pod goes or says 
 
 TEST_CASE("after a restart the tokens come back from the Secret") {
   kube::Object secret = secret_of(pod_with_tokens(), both(at(1h)));
+  CHECK(read_token_secret(secret).size() == 2);
   secret.tree()["data"] = parse_value(R"({"a": "SldU", "b": "***", "c": 5, "d": ""})");
+  // Somebody has changed it since.
+  CHECK(read_token_secret(secret).empty());
+  secret.mutable_metadata()["annotations"].as_object().erase(tokens_digest);
   const auto tokens = read_token_secret(secret);
   REQUIRE(tokens.size() == 1);
   CHECK(tokens.at("a").token == "JWT");

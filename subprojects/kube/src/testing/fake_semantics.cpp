@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "fake_pod_rules.hpp"
+#include "kube/base/base64.hpp"
 
 namespace kube::testing {
 
@@ -75,6 +76,19 @@ json::object wanted_part(const FakeKind& kind, json::object object) {
   return object;
 }
 
+/// The text of a Secret becomes its data, over what is there.
+void fold_text(const FakeKind& kind, json::object& object) {
+  if (kind.plural != "secrets" || !kind.group.empty()) return;
+  const json::value* found = object.if_contains("stringData");
+  if (!found) return;
+  const json::value text = *found;
+  object.erase("stringData");
+  if (!text.is_object() || text.get_object().empty()) return;
+  json::object& data = ensure_object(object, "data");
+  for (const auto& [key, value] : text.get_object())
+    if (value.is_string()) data[key] = encode_base64(std::string_view(value.get_string()));
+}
+
 Answer<> check_finalizers(const FakeKind& kind, const json::object& before, const json::object& after) {
   if (string_at(before, {"metadata", "deletionTimestamp"}).empty()) return {};
   const json::array& old = array_at(before, {"metadata", "finalizers"});
@@ -108,6 +122,7 @@ void normalise(json::object& object) {
 
 Answer<> prepare_create(const FakeKind& kind, std::string_view ns, json::object& object, const Stamp& stamp) {
   normalise(object);
+  fold_text(kind, object);
   const std::string_view api_version = string_at(object, {"apiVersion"});
   const std::string_view kind_name = string_at(object, {"kind"});
   if ((!api_version.empty() && api_version != kind.api_version()) || (!kind_name.empty() && kind_name != kind.kind))
@@ -189,6 +204,7 @@ Answer<> check_immutable(const FakeKind& kind, const json::object& before, const
 Answer<> prepare_update(const FakeKind& kind, std::string_view subresource, const json::object& before,
                         json::object& after) {
   normalise(after);
+  fold_text(kind, after);
   const json::object& old_metadata = object_at(before, {"metadata"});
   const std::string_view name = string_at(old_metadata, {"name"});
   json::object& metadata = after["metadata"].as_object();
