@@ -8,6 +8,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/admission/tenant_index.hpp"
+#include "liqo/core/was_there_before.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -104,6 +105,7 @@ void ShadowEndpointSliceController::enqueue_all() {
     if (!shadows_->store().contains(key)) enqueue(key);
   for (const auto& [key, memory] : memory_)
     if (!shadows_->store().contains(key)) enqueue(key);
+  for (const kube::ObjectKey& key : unsure_) enqueue(key);
 }
 
 void ShadowEndpointSliceController::take_namespace(const kube::ObjectKey& key) {
@@ -231,13 +233,14 @@ core::EndpointSlicePlan ShadowEndpointSliceController::plan(const kube::Object& 
   memory.endpoints = plan.endpoints;
   memory.judged = std::move(plan.judged);
   memory.direct = std::move(plan.direct);
-  tell(shadow, live, plan);
   return plan;
 }
 
 void ShadowEndpointSliceController::tell(const kube::Object& shadow, const kube::Object* live,
                                          const core::EndpointSlicePlan& plan) {
-  Memory& memory = memory_[shadow.key()];
+  const auto known = memory_.find(shadow.key());
+  if (known == memory_.end()) return;
+  Memory& memory = known->second;
   if (std::exchange(memory.refused, plan.refusal) != plan.refusal && !plan.refusal.empty())
     context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::failed_reflection,
                             "No EndpointSlice is made of this: " + plan.refusal);
@@ -284,6 +287,7 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::reconcile(kube::WorkKey 
     co_return Outcome::done();
   }
   const kube::ObjectKey key = work.object;
+  if (unsure_.contains(key)) co_return co_await settle(key);
   const bool exists = shadows_->store().contains(key);
   if (exists) own_.start();
   if (exists && !can_judge()) {
@@ -311,6 +315,7 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::reconcile(kube::WorkKey 
       wanted = plan(*shadow, &*live);
     }
   }
+  tell(*shadow, live ? &*live : nullptr, wanted);
   if (!wanted.remove.empty()) co_return co_await remove(key, std::move(wanted.remove));
   if (wanted.apply) co_return co_await write(*shadow, std::move(live), std::move(*wanted.apply));
   if (wanted.await || (live && !wanted.refusal.empty())) co_return Outcome::again_after(taken_pause);
@@ -327,9 +332,13 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shado
                                          {.field_manager = api::endpoint_slice_field_manager}, live.has_value());
   if (const auto known = memory_.find(key); known != memory_.end()) known->second.written = context_.clock.now();
   if (applied) {
+    const bool is_theirs = !live && core::was_there_before(*applied, api::endpoint_slice_field_manager);
+    if (is_theirs) unsure_.insert(key);
     slices_->observe(std::move(*applied));
-    co_return Outcome::done();
+    co_return is_theirs ? Outcome::again_after(0ms) : Outcome::done();
   }
+  // It may have been carried out.
+  if (!live && !applied.error().is_conflict() && !applied.error().is_permanent()) unsure_.insert(key);
   // The one that was seen has gone, or another has come.
   if (applied.error().is_conflict()) co_return Outcome::again_after(write_interval);
   kube::Failure failure = std::move(applied.error()).in("writing the EndpointSlice");
@@ -340,6 +349,25 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shado
     if (live) static_cast<void>(co_await remove(key, std::string(live->uid())));
   }
   co_return Outcome::retry(std::move(failure));
+}
+
+asio::awaitable<Outcome> ShadowEndpointSliceController::settle(kube::ObjectKey key) {
+  kube::Api& api = context_.home.api();
+  auto found = co_await api.get(api::kinds::endpoint_slices, key);
+  if (!found && !found.error().is_not_found())
+    co_return Outcome::retry(std::move(found.error()).in("looking whose EndpointSlice it is"));
+  if (found && core::was_there_before(*found, api::endpoint_slice_field_manager)) {
+    kube::Object nothing = kube::Object::make(api::kinds::endpoint_slices, key);
+    nothing.mutable_metadata()["uid"] = found->uid();
+    auto undone = co_await api.patch(api::kinds::endpoint_slices, key, kube::PatchType::apply, nothing.text(),
+                                     {.field_manager = api::endpoint_slice_field_manager});
+    // What is not valid without what we have set was made by us.
+    if (!undone && !undone.error().is_permanent())
+      co_return Outcome::retry(std::move(undone.error()).in("giving back somebody else's EndpointSlice"));
+    if (undone) slices_->observe_gone(key, found->uid());
+  }
+  unsure_.erase(key);
+  co_return Outcome::again_after(0ms);
 }
 
 asio::awaitable<Outcome> ShadowEndpointSliceController::remove(kube::ObjectKey key, std::string uid) {

@@ -5,6 +5,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/core/endpoints/home_endpoints.hpp"
 #include "liqo/core/forge/meta.hpp"
+#include "liqo/core/was_there_before.hpp"
 #include "liqo/reflector/header.hpp"
 #include "reflector_parts.hpp"
 
@@ -48,22 +49,6 @@ kube::WorkKey key_of_waiting() { return {}; }
 bool is_refusal(const kube::Failure& failure) {
   return failure.is_permanent() ||
          (failure.http_code() == 500 && failure.text().contains("failed to create typed patch object"));
-}
-
-/// Whether an object that bears what was applied to make a copy was there before. Who made it is one of its managers,
-/// and wrote it no later than we did. Those who write to a copy do so after it was made; what they write of its status
-/// says nothing.
-bool was_there_before(const kube::Object& object) {
-  const kube::json::array& managers = kube::array_at(object.tree(), {"metadata", "managedFields"});
-  const auto is_ours = [](const kube::json::value& entry) {
-    return kube::string_at(entry, {"manager"}) == api::reflection_manager;
-  };
-  const auto ours = std::ranges::find_if(managers, is_ours);
-  const std::string_view written = ours == managers.end() ? "" : kube::string_at(*ours, {"time"});
-  return std::ranges::any_of(managers, [&](const kube::json::value& entry) {
-    if (is_ours(entry) || kube::string_at(entry, {"subresource"}) == "status") return false;
-    return kube::string_at(entry, {"time"}) <= written || written > object.creation_timestamp();
-  });
 }
 
 }  // namespace
@@ -492,7 +477,7 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
     remote = std::move(*read);
     // An apply may have been carried out on what somebody else had made meanwhile, and its answer been lost.
     if (remote && ns->unsure.contains(remote_name) && remote->has_annotation(api::annotations::reflected_digest) &&
-        was_there_before(*remote))
+        core::was_there_before(*remote, api::reflection_manager))
       co_return co_await give_back(ns, remote_name);
   }
   if (!is_current(*ns)) co_return Outcome::done();
@@ -583,7 +568,7 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
     if (refused) context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());
     co_return Outcome::retry(std::move(failure));
   }
-  if (!wanted.force && was_there_before(*applied)) {
+  if (!wanted.force && core::was_there_before(*applied, api::reflection_manager)) {
     ns->copies.doubt(key.name);
     ns->unsure.insert(key.name);
     co_return co_await give_back(ns, key.name);

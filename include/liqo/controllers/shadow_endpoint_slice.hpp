@@ -45,6 +45,8 @@ class ShadowEndpointSliceController final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Outcome> write(kube::Object shadow, std::optional<kube::Object> live, kube::Object wanted);
   asio::awaitable<kube::Outcome> remove(kube::ObjectKey key, std::string uid);
+  /// Sees whose object an apply has met that was to make one. What was done to somebody else's is taken back.
+  asio::awaitable<kube::Outcome> settle(kube::ObjectKey key);
   core::EndpointSlicePlan plan(const kube::Object& shadow, const kube::Object* live);
   /// The UID of the EndpointSlice that is left under a key without a ShadowEndpointSlice that counts, "" = none. The
   /// consumer can keep one that is being deleted with a finalizer, and have an EndpointSlice outlive its own.
@@ -75,6 +77,7 @@ class ShadowEndpointSliceController final : public Runnable {
   OwnAddressWatch own_;
   std::map<std::string, Consumer> consumers_;
   std::unordered_map<kube::ObjectKey, Memory> memory_;
+  std::set<kube::ObjectKey> unsure_;  ///< names under which something was to be made that may be somebody else's
   std::map<std::string, std::size_t> endpoints_;  ///< of all EndpointSlices of a consumer
   kube::Controller controller_;
 };

@@ -376,8 +376,38 @@ TEST_CASE("a name that is taken is told once, and used when it is free") {
   CHECK(milan.events("FailedReflection") ==
         std::vector<std::string>{"No EndpointSlice is made of this: an EndpointSlice of this name exists that was not "
                                  "made for this ShadowEndpointSlice"});
+  for (const auto& event : milan.server.list(resources::events)) CHECK(kube::int_at(*event, {"count"}) == 1);
   (void)milan.server.remove(kinds::endpoint_slices, key, {}, "operator");
   CHECK(milan.shows("10.1.0.5+", 31s));
+}
+
+TEST_CASE("an EndpointSlice that somebody else makes in the moment in which its name is taken is given back") {
+  Provider milan;
+  kube::Object foreign = kube::Object::make(kinds::endpoint_slices, key);
+  bool is_answered = true, is_taken = false;
+  SUBCASE("and that is seen at once") {}
+  SUBCASE("and the answer is lost") { is_answered = false; }
+  milan.link.on_send([&](const kube::HttpRequest& request) {
+    if (request.method != "PATCH" || request.resource != "endpointslices" || std::exchange(is_taken, true)) return;
+    (void)milan.server.create(kinds::endpoint_slices, foreign.tree(), "somebody");
+    if (!is_answered) milan.link.set_faults({.lost_answer = 1.0});
+  });
+  milan.shadow({"10.1.0.5"});
+  REQUIRE(milan.reaches([&] { return is_taken; }));
+  milan.pass(1s);
+  milan.link.set_faults({});
+  REQUIRE(milan.reaches([&] { return !milan.events("FailedReflection").empty(); }, 2min));
+  milan.pass(1min);
+  CHECK(milan.made()->labels().empty());
+  CHECK_FALSE(milan.made()->controller());
+  // It does not go with what it never belonged to.
+  (void)milan.server.remove(kinds::shadow_endpoint_slices, key, {}, "rome");
+  milan.pass(1min);
+  CHECK(milan.made());
+  milan.shadow({"10.1.0.6"});
+  milan.pass(1min);
+  (void)milan.server.remove(kinds::endpoint_slices, key, {}, "somebody");
+  CHECK(milan.shows("10.1.0.6+", 31s));
 }
 
 TEST_CASE("a namespace that is no twin any more has no endpoints of the consumer") {
