@@ -212,8 +212,8 @@ std::string differing(const json::object& config, const json::object& other, boo
 }  // namespace
 
 std::string_view merge_key(std::string_view parent, std::string_view field) {
-  // `ports` and `addresses` mean different things in a container, a Service and a Node.
-  if (field == "ports") return parent == "spec" ? "port" : "containerPort";
+  // `ports` and `addresses` mean different things in a container, a Service, an EndpointSlice and a Node.
+  if (field == "ports") return parent == "spec" ? "port" : parent.empty() ? "" : "containerPort";
   if (field == "addresses") return parent == "status" ? "type" : "";
   const auto& keys = merge_keys();
   const auto found = keys.find(field);
