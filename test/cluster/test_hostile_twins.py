@@ -137,6 +137,12 @@ def service(name: str, kind: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec}
 
 
+def claim(name: str, size: str) -> dict[str, Any]:
+    resources = {"requests": {"storage": size}}
+    spec = {"storageClassName": "standard", "accessModes": ["ReadWriteOnce"], "resources": resources}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": spec}
+
+
 def shadow(name: str, **container: Any) -> dict[str, Any]:
     kind = {"apiVersion": "offloading.liqo.io/v1beta1", "kind": "ShadowPod"}
     metadata = {"name": name, "labels": {"offloading.liqo.io/origin": "corinth"}}
@@ -182,6 +188,15 @@ def test_what_all_its_twins_hold_together_is_bounded(hostile: Hostile) -> None:
     for number in range(4):
         hostile.slice.delete("secrets", TWIN, f"t{number}")
     wait_for(lambda: hard() == "2k", SOON, "room for more when some have gone")
+
+    # Likewise what its claims ask for together.
+    hostile.set_policy(storageClasses=["standard"], tenantQuota={"requests.storage": "3Gi"})
+    of_storage = lambda: api.get("resourcequotas", TWIN, "liqo-twin")["status"]["used"].get("requests.storage")  # noqa: E731
+    wait_for(lambda: of_storage() == "0", SOON, "Kubernetes to count storage")
+    hostile.slice.create("persistentvolumeclaims", TWIN, claim("first", "2Gi"))
+    too_much = "requested: requests.storage=2Gi, used: requests.storage=2Gi, limited: requests.storage=3Gi"
+    hostile.refused("persistentvolumeclaims", claim("more", "2Gi"), f"exceeded quota: liqo-twin, {too_much}")
+    hostile.slice.delete("persistentvolumeclaims", TWIN, "first")
 
 
 def test_the_pods_that_it_stores_are_bounded_in_size_and_number(hostile: Hostile) -> None:

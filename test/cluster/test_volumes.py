@@ -176,6 +176,7 @@ def test_a_class_that_is_bound_at_once_gives_its_size_and_one_that_is_not_offere
         assert f'does not offer the class "gold" that the annotation {REMOTE_CLASS}' in message
         assert f"it offers {AT_ONCE}, {WITH_POD}" in message
     stays(lambda: story.local("two")["status"]["phase"] == "Pending", 1, "the pod waits")
+    _a_claim_is_made_once_its_name_is_free(story)
     # The twin would go with the data.
     liqoctl = Liqoctl(story.consumer)
     end = ("unpeer", "--remote-kubeconfig", story.provider.kubeconfig)
@@ -198,6 +199,23 @@ def test_a_class_that_is_bound_at_once_gives_its_size_and_one_that_is_not_offere
     wait_for(lambda: not api.list(VOLUMES), LONG, "its volume to be gone")
     wait_for(lambda: not story.provider.api.list(CLAIMS, story.twin), LONG, "the claim in milan to be gone")
     wait_for(lambda: not _is_asked_for(story), LONG, "the twin to be asked for no more")
+
+
+def _a_claim_is_made_once_its_name_is_free(story: Story) -> None:
+    api, there, namespace = story.consumer.api, story.provider.api, story.namespace
+    theirs = claim("busy")
+    there.create(CLAIMS, story.twin, {**theirs, "spec": {**theirs["spec"], "storageClassName": AT_ONCE}})
+    api.create(CLAIMS, namespace, claim("busy", {REMOTE_CLASS: AT_ONCE}))
+    story.create(pod_with("three", "busy"))
+    taken = f"the claim {story.twin}/busy in cluster milan belongs to something else: remove it, or take another name"
+    assert told(story.consumer, namespace, "busy", "ProvisioningFailed") == taken
+    there.delete(CLAIMS, story.twin, "busy")
+    ours = lambda: "offloading.liqo.io/origin" in there.get(CLAIMS, story.twin, "busy")["metadata"]["labels"]  # noqa: E731
+    wait_for(ours, 30, "the claim to be made once its name is free")
+    story.wait_ready("three", LONG)
+    api.delete("pods", namespace, "three")
+    api.delete(CLAIMS, namespace, "busy")
+    wait_for(lambda: not there.find(CLAIMS, story.twin, "busy"), LONG, "the claim to be gone")
 
 
 def _is_asked_for(story: Story) -> bool:
