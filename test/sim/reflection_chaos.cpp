@@ -108,6 +108,12 @@ asio::awaitable<void> ReflectionWorld::live() {
       {6, &ReflectionWorld::take_name},
       {4, &ReflectionWorld::free_name},
       {2, &ReflectionWorld::forge_copy},
+      {3, &ReflectionWorld::change_endpoint_rules},
+      {4, &ReflectionWorld::meddle_with_endpoints},
+      {3, &ReflectionWorld::take_token_name},
+      {5, &ReflectionWorld::change_claim},
+      {2, &ReflectionWorld::meddle_with_claims},
+      {2, &ReflectionWorld::say_something},
       {8, &ReflectionWorld::operate},
       {2, &ReflectionWorld::set_status_at_home},
       {1, &ReflectionWorld::delete_definition},
@@ -238,6 +244,7 @@ void ReflectionWorld::create_pod() {
   spec["nodeName"] = name_of(*node);
   const std::string secret = "secret-" + std::to_string(random_.between(0, 4));
   spec["volumes"] = json::array{json::object{{"name", "keys"}, {"secret", json::object{{"secretName", secret}}}}};
+  if (random_.chance(0.6)) give_token(spec);
   note(std::string(name_of(pod)) + " on " + std::string(name_of(*node)) + " refers to " + secret);
   (void)home_.server.create(resources::pods, std::move(pod), reflection_user);
 }
@@ -259,7 +266,7 @@ void ReflectionWorld::change_virtual_nodes() {
   const Tree stays = home_.server.get(api::kinds::virtual_nodes, other);
   if (!there) {
     note("virtual node " + one.name + " is made again");
-    home_.add_virtual_node("milan", one.name);
+    add_virtual_node("milan", one.name);
   } else if (stays && !is_deleting(*stays) && !is_deleting(*there)) {
     note("virtual node " + one.name + " is deleted");
     note_end();
@@ -406,11 +413,15 @@ asio::awaitable<void> ReflectionWorld::restart(std::string name, bool killed, ku
   ProcessBox& daemon = *daemons_.at(name);
   if (!daemon.is_running()) co_return;
   note((killed ? "kill liqod " : "stop liqod ") + name);
-  note_end();
+  const bool is_at_home = daemon.cluster() == home_.id;
+  if (is_at_home)
+    note_end();
+  else
+    times_.theirs.push_back(simulator_.clock().now());
   co_await daemon.stop(killed);
   co_await simulator_.clock().sleep(downtime);
   note("start liqod " + name);
-  times_.starts.push_back(simulator_.clock().now());
+  if (is_at_home) times_.starts.push_back(simulator_.clock().now());
   daemon.start();
 }
 
@@ -422,11 +433,16 @@ void ReflectionWorld::break_link() {
 }
 
 void ReflectionWorld::restart_api_server() {
-  // The first link of a daemon leads home.
+  // The first link of a daemon leads to its own cluster.
   const auto place = static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(providers_.size())));
+  const std::string& restarted = place == 0 ? home_.id : providers_[place - 1]->id;
   std::vector<SimLink*> to_it;
-  for (auto& [name, daemon] : daemons_) to_it.push_back(daemon->links()[place]);
-  note("the API server of " + (place == 0 ? home_.id : "provider " + std::to_string(place)) + " restarts");
+  for (auto& [name, daemon] : daemons_)
+    if (daemon->cluster() == home_.id)
+      to_it.push_back(daemon->links()[place]);
+    else if (name == restarted)
+      to_it.push_back(daemon->links()[0]);
+  note("the API server of " + restarted + " restarts");
   group_.spawn(outage(std::move(to_it), true, std::chrono::milliseconds(random_.between(0, 15'000))));
 }
 

@@ -24,7 +24,7 @@ namespace {
 
 /// How long all may take to be right when nothing goes wrong any more, and how long a copy stays to which nothing
 /// refers: five minutes from the last reference, or from when it was found.
-constexpr kube::Duration patience = 4min, patience_for_unreferred = 12min;
+constexpr kube::Duration patience = 4min, patience_for_claims = 8min, patience_for_unreferred = 12min;
 /// How long what is right is watched, and in some schedules.
 constexpr kube::Duration rest = 2min, long_rest = 1h;
 
@@ -43,16 +43,31 @@ ReflectionWorld::ReflectionWorld(std::uint64_t seed)
     providers_.push_back(std::make_unique<Cluster>(simulator_, name, simulator_.random().next()));
     servers[name] = &providers_.back()->server;
   }
+  volumes_.push_back(std::make_unique<FakeVolumes>(simulator_, home_, simulator_.random().next()));
+  for (const auto& provider : providers_)
+    volumes_.push_back(std::make_unique<FakeVolumes>(simulator_, *provider, simulator_.random().next()));
   controllers::Settings settings;
   settings.cluster_id = home_.id;
   settings.node_ip = "172.18.0.2";
   settings.kubelet_version = "v1.35.4";
   settings.custom_resources = {widget_resource()};
+  settings.api_server_host = "10.0.0.1";
+  settings.storage_class = "liqo";
+  settings.slices.storage_class = "local";
   const auto add = [&](const std::string& name) -> ProcessBox& {
     daemons_[name] =
         std::make_unique<ProcessBox>(simulator_, home_.id, home_.server, servers, settings, pairs_ ? name : "");
     return *daemons_[name];
   };
+  // What a consumer asks for is carried out there, too, in most schedules.
+  for (const auto& provider : providers_) {
+    if (random_.chance(0.3)) continue;
+    controllers::Settings theirs;
+    theirs.cluster_id = provider->id;
+    theirs.enforce_resources = false;
+    daemons_[provider->id] = std::make_unique<ProcessBox>(
+        simulator_, provider->id, provider->server, std::map<std::string, kube::testing::FakeApiServer*>(), theirs);
+  }
   ProcessBox& first = add("rome-a");
   if (!pairs_) return;
   ProcessBox& second = add("rome-b");
@@ -85,6 +100,9 @@ void ReflectionWorld::set_up() {
   for (const auto& provider : providers_)
     if (random_.chance(0.1)) undefine(*provider);
   (void)home_.server.create(resources::namespaces, {{"metadata", json::object{{"name", home_namespace}}}}, "operator");
+  add_account();
+  add_storage_class();
+  (void)home_.server.create(resources::nodes, {{"metadata", json::object{{"name", "worker-1"}}}}, reflection_user);
   const auto add_root_ca = [](Cluster& cluster, std::string_view ns) {
     (void)cluster.server.create(resources::config_maps,
                                 {{"metadata", json::object{{"name", api::root_ca_name}, {"namespace", ns}}},
@@ -94,12 +112,13 @@ void ReflectionWorld::set_up() {
   add_root_ca(home_, home_namespace);
   for (const auto& provider : providers_) {
     home_.add_offloading(provider->id);
-    home_.add_virtual_node(provider->id, provider->id);
+    add_virtual_node(provider->id, provider->id);
     add_tenant_namespace(*provider, home_.id);
+    add_consumer(*provider);
     add_twin(*provider, home_.id);
     add_root_ca(*provider, twin_namespace(home_.id));
   }
-  home_.add_virtual_node("milan", "milan-2");
+  add_virtual_node("milan", "milan-2");
   for (const DrawnKind& drawn : drawn_kinds())
     for (int i = 0; i < drawn.objects; i += 2)
       (void)home_.server.create(kind_of(drawn).resource, draw(drawn.name, std::string(drawn.stem) + std::to_string(i)),
@@ -207,7 +226,7 @@ std::string ReflectionWorld::find_difference() {
   int leaders = 0;
   for (auto& [name, daemon] : daemons_) {
     if (!daemon->is_running()) return name + " is not running";
-    leaders += daemon->leads();
+    leaders += daemon->cluster() == home_.id && daemon->leads();
     if (daemon->leads() && !daemon->process()->has_synced()) return name + " has incomplete caches";
   }
   if (leaders != 1) return std::to_string(leaders) + " processes lead";
@@ -218,14 +237,22 @@ std::string ReflectionWorld::find_difference() {
   for (const auto& provider : providers_)
     for (const DrawnKind& drawn : drawn_kinds())
       if (auto difference = compare_copies(*provider, kind_of(drawn)); !difference.empty()) return difference;
-  return compare_statuses();
+  for (const auto& provider : providers_)
+    for (auto difference :
+         {compare_tokens(*provider), daemons_.contains(provider->id) ? compare_endpoints(*provider) : std::string()})
+      if (!difference.empty()) return difference;
+  for (auto difference : {compare_claims(), compare_statuses()})
+    if (!difference.empty()) return difference;
+  return "";
 }
 
 std::vector<std::string> ReflectionWorld::list_writes(kube::TimePoint after) {
   std::vector<std::string> writes;
   const auto take = [&](Cluster& cluster) {
     for (const kube::testing::FakeChange& change : cluster.server.store().table(resources::events).log)
-      if (change.at > after && change.type == kube::testing::ChangeType::added)
+      // That data is lost is seen within five minutes.
+      if (change.at > after && change.type == kube::testing::ChangeType::added &&
+          kube::string_at(*change.after, {"reason"}) != api::reasons::volume_lost)
         writes.push_back("Event about " + std::string(kube::string_at(*change.after, {"involvedObject", "name"})) +
                          ": " + std::string(kube::string_at(*change.after, {"message"})));
     for (const kube::testing::FakeWrite& write : cluster.server.writes())
@@ -242,8 +269,10 @@ std::vector<std::string> ReflectionWorld::list_writes(kube::TimePoint after) {
 void ReflectionWorld::check_end() {
   const kube::TimePoint healed = simulator_.clock().now();
   std::string difference;
-  // Only a Secret to which nothing refers any more may take longer.
+  // Only a Secret to which nothing refers any more may take longer, and a claim, which is looked at in its provider
+  // every five minutes.
   const auto limit = [&] {
+    if (difference.starts_with("PersistentVolumeClaim ")) return patience_for_claims;
     return difference.starts_with("Secret ") && difference.find(" is left over") != std::string::npos
                ? patience_for_unreferred
                : patience;
@@ -266,7 +295,8 @@ void ReflectionWorld::check_end() {
     violations_.push_back(
         {"what has converged is quiet", std::to_string(writes.size()) + " writes at rest, first " + writes[0]});
   if (difference = find_difference(); !difference.empty())
-    violations_.push_back({"everything converges", "and stays: " + difference});
+    return violations_.push_back({"everything converges", "and stays: " + difference});
+  check_events();
 }
 
 std::vector<Violation> ReflectionWorld::run() {
@@ -279,7 +309,11 @@ std::vector<Violation> ReflectionWorld::run() {
   }
   calm_down();
   check_end();
-  for (const auto& provider : providers_) check_reflection_history(home_, *provider, times_.ends, violations_);
+  for (const auto& provider : providers_) {
+    check_reflection_history(home_, *provider, times_.ends, violations_);
+    check_endpoint_history(home_, *provider, times_.theirs, violations_);
+  }
+  check_claim_history(home_, providers_, violations_);
   check_status_history(home_, defining(), times_, violations_);
   for (auto& [name, daemon] : daemons_)
     for (Violation& violation : daemon->check_requests()) violations_.push_back(std::move(violation));

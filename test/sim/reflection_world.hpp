@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cluster.hpp"
+#include "fake_volumes.hpp"
 #include "invariants.hpp"
 #include "kube/async/task_group.hpp"
 #include "liqo/reflection/custom_resource.hpp"
@@ -36,6 +37,7 @@ const reflection::ReflectedKind& kind_of(const DrawnKind& drawn);
 struct Interruptions {
   std::vector<kube::TimePoint> ends;         ///< of a process, a session, a lead, or of a kind at a provider
   std::vector<kube::TimePoint> starts;       ///< of a process
+  std::vector<kube::TimePoint> theirs;       ///< ends of a process of a provider
   std::vector<kube::TimePoint> definitions;  ///< of the custom resource came or went
   std::vector<std::pair<kube::TimePoint, kube::TimePoint>> outages;  ///< of a link, from when until when at most
 };
@@ -53,6 +55,13 @@ class ReflectionWorld {
 
  private:
   using Act = void (ReflectionWorld::*)();
+  /// An Event at a provider about a copy of an object of home.
+  struct Said {
+    std::string provider, type, words;
+    std::string uid;         ///< of the copy
+    std::string kind, name;  ///< of the object at home
+    kube::TimePoint at;
+  };
 
   void note(std::string what);
   void note_end() { times_.ends.push_back(simulator_.clock().now()); }
@@ -63,6 +72,16 @@ class ReflectionWorld {
   void set_up();
   asio::awaitable<void> live();
   void calm_down();
+  /// Pods that run as an account of their own, and are given its token.
+  void add_account();
+  static void give_token(json::object& spec);
+  void add_storage_class();
+  /// One that offers a class.
+  void add_virtual_node(const std::string& provider, const std::string& name);
+  /// What a provider has of its consumer, and says of the endpoints that it may have.
+  void add_consumer(Cluster& provider);
+  void declare(Cluster& provider, std::string_view ranges);
+  void add_peer(Cluster& provider);
   /// Takes away what only strangers have written of what looks like copies.
   void remove_forged(Cluster& provider, const reflection::ReflectedKind& kind);
 
@@ -81,6 +100,13 @@ class ReflectionWorld {
   void take_name();
   void free_name();
   void forge_copy();
+  void change_endpoint_rules();
+  void meddle_with_endpoints();
+  void take_token_name();
+  // What becomes of claims, on both sides.
+  void change_claim();
+  void meddle_with_claims();
+  void say_something();
   // What becomes of the custom resource.
   void operate();
   void set_status_at_home();
@@ -101,6 +127,8 @@ class ReflectionWorld {
   /// A cluster has no definition of the custom resource for a while.
   void undefine(Cluster& cluster);
   asio::awaitable<void> define_later(Cluster* cluster);
+  /// An Event about a copy.
+  void say(Cluster& provider, const reflection::ReflectedKind& kind, const json::object& copy, std::string_view type);
   json::object draw(std::string_view kind, const std::string& name);
   Cluster& any_provider();
   const DrawnKind& any_kind();
@@ -110,10 +138,17 @@ class ReflectionWorld {
   std::vector<kube::testing::SimLink*> links();
 
   void check_end();
+  /// What is said of copies while nothing fails is home soon, if it is a warning.
+  void check_events();
   /// The first thing that is not as it should be, "" when all is.
   std::string find_difference();
   std::string compare_copies(Cluster& provider, const reflection::ReflectedKind& kind);
   std::string compare_statuses();
+  std::string compare_tokens(Cluster& provider);
+  std::string compare_claims();
+  std::string compare_claim(const kube::Object& claim);
+  /// What the provider's own liqod is to have made.
+  std::string compare_endpoints(Cluster& provider);
   /// Those that have a definition of the custom resource in the end.
   std::vector<Cluster*> defining() const;
   std::set<std::string> find_referred(const Cluster& provider);
@@ -124,11 +159,13 @@ class ReflectionWorld {
   bool pairs_, patient_;  ///< two replicas; a schedule that goes on for so long that nothing refers to some Secrets
   Cluster home_;
   std::vector<std::unique_ptr<Cluster>> providers_;
-  std::map<std::string, std::unique_ptr<ProcessBox>> daemons_;  ///< of home, by identity
+  std::vector<std::unique_ptr<FakeVolumes>> volumes_;           ///< of all clusters
+  std::map<std::string, std::unique_ptr<ProcessBox>> daemons_;  ///< those of home by identity, of providers by ID
   kube::async::TaskGroup group_;
   std::vector<Violation> violations_;
   std::vector<std::string> log_;
   Interruptions times_;
+  std::vector<Said> said_;
   int next_pod_ = 0;
   int next_value_ = 0;
 };
@@ -143,5 +180,14 @@ void check_reflection_history(Cluster& home, Cluster& provider, const std::vecto
 /// have a definition of it.
 void check_status_history(Cluster& home, const std::vector<Cluster*>& providers, const Interruptions& times,
                           std::vector<Violation>& found);
+
+/// No data of a claim that is there is deleted, none gets an empty volume in the place of what it had, and nobody
+/// else's is touched.
+void check_claim_history(Cluster& home, const std::vector<std::unique_ptr<Cluster>>& providers,
+                         std::vector<Violation>& found);
+/// What the provider's liqod made of ShadowEndpointSlices: nothing that was not said and allowed, and nobody else's.
+/// `ends`: when a process of a provider ended, which then may have had no time to give back what it took for free.
+void check_endpoint_history(Cluster& home, Cluster& provider, const std::vector<kube::TimePoint>& ends,
+                            std::vector<Violation>& found);
 
 }  // namespace liqo::sim
