@@ -72,7 +72,9 @@ TEST_CASE("a pod that is there before its twin namespace is not told of it, unle
   Offloading world;
   world.map_twin("");
   world.pass(1s);
-  const auto reason = [&](std::string_view name) { return kube::string_at(world.local(name)->status(), {"reason"}); };
+  const auto reason = [&](std::string_view name) {
+    return std::string(kube::string_at(world.local(name)->status(), {"reason"}));
+  };
   world.create_pod("early");
   world.pass(4s);
   CHECK(reason("early").empty());

@@ -435,14 +435,14 @@ TEST_CASE("a rejection ends what runs and keeps how the rest ended") {
 
   // A Job may be told not to count it.
   CHECK(condition(wanted.status, "DisruptionTarget", "status") == "True");
-  CHECK(condition(forge_rejection(local, "Failed", "RemoteLost", "", at()).status, "DisruptionTarget", "reason") ==
-        "RemoteLost");
+  CHECK(condition(forge_rejection(local, "Failed", "RemotePodLost", "", at()).status, "DisruptionTarget", "reason") ==
+        "RemotePodLost");
   const auto evicted = local_pod(R"({"phase": "Running", "conditions": [
     {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}]})");
-  for (const char* reason : {"OffloadingAborted", "RemoteTerminated"})
+  for (const char* reason : {"OffloadingAborted", "RemotePodTerminated"})
     CHECK(condition(forge_rejection(evicted, "Failed", reason, "", at()).status, "DisruptionTarget", "status") ==
           "True");
-  CHECK(condition(forge_rejection(local, "Failed", "RemoteTerminated", "", at()).status, "DisruptionTarget",
+  CHECK(condition(forge_rejection(local, "Failed", "RemotePodTerminated", "", at()).status, "DisruptionTarget",
                   "status") == "(none)");
 
   const auto backed_off =
