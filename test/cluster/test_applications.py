@@ -176,15 +176,10 @@ class Others:
                     assert now == before, (name, now, before)
             return True
 
-        def scheduled(done: Callable[[], bool]) -> bool:
-            for peer in (self._three.rome, self._three.milan, self._three.turin):
-                peer.cluster.ensure_scheduler()
-            return done()
-
         wait_for(is_delivered, 60, "the courier to have delivered what was asked for last")
-        wait_for(lambda: scheduled(are_complete), 120, "every Job to be done")
-        wait_for(lambda: scheduled(is_counted), 120, "the clerk to have counted those of the page")
-        wait_for(lambda: scheduled(are_as_before), 60, "the accounts to run with their data")
+        wait_for(are_complete, 120, "every Job to be done")
+        wait_for(is_counted, 120, "the clerk to have counted those of the page")
+        wait_for(are_as_before, 60, "the accounts to run with their data")
 
 
 def give_images(cluster: Cluster, *images: Path) -> None:

@@ -53,6 +53,17 @@ def test_pods_of_two_clusters_reach_each_other(rome: Cluster, milan: Cluster, na
     wait_for(lambda: rome.space.connect(address, 8080).recv(100) == b"pong\n", 60, "the pod to answer rome")
 
 
+def test_what_is_kept_is_started_again_until_it_is_killed(rome: Cluster, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    script = f"echo >> {begun}; [ $(wc -l < {begun}) -lt 3 ] || exec sleep 1000"
+    kept = rome.space.start("kept", ["sh", "-c", script], keep=True)
+    wait_for(lambda: begun.read_text() == "\n" * 3, 30, "it to begin a third time")
+    assert kept.running()
+    kept.kill()
+    assert not kept.running() and kept.exit_code() == -signal.SIGKILL
+    stays(lambda: begun.read_text() == "\n" * 3, 1, "what was killed not to begin again")
+
+
 def test_a_link_can_be_cut_and_healed(run: Run, rome: Cluster, milan: Cluster) -> None:
     reach = lambda: rome.space.connect(milan.address, 6443, timeout=1)  # noqa: E731
     wait_for(reach, 60, "milan to be reachable").close()

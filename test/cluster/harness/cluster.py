@@ -120,12 +120,6 @@ class Cluster:
         self.kill(component)
         self.start_again(component)
 
-    def ensure_scheduler(self) -> None:
-        """Starts the scheduler anew where it has ended, as its kubelet would. It ends by itself where it takes its cache for
-        corrupt: a pod was bound by a request whose answer the API server took with it, and then elsewhere by another."""
-        if not self.processes["kube-scheduler"].running():
-            self.start_again("kube-scheduler")
-
     def snapshot(self) -> Path:
         """Copies the database as it is; it stands still meanwhile, and its clients come back to it."""
         copy = self.directory / "etcd-snapshot"
@@ -154,7 +148,9 @@ class Cluster:
 
     def _run(self, component: str, command: Sequence[object]) -> Process:
         self._commands[component] = list(command)
-        self.processes[component] = self.space.start(component, command)
+        # It ends by itself where it takes its cache for corrupt: a pod was bound by a request whose answer the API server
+        # took with it, and is elsewhere than it was to be next. Then its kubelet starts it again.
+        self.processes[component] = self.space.start(component, command, keep=component == "kube-scheduler")
         return self.processes[component]
 
     # -- users ----------------------------------------------------------------------------------------------------

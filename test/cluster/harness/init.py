@@ -15,10 +15,23 @@ import sys
 
 running: set[int] = set()
 ended: dict[int, int] = {}
+# What is started again when it ends by itself, by the PID that it had first: how, and how often still.
+kept: dict[int, tuple[tuple[list[str], str, dict[str, str]], int]] = {}
+# The PID that it has now.
+current: dict[int, int] = {}
+STARTED_AGAIN = 20
 
 
-def start(argv: list[str], log: str, env: dict[str, str]) -> dict[str, int]:
-    """Starts a process in a session of its own, its output appended to `log`."""
+def start(argv: list[str], log: str, env: dict[str, str], keep: bool) -> dict[str, int]:
+    """Starts a process in a session of its own, its output appended to `log`. One that is to be kept runs on until it is
+    killed, as what a kubelet starts."""
+    pid = spawn(argv, log, env)
+    if keep:
+        kept[pid] = (argv, log, env), STARTED_AGAIN
+    return {"pid": pid}
+
+
+def spawn(argv: list[str], log: str, env: dict[str, str]) -> int:
     files = [
         (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644),
@@ -28,7 +41,7 @@ def start(argv: list[str], log: str, env: dict[str, str]) -> dict[str, int]:
         argv[0], argv, env, file_actions=files, setsid=True, setsigmask=[], setsigdef=[signal.SIGCHLD]
     )
     running.add(pid)
-    return {"pid": pid}
+    return pid
 
 
 def reap() -> None:
@@ -43,19 +56,32 @@ def reap() -> None:
         if pid in running:
             running.discard(pid)
             ended[pid] = os.waitstatus_to_exitcode(status)
+            keep_up(pid)
+
+
+def keep_up(pid: int) -> None:
+    """Starts what has ended again where it is to be kept."""
+    first = next((first for first, now in current.items() if now == pid), pid)
+    how, left = kept.get(first, (None, 0))
+    if how and left:
+        current[first] = spawn(*how)
+        kept[first] = how, left - 1
 
 
 def answer(order: dict) -> dict:
     reap()
     match order["do"]:
         case "start":
-            return start(order["argv"], order["log"], order["env"])
+            return start(order["argv"], order["log"], order["env"], order["keep"])
         case "signal":
-            if order["pid"] in running:
-                os.kill(order["pid"], order["signal"])
+            if order["signal"] in (signal.SIGKILL, signal.SIGTERM):
+                kept.pop(order["pid"], None)
+            pid = current.get(order["pid"], order["pid"])
+            if pid in running:
+                os.kill(pid, order["signal"])
             return {}
         case "status":
-            pid = order["pid"]
+            pid = current.get(order["pid"], order["pid"])
             return {"running": pid in running, "exit": ended.get(pid)}
     return {"error": f"unknown order {order['do']!r}"}
 

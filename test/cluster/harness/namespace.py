@@ -116,11 +116,14 @@ class Namespace:
             raise RuntimeError(f"{self.name}: {order['do']}: {reply['error']}")
         return reply
 
-    def start(self, name: str, argv: Sequence[object], env: Mapping[str, str] | None = None) -> Process:
-        """Starts a process inside; its output goes to `<name>.log` in the directory of these namespaces."""
+    def start(
+        self, name: str, argv: Sequence[object], env: Mapping[str, str] | None = None, keep: bool = False
+    ) -> Process:
+        """Starts a process inside; its output goes to `<name>.log` in the directory of these namespaces. What is to be kept is
+        started again when it ends and was not killed."""
         log = self.directory / f"{name}.log"
         words = [str(word) for word in argv]
-        pid = self.order(do="start", argv=words, log=str(log), env={**os.environ, **(env or {})})["pid"]
+        pid = self.order(do="start", argv=words, log=str(log), env={**os.environ, **(env or {})}, keep=keep)["pid"]
         return Process(self, name, pid, log)
 
     def entering(self, argv: Sequence[object]) -> list[str]:
