@@ -1,8 +1,6 @@
-// The two ends of a port-forward for stream_pump, as Go's programs are: a caller that speaks SPDY, and a provider that
-// speaks it in a WebSocket.
+// The two ends of a port-forward for stream_pump, as Go's programs are.
 #pragma once
 
-#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <limits>
@@ -11,50 +9,12 @@
 
 #include "kube/net/transport.hpp"
 #include "kube/wire/spdy_session.hpp"
-#include "kube/wire/websocket_codec.hpp"
 
 namespace liqo::bench {
 
 namespace asio = boost::asio;
 
 inline constexpr std::uint64_t without_end = std::numeric_limits<std::uint64_t>::max();
-
-/// The server's side of a tunnel: each write is a message.
-class ServedTunnel final : public kube::net::ByteStream {
- public:
-  explicit ServedTunnel(std::unique_ptr<kube::net::ByteStream> under)
-      : under_(std::move(under)), codec_(kube::wire::WebSocketRole::server, {}) {
-    codec_.hand_to([this](const kube::wire::WebSocketSight& sight) {
-      if (sight.kind == kube::wire::WebSocketEvent::Kind::message) inbox_ += sight.bytes;
-    });
-  }
-
-  asio::awaitable<kube::Result<std::size_t>> read_some(std::span<char> buffer) override {
-    while (inbox_.empty()) {
-      auto got = co_await under_->read_some(buffer);
-      if (!got || *got == 0) co_return got;
-      if (auto fed = codec_.feed({buffer.data(), *got}); !fed) co_return std::unexpected(std::move(fed.error()));
-    }
-    const std::size_t size = std::min(buffer.size(), inbox_.size());
-    std::copy_n(inbox_.begin(), size, buffer.begin());
-    inbox_.erase(0, size);
-    co_return size;
-  }
-  asio::awaitable<kube::Result<void>> write(std::string_view bytes) override {
-    codec_.send(bytes);
-    while (auto frame = codec_.next_output()) {
-      auto written = co_await under_->write(*frame);
-      if (!written) co_return written;
-    }
-    co_return kube::Result<void>();
-  }
-  void close() override { under_->close(); }
-
- private:
-  std::unique_ptr<kube::net::ByteStream> under_;
-  kube::wire::WebSocketCodec codec_;
-  std::string inbox_;
-};
 
 /// One end, which does one thing after the other.
 class ForwardEnd {

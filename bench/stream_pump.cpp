@@ -21,6 +21,7 @@
 #include "kube/net/http_client.hpp"
 #include "kube/net/http_server.hpp"
 #include "kube/net/x509.hpp"
+#include "kube/testing/tunnel_end.hpp"
 #include "liqo/kubelet/exec_server.hpp"
 #include "liqo/kubelet/port_forward_server.hpp"
 #include "run_to_end.hpp"
@@ -181,7 +182,7 @@ asio::awaitable<void> provide_forward(const kube::net::ServerRequest& request, k
   }
   auto stream = co_await response.upgrade(std::move(headers));
   if (!stream) co_return;
-  if (is_websocket) *stream = std::make_unique<liqo::bench::ServedTunnel>(std::move(*stream));
+  if (is_websocket) *stream = std::make_unique<kube::testing::TunnelEnd>(std::move(*stream));
   ForwardEnd end(std::make_unique<GoStream>(std::move(*stream)), kube::wire::SpdyRole::server);
   if (!co_await end.accept()) co_return;
   if (options.still > 0) co_await end.pour(zeros, liqo::bench::without_end);
@@ -217,15 +218,21 @@ asio::awaitable<void> provide(const kube::net::ServerRequest& request, kube::net
   co_await beside(connection, talk(connection, down));
 }
 
-/// The API server at home, which speaks SPDY.
-asio::awaitable<void> call_forward(kube::net::HttpClient& client, kube::async::Clock& clock, const Options& options) {
+/// Asks the middle for a stream, as the API server at home, which speaks SPDY.
+asio::awaitable<std::unique_ptr<kube::net::ByteStream>> ask(kube::net::HttpClient& client, kube::async::Clock& clock,
+                                                            std::string target, std::string protocol) {
   kube::HttpRequest request;
   request.method = "POST";
-  request.target = "/portForward/here/one";
-  request.headers = {{"upgrade", "SPDY/3.1"}, {"x-stream-protocol-version", "portforward.k8s.io"}};
+  request.target = std::move(target);
+  request.headers = {{"upgrade", "SPDY/3.1"}, {"x-stream-protocol-version", std::move(protocol)}};
   auto upgraded = co_await client.upgrade(std::move(request), clock.deadline_in(60s));
   if (!upgraded || !upgraded->stream) throw std::runtime_error("the middle does not answer");
-  ForwardEnd end(std::make_unique<GoStream>(std::move(upgraded->stream)), kube::wire::SpdyRole::client);
+  co_return std::move(upgraded->stream);
+}
+
+asio::awaitable<void> call_forward(kube::net::HttpClient& client, kube::async::Clock& clock, const Options& options) {
+  auto stream = co_await ask(client, clock, "/portForward/here/one", "portforward.k8s.io");
+  ForwardEnd end(std::make_unique<GoStream>(std::move(stream)), kube::wire::SpdyRole::client);
   if (!co_await end.open()) throw std::runtime_error("the connection is not forwarded");
   if (options.still > 0) co_await end.pour(zeros, liqo::bench::without_end);
   co_await end.pour(zeros, options.up ? options.bytes() : 0);
@@ -238,24 +245,18 @@ asio::awaitable<void> call(kube::net::HttpClient& client, kube::async::Clock& cl
     co_await call_forward(client, clock, options);
     co_return;
   }
-  kube::HttpRequest request;
-  request.method = "POST";
-  request.target = "/exec/here/one/main?input=1&output=1&command=pump";
-  request.headers = {{"upgrade", "SPDY/3.1"}, {"x-stream-protocol-version", "v4.channel.k8s.io"}};
-  auto upgraded = co_await client.upgrade(std::move(request), clock.deadline_in(60s));
-  if (!upgraded || !upgraded->stream) throw std::runtime_error("the middle does not answer");
+  auto stream = co_await ask(client, clock, "/exec/here/one/main?input=1&output=1&command=pump", "v4.channel.k8s.io");
   const auto executor = co_await asio::this_coro::executor;
   if (options.still > 0) {
     // It opens its streams and reads what belongs to that, and then nothing more.
     auto codec = kube::wire::make_spdy_command(CommandRole::client, kube::wire::CommandVersion::v4, streams);
-    CommandConnection connection(executor, clock, std::move(upgraded->stream), std::move(codec),
-                                 liqo::kubelet::exec_limits);
+    CommandConnection connection(executor, clock, std::move(stream), std::move(codec), liqo::kubelet::exec_limits);
     co_await connection.run();
     co_return;
   }
   auto codec = kube::wire::make_spdy_command(CommandRole::client, kube::wire::CommandVersion::v4, streams);
-  CommandConnection connection(executor, clock, std::make_unique<GoStream>(std::move(upgraded->stream)),
-                               std::move(codec), liqo::kubelet::exec_limits);
+  CommandConnection connection(executor, clock, std::make_unique<GoStream>(std::move(stream)), std::move(codec),
+                               liqo::kubelet::exec_limits);
   co_await beside(connection, listen_to(connection, options));
 }
 

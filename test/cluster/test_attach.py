@@ -10,7 +10,7 @@ import pytest
 from harness.cluster import busybox
 from harness.images import BUSYBOX_IMAGE
 from harness.story import Story
-from harness.streams import attaching, kubectl, run
+from harness.streams import attaching, kubectl, run, see_resized
 from harness.terminal import terminal
 from harness.wait import wait_for
 
@@ -40,9 +40,7 @@ def test_attach_to_a_terminal_can_be_resized(story: Story) -> None:
         # kubectl says a wrong size at first, so that what is on the screen is drawn anew.
         shell.type("until stty size | grep -q ^30; do sleep 0.2; done; stty size\n")
         shell.read_until("30 100")
-        shell.resize(45, 150)
-        shell.type("until stty size | grep -q ^45; do sleep 0.2; done; stty size\n")
-        shell.read_until("45 150")
+        see_resized(shell, 45, 150)
         shell.type("exit\n")
         assert shell.wait() == 0
 

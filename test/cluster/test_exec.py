@@ -8,7 +8,7 @@ import subprocess
 from harness.cluster import UNTIL_TOLD, busybox
 from harness.story import Story
 from harness.stream_crowd import Crowd
-from harness.streams import STREAMS, exec_requests, executing, inside, run, wait_no_streams
+from harness.streams import STREAMS, exec_requests, executing, inside, run, see_resized, wait_no_streams
 from harness.terminal import terminal
 from harness.wait import patient, wait_for
 
@@ -96,10 +96,7 @@ def test_exec_in_a_terminal_can_be_typed_into_and_resized(story: Story) -> None:
         shell.type("tty; stty size\n")
         shell.read_until("/dev/")
         shell.read_until("30 100")
-        shell.resize(45, 150)
-        # It is told on its own way, beside what is typed.
-        shell.type("until stty size | grep -q ^45; do sleep 0.2; done; stty size\n")
-        shell.read_until("45 150")
+        see_resized(shell, 45, 150)
         shell.type("exit 7\n")
         assert shell.wait() == 7
 

@@ -27,6 +27,8 @@ from .run import Run
 _LISTS = settings.SUITE / "conformance"
 # What passes on the plain provider; what of it cannot through a virtual node; what of it every whole run of the stories tells.
 PLAIN, CANNOT, SELECTION = (_LISTS / f"{name}.txt" for name in ("plain", "cannot", "selection"))
+# What a run of all of them may take.
+WHOLE = "6h"
 # Of rome; milan has the usual range.
 _SERVICES = "10.97.0.0/16"
 _REVERSE_ZONE = "97.10.in-addr.arpa"
@@ -77,7 +79,7 @@ def sample(names: Sequence[str], count: int, seed: int) -> list[str]:
     return sorted(random.Random(seed).sample(list(names), count)) if count else list(names)
 
 
-def run(cluster: Cluster, names: Sequence[str], directory: Path, processes: int, limit: str = "6h") -> Path:
+def run(cluster: Cluster, names: Sequence[str], directory: Path, processes: int, limit: str = WHOLE) -> Path:
     """Runs these tests in the network of a cluster; returns the file with what came of them. What has not ended within the
     limit has not passed."""
     directory.mkdir(parents=True, exist_ok=True)
@@ -169,7 +171,7 @@ class Virtual:
         tell_reverse(milan, rome, _REVERSE_ZONE)
 
     def judge(
-        self, names: Sequence[str], directory: Path, processes: int, limit: str = "6h"
+        self, names: Sequence[str], directory: Path, processes: int, limit: str = WHOLE
     ) -> tuple[Score, list[str]]:
         """Runs these tests through the virtual node: the score, and pods that no admission had made ready to go."""
         results = run(self.rome.cluster, names, directory, processes, limit)

@@ -10,6 +10,7 @@ from . import audit
 from .api import Api
 from .pki import Pair
 from .story import Story
+from .terminal import Terminal
 from .wait import patient, wait_for
 
 STREAMS = "liqod_kubelet_streams{"
@@ -45,6 +46,13 @@ def kubectl(story: Story, *arguments: object, stdin: bytes | None = None) -> sub
 def inside(story: Story, script: str) -> str:
     """What a script says in the container, asked of the provider itself."""
     return story.provider.kubectl("-n", story.twin, "exec", "one", "--", "sh", "-c", script)
+
+
+def see_resized(shell: Terminal, rows: int, columns: int) -> None:
+    """Waits until a shell in the container knows of a size, which is told on its own way, beside what is typed."""
+    shell.resize(rows, columns)
+    shell.type(f"until stty size | grep -q ^{rows}; do sleep 0.2; done; stty size\n")
+    shell.read_until(f"{rows} {columns}")
 
 
 @contextmanager

@@ -5,6 +5,7 @@
 #include "fakes.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/client/command_connection.hpp"
+#include "kube/testing/tunnel_end.hpp"
 #include "one_node_server.hpp"
 #include "spdy_peer.hpp"
 #include "upgrading_link.hpp"
@@ -19,7 +20,6 @@ using liqo::test::FakeAnswer;
 using liqo::test::FakeHome;
 using liqo::test::FakeResponse;
 using liqo::test::SpdyPeer;
-using liqo::test::TunnelEnd;
 using liqo::test::UpgradingLink;
 namespace asio = boost::asio;
 namespace wire = kube::wire;
@@ -191,7 +191,7 @@ struct World : liqo::test::OneNodeServer<UpgradingLink> {
     const auto executor = home.simulator.executor();
     auto here = make_pipes(heard), there = make_pipes(heard);
     link->next = std::make_unique<CutStream>(std::move(there.near), providing);
-    if (!dialogue.is_provider_spdy) there.far = std::make_unique<TunnelEnd>(std::move(there.far));
+    if (!dialogue.is_provider_spdy) there.far = std::make_unique<kube::testing::TunnelEnd>(std::move(there.far));
     SpdyPeer caller(executor, wire::SpdyRole::client), provider(executor, wire::SpdyRole::server);
     provider.echoes = true;
     TaskGroup group(executor);

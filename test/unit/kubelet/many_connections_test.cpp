@@ -7,6 +7,7 @@
 #include "fakes.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/client/command_connection.hpp"
+#include "kube/testing/tunnel_end.hpp"
 #include "liqo/kubelet/kubelet_server.hpp"
 #include "one_node_server.hpp"
 #include "spdy_peer.hpp"
@@ -227,7 +228,8 @@ asio::awaitable<bool> call_forward(Connection& one, SpdyPeer& caller, TaskGroup&
 
 asio::awaitable<void> run_forward_connection(Connection& one) {
   const auto executor = one.world.home.simulator.executor();
-  if (!one.is_provider_spdy) one.providing.far = std::make_unique<liqo::test::TunnelEnd>(std::move(one.providing.far));
+  if (!one.is_provider_spdy)
+    one.providing.far = std::make_unique<kube::testing::TunnelEnd>(std::move(one.providing.far));
   SpdyPeer caller(executor, wire::SpdyRole::client), provider(executor, wire::SpdyRole::server);
   provider.echoes = true;
   TaskGroup group(executor), serving(executor);

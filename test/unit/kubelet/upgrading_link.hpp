@@ -47,38 +47,6 @@ class UpgradingLink final : public kube::net::Transport, public kube::net::Upgra
   }
 };
 
-/// The server's end of a tunnel through a WebSocket.
-class TunnelEnd final : public kube::net::ByteStream {
- public:
-  explicit TunnelEnd(std::unique_ptr<kube::net::ByteStream> under) : under_(std::move(under)) {}
-
-  asio::awaitable<kube::Result<std::size_t>> read_some(std::span<char> buffer) override {
-    while (inbox_.empty()) {
-      const auto got = co_await under_->read_some(buffer);
-      if (!got || *got == 0) co_return got;
-      if (!codec_.feed(std::string_view(buffer.data(), *got))) co_return 0;
-      while (auto event = codec_.next()) inbox_ += event->bytes;
-    }
-    const std::size_t size = std::min(buffer.size(), inbox_.size());
-    std::copy_n(inbox_.begin(), size, buffer.begin());
-    inbox_.erase(0, size);
-    co_return size;
-  }
-  asio::awaitable<kube::Result<void>> write(std::string_view bytes) override {
-    codec_.send(bytes);
-    while (auto frame = codec_.next_output()) {
-      if (auto written = co_await under_->write(*frame); !written) co_return written;
-    }
-    co_return kube::Result<void>();
-  }
-  void close() override { under_->close(); }
-
- private:
-  std::unique_ptr<kube::net::ByteStream> under_;
-  kube::wire::WebSocketCodec codec_{kube::wire::WebSocketRole::server, {}};
-  std::string inbox_;
-};
-
 /// The headers by which API servers ask for a protocol: SPDY, or a WebSocket.
 inline kube::net::ServerResponse::Headers upgrade_headers(bool is_spdy, std::string protocol) {
   if (is_spdy) return {{"connection", "Upgrade"}, {"upgrade", "SPDY/3.1"}, {"x-stream-protocol-version", protocol}};
