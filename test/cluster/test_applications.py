@@ -267,9 +267,26 @@ def test_the_shop_runs_in_three_clusters(three: Three) -> None:
     assert not customers.failed, customers.failed[:5]
 
 
+def test_a_hundred_jobs_are_done_and_counted_while_liqods_are_killed(three: Three) -> None:
+    """So many at once use the machine up: requests of customers would take longer than the shop waits."""
+
+    def done() -> int:
+        jobs = three.rome.api.list("jobs", "parcels", "app=parcels")
+        return sum(job.get("status", {}).get("succeeded", 0) for job in jobs)
+
+    three.type("A hundred Jobs", until="seq 100")
+    with ThreadPoolExecutor(1) as pool:
+        typed = pool.submit(three.type, "A hundred Jobs", since="seq 100")
+        for peer, first in ((three.rome, 10), (three.milan, 40)):
+            wait_for(lambda first=first: done() >= first, 100, f"{first} Jobs to be done")
+            peer.daemon.kill()
+            wait_for(lambda first=first: done() >= first + 5, 60, "what runs elsewhere to go on")
+            peer.daemon.start()
+        typed.result()
+
+
 @pytest.mark.refusals("no kind is let in before Kubernetes counts it, which takes a while where its definition is new")
 def test_an_operator_in_another_cluster_works_on_a_kind_of_the_shop(three: Three) -> None:
-    three.type("A hundred Jobs", until="seq 100")
     three.type("A kind of your own")
 
 
@@ -279,23 +296,6 @@ def test_pods_of_the_provider_use_a_service_of_home(three: Three) -> None:
 
 def test_a_stateful_set_has_its_data_in_two_clusters(three: Three) -> None:
     three.type("A StatefulSet with its data")
-
-
-def test_a_hundred_jobs_are_done_and_counted_while_liqods_are_killed(three: Three) -> None:
-    """So many at once use the machine up: requests of customers would take longer than the shop waits."""
-
-    def done() -> int:
-        jobs = three.rome.api.list("jobs", "parcels", "app=parcels")
-        return sum(job.get("status", {}).get("succeeded", 0) for job in jobs)
-
-    with ThreadPoolExecutor(1) as pool:
-        typed = pool.submit(three.type, "A hundred Jobs", since="seq 100")
-        for peer, first in ((three.rome, 10), (three.milan, 40)):
-            wait_for(lambda first=first: done() >= first, 100, f"{first} Jobs to be done")
-            peer.daemon.kill()
-            wait_for(lambda first=first: done() >= first + 5, 60, "what runs elsewhere to go on")
-            peer.daemon.start()
-        typed.result()
 
 
 def test_no_customer_notices_that_a_liqod_is_killed(three: Three) -> None:
