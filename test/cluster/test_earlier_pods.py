@@ -35,9 +35,11 @@ def full(siena_to_massa: Peering, namespace: str) -> Iterator[tuple[Peering, str
     wait_for(lambda: (home.pod(namespace, "placed") or {})["spec"].get("nodeName"), 60, "a pod to be placed")
     home.cordon(worker)
     yield siena_to_massa, namespace
-    home.api.delete("namespaceoffloadings", namespace, "offloading")
     home.cordon(worker, False)
+    # Before the twin goes: the provider makes a pod again that ends with it while it is still ordered.
     home.api.delete_all("pods", namespace, grace=0)
+    wait_for(lambda: not siena_to_massa.provider.api.list("shadowpods"), 60, "the orders of the pods to be gone")
+    home.api.delete("namespaceoffloadings", namespace, "offloading")
 
     def gone() -> bool:
         siena_to_massa.carry()

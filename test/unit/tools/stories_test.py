@@ -2,6 +2,7 @@
 
 import pathlib
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -46,8 +47,29 @@ def test_what_failed_beside_others_is_told_once_more(suite):
 
 
 def test_many_failures_are_no_accident(suite):
-    suite(one=FAILS_ONCE, two=FAILS_ONCE, three=FAILS_ONCE)
+    suite(**{name: FAILS_ONCE for name in ("one", "two", "three", "four", "five")})
     assert again() == {}
+
+
+def test_what_would_take_long_is_not_told_again(suite, monkeypatch):
+    monkeypatch.setattr(stories, "TOLD_AGAIN_SECONDS", 0.01)
+    suite(hasty=FAILS_ONCE, good=PASSES)
+    assert again() == {}
+
+
+def test_a_heavy_file_leaves_one_place_and_is_alone_with_it(monkeypatch):
+    monkeypatch.setattr(stories, "HEAVY", ("heavy.py", "weighty.py"))
+    heavy, weighty, one, two = (pathlib.Path(f"{name}.py") for name in ("heavy", "weighty", "one", "two"))
+    places, files = stories.Places(4), [heavy, weighty, one, two]
+    assert [places.take_first(files), places.take_first(files)] == [heavy, one]
+    with ThreadPoolExecutor(1) as pool:
+        taken = pool.submit(places.take_first, files)
+        places.give_back(one)
+        assert taken.result(10) == two
+        taken = pool.submit(places.take_first, files)
+        places.give_back(heavy)
+        assert taken.result(10) == weighty
+    assert files == []
 
 
 def test_what_could_not_be_begun_is_not_told_again(suite):
