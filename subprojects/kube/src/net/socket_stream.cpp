@@ -9,6 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include "kube/net/tcp_silence.hpp"
 #include "openssl.hpp"
 #include "subject.hpp"
 #include "tls_impl.hpp"
@@ -60,8 +61,12 @@ void set_user_timeout(int handle, Duration limit) {
 bool is_cut_off_at(int handle) {
   tcp_info info{};
   socklen_t size = sizeof(info);
-  // Probes of a peer that reads nothing are not counted here; six of these take 12.6 s at least.
-  return ::getsockopt(handle, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_retransmits >= 6;
+  if (::getsockopt(handle, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
+  return TcpSilence{.retransmits = info.tcpi_retransmits,
+                    .last_sent = std::chrono::milliseconds(info.tcpi_last_data_sent),
+                    .last_acknowledged = std::chrono::milliseconds(info.tcpi_last_ack_recv),
+                    .retransmission_timeout = std::chrono::microseconds(info.tcpi_rto)}
+      .is_cut_off();
 }
 
 /// A plain connection.
