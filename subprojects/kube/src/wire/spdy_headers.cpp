@@ -6,6 +6,7 @@
 #include <array>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 #include "big_endian.hpp"
 
@@ -31,9 +32,8 @@ constexpr std::string_view tail =
     "iso-8859-1,utf-,*,enq=0.";
 
 constexpr std::size_t sent_block_limit = 3 * 1024;
-// As small as it gets: header lists here are short, and a session should cost little memory (9 KiB with these).
-constexpr int sent_window_bits = 9;
-constexpr int sent_memory_level = 1;
+// RFC 1950: deflate with a window of 32 KiB, and no preset dictionary, which nobody has to use.
+constexpr std::string_view zlib_head = "\x78\x01";
 
 std::string make_dictionary() {
   std::string dictionary;
@@ -52,6 +52,17 @@ std::string make_dictionary() {
 
 // zlib of Debian declares its input as non-const; it does not write there.
 Bytef* bytes_of(std::string_view text) { return reinterpret_cast<Bytef*>(const_cast<char*>(text.data())); }
+
+/// A block of deflate that is not compressed (RFC 1951, 3.2.4), and not the last.
+void put_stored(std::string& out, std::string_view plain) {
+  const auto size = static_cast<std::uint16_t>(plain.size());
+  out += '\0';
+  for (const unsigned word : {unsigned{size}, ~unsigned{size}}) {
+    out += static_cast<char>(word & 0xff);
+    out += static_cast<char>(word >> 8 & 0xff);
+  }
+  out += plain;
+}
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -111,23 +122,6 @@ const std::string& spdy_dictionary() {
   return dictionary;
 }
 
-SpdyHeaderEncoder::SpdyHeaderEncoder() : stream_(std::make_unique<z_stream_s>()) {
-  [[maybe_unused]] int done = deflateInit2(stream_.get(), Z_BEST_COMPRESSION, Z_DEFLATED, sent_window_bits,
-                                           sent_memory_level, Z_DEFAULT_STRATEGY);
-  assert(done == Z_OK);
-  const std::string& dictionary = spdy_dictionary();
-  done = deflateSetDictionary(stream_.get(), bytes_of(dictionary), static_cast<uInt>(dictionary.size()));
-  assert(done == Z_OK);
-}
-SpdyHeaderEncoder::~SpdyHeaderEncoder() {
-  if (stream_) deflateEnd(stream_.get());
-}
-SpdyHeaderEncoder::SpdyHeaderEncoder(SpdyHeaderEncoder&&) noexcept = default;
-SpdyHeaderEncoder& SpdyHeaderEncoder::operator=(SpdyHeaderEncoder&& other) noexcept {
-  std::swap(stream_, other.stream_);
-  return *this;
-}
-
 Result<std::string> SpdyHeaderEncoder::encode(const SpdyHeaders& headers) {
   // Several values of one name travel as one, joined by zero bytes.
   SpdyHeaders joined;
@@ -151,14 +145,12 @@ Result<std::string> SpdyHeaderEncoder::encode(const SpdyHeaders& headers) {
   }
   if (plain.size() > sent_block_limit) return fail(Errc::too_large, "SPDY headers of more than 3 KiB");
 
-  std::string block(deflateBound(stream_.get(), static_cast<uLong>(plain.size())) + 16, '\0');
-  stream_->next_in = bytes_of(plain);
-  stream_->avail_in = static_cast<uInt>(plain.size());
-  stream_->next_out = bytes_of(block);
-  stream_->avail_out = static_cast<uInt>(block.size());
-  [[maybe_unused]] const int done = deflate(stream_.get(), Z_SYNC_FLUSH);
-  assert(done == Z_OK && stream_->avail_in == 0 && stream_->avail_out > 0);
-  block.resize(block.size() - stream_->avail_out);
+  std::string block;
+  block.reserve(plain.size() + 12);
+  if (!std::exchange(begun_, true)) block += zlib_head;
+  put_stored(block, plain);
+  // Without an empty one behind it Go's reader looks for the next before it hands this one on.
+  put_stored(block, {});
   return block;
 }
 

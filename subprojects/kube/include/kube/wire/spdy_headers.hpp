@@ -22,20 +22,17 @@ std::string_view find_header(const SpdyHeaders& headers, std::string_view name);
 /// The preset dictionary of SPDY/3 (1423 bytes, Adler-32 e3c6a7c2).
 const std::string& spdy_dictionary();
 
-/// Compresses the header blocks that one side sends. Blocks must reach the wire in the order in which they were made.
+/// Makes the header blocks that one side sends: a zlib stream whose blocks are stored as they are, because lists here
+/// are short, and compressing them takes 10 KiB for as long as a session lives. Blocks must reach the wire in the order
+/// in which they were made.
 class SpdyHeaderEncoder {
  public:
-  SpdyHeaderEncoder();
-  ~SpdyHeaderEncoder();
-  SpdyHeaderEncoder(SpdyHeaderEncoder&&) noexcept;
-  SpdyHeaderEncoder& operator=(SpdyHeaderEncoder&&) noexcept;
-
-  /// One block, ended by a sync flush. Names are written in lower case. A list of more than 3 KiB is Errc::too_large:
-  /// Go's reader of these blocks works through a buffer of 4 KiB and fails on longer ones.
+  /// One block, ended as by a sync flush. Names are written in lower case. A list of more than 3 KiB is
+  /// Errc::too_large: Go's reader of these blocks works through a buffer of 4 KiB and fails on longer ones.
   Result<std::string> encode(const SpdyHeaders& headers);
 
  private:
-  std::unique_ptr<z_stream_s> stream_;
+  bool begun_ = false;  ///< the stream's head has gone out
 };
 
 /// Decompresses the header blocks of one peer. After a failure the direction is lost: the connection must end. Between
