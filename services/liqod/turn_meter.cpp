@@ -6,8 +6,8 @@
 namespace liqod {
 namespace {
 
-// The first bucket of liqod_loop_turn_seconds ends here.
-constexpr double short_turn = 0.0001;
+// A hundredth of a turn that anybody is told about. A stream of bytes has ten thousand turns a second.
+constexpr double short_turn = 0.0005;
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 namespace liqod {
 
 /// CPU seconds of each turn. The CPU clock is a system call, the wall clock is not: where little time has passed at
-/// all, no more of it was CPU time, and that is taken for it. So a turn may be said to be up to 0.2 ms shorter than it
+/// all, no more of it was CPU time, and that is taken for it. So a turn may be said to be up to 1 ms shorter than it
 /// was.
 class TurnMeter {
  public:
