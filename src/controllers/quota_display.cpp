@@ -8,9 +8,9 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A pod is admitted, stored and counted within moments: only what comes of it is shown.
-constexpr kube::Duration gather = 500ms;
-/// Between two looks at all Quotas.
-constexpr kube::Duration pause = 3s;
+constexpr kube::Duration gather = 300ms;
+/// Between two looks at all Quotas: who reads a refusal and then the table is to find the same in both.
+constexpr kube::Duration pause = 1s;
 constexpr kube::Duration failure_pause = 15s;
 /// Before a kind that has no status is tried again, if something changes.
 constexpr kube::Duration absence_pause = 60s;
