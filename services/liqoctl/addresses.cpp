@@ -1,5 +1,7 @@
 #include "addresses.hpp"
 
+#include <tuple>
+
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/authentication/names.hpp"
@@ -89,14 +91,21 @@ asio::awaitable<Result<std::vector<model::OwnRange>>> own_ranges(Session& sessio
   co_return model::own_ranges(*services, api ? &*api : nullptr, *nodes);
 }
 
+Option check_ranges(Option option) {
+  return option.check([](const std::string& given) -> kube::Result<void> {
+    if (given == "none") return {};
+    auto ranges = core::parse_ranges(given);
+    return ranges ? Result<void>() : std::unexpected(std::move(ranges.error()));
+  });
+}
+
 void add_address_flags(Command app, AddressFlags& flags) {
   const std::string group = "Addresses of the provider's pods";
-  app.list("--pod-cidr", flags.pod_cidrs, "Range in which they are reached; by default what the provider says")
-      .group(group)
-      .type_name("RANGE|none");
-  app.list("--local-cidr", flags.local_cidrs, "Range of this cluster; by default its ServiceCIDRs and Nodes")
-      .group(group)
-      .type_name("RANGE|none");
+  for (const auto& [name, into, what] :
+       {std::tuple("--pod-cidr", &flags.pod_cidrs,
+                   "Range in which they are reached; by default what the provider says"),
+        std::tuple("--local-cidr", &flags.local_cidrs, "Range of this cluster; by default its ServiceCIDRs and Nodes")})
+    check_ranges(app.list(name, *into, what).group(group).type_name("RANGE|none"));
 }
 
 asio::awaitable<Result<std::optional<model::PodRanges>>> choose_pod_ranges(Session& session, Cluster& consumer,

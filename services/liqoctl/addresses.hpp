@@ -13,6 +13,9 @@ struct AddressFlags {
   std::vector<std::string> pod_cidrs, local_cidrs;
 };
 
+/// Ranges of addresses, separated by commas, or none: anything else is a mistake of the command line.
+Option check_ranges(Option option);
+
 /// `--pod-cidr` and `--local-cidr`.
 void add_address_flags(Command app, AddressFlags& flags);
 

@@ -104,14 +104,14 @@ def test_ranges_that_the_provider_publishes_are_declared_and_addresses_shown(pai
 
 
 def test_ranges_of_this_cluster_are_refused(pair: Pair) -> None:
-    def refused(*flags: str) -> str:
+    def refused(*flags: str, code: int = 1) -> str:
         done = pair.home.liqoctl.attempt("peer", "--remote-kubeconfig", pair.away.cluster.kubeconfig, *flags)
-        assert done.code == 1, done.err
+        assert done.code == code, done.err
         return done.err
 
     assert "Services (ServiceCIDR kubernetes) in 10.96.0.0/16" in refused("--pod-cidr", "10.96.128.0/24")
     assert "--pod-cidr none" in refused("--pod-cidr", "10.0.0.0/8")
-    assert "no range of addresses" in refused("--pod-cidr", "10.9.0.0")
+    assert "no range of addresses" in refused("--pod-cidr", "10.9.0.0", code=2)
     taken = refused("--pod-cidr", pair.away.cluster.pod_cidr, "--local-cidr", pair.away.cluster.pod_cidr)
     assert "--local-cidr" in taken
     assert pair.peer()["metadata"]["annotations"][KEY] == pair.away.cluster.pod_cidr

@@ -75,8 +75,12 @@ Answer uninstall(Session& session, const Flags& flags) {
     if (!chart) co_return std::unexpected(std::move(chart.error()));
     if (auto done = co_await remove_kinds(session, cluster, chart->manifests); !done) co_return done;
   }
-  session.output().success(
-      "", "Liqo is removed" + (flags.purge ? std::string() : "; its kinds stay (--purge removes them)"));
+  std::string stays;
+  if (!flags.purge) {
+    const auto left = co_await cluster.list(kinds::foreign_clusters, "");
+    if (left || !left.error().is_not_found()) stays = "; its kinds stay (--purge removes them)";
+  }
+  session.output().success("", "Liqo is removed" + stays);
   co_return Result<void>();
 }
 
