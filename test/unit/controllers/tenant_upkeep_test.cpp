@@ -90,26 +90,26 @@ TEST_CASE("pods of a drained tenant end in the time that its policy allows, and 
 }
 
 TEST_CASE("where it is asked for, a tenant that falls silent is cordoned, and may be let go on") {
-  Provider milan(silent_after(24h));
+  Provider milan(silent_after(2h));
   REQUIRE(milan.reaches([&] { return milan.has(resources::leases, milan.lease_key); }));
-  milan.pass(72h);
+  milan.pass(6h);
   CHECK(milan.condition() != "Cordoned");
   milan.beat(milan.now());
-  milan.pass(23h);
+  milan.pass(115min);
   CHECK(milan.condition() != "Cordoned");
   milan.beat(milan.now());
-  milan.pass(23h);
+  milan.pass(115min);
   CHECK(milan.condition() != "Cordoned");
-  milan.pass(2h);
+  milan.pass(70min);
   CHECK(milan.condition() == "Cordoned");
   REQUIRE(milan.events("TenantSilent").size() == 1);
   CHECK(milan.events("TenantSilent").front().starts_with("nobody has heard of cluster rome since "));
   milan.set_condition("Active");
-  milan.pass(72h);
+  milan.pass(6h);
   CHECK(milan.condition() == "Active");
   // It came back, and went again.
   milan.beat(milan.now());
-  milan.pass(30h);
+  milan.pass(4h);
   CHECK(milan.condition() == "Cordoned");
 }
 
