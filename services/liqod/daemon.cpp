@@ -260,13 +260,13 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
                                         .connect = connect_over_network(executor_, clock_, metrics_),
                                         .settings = settings,
                                         .election = std::move(election)});
-  kubelet_ = make_kubelet(executor_, *process_, clock_, random_, metrics_, options_);
+  kubelet_ = make_kubelet(*process_, options_);
   if (auto port = kubelet_->listen(); !port) {
     failure_ = std::move(port.error());
     stop_.set();
     co_return;
   }
-  webhooks_ = make_webhooks(executor_, *process_, clock_, random_, metrics_, options_);
+  webhooks_ = make_webhooks(*process_, options_);
   if (webhooks_.webhook) {
     if (auto port = webhooks_.webhook->listen(); !port) {
       failure_ = std::move(port.error());
@@ -279,7 +279,7 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
     }
     group.spawn(vital("the webhook", webhooks_.webhook->run()));
   }
-  figures_ = make_metric_agent(executor_, *process_, *credentials_, clock_, random_, metrics_, options_);
+  figures_ = make_metric_agent(*process_, *credentials_, options_);
   if (figures_.agent) {
     if (auto port = figures_.agent->listen(); !port) {
       failure_ = std::move(port.error());

@@ -75,25 +75,16 @@ kube::Result<liqo::kubelet::FigureSource> figures_of(liqo::controllers::Process&
 
 }  // namespace
 
-std::unique_ptr<liqo::kubelet::Kubelet> make_kubelet(const boost::asio::any_io_executor& executor,
-                                                     liqo::controllers::Process& process, kube::async::Clock& clock,
-                                                     kube::Random& random, kube::Metrics& metrics,
-                                                     const Options& options) {
+std::unique_ptr<liqo::kubelet::Kubelet> make_kubelet(liqo::controllers::Process& process, const Options& options) {
   return std::make_unique<liqo::kubelet::Kubelet>(
-      executor,
       liqo::kubelet::KubeletContext{
-          .home = process.home(),
-          .api = process.api(),
-          .open_api = process.open_api(),
-          .leadership = process.leadership(),
-          .clock = clock,
-          .random = random,
-          .metrics = metrics,
-          .find = [&process](const std::string& ns, const std::string& pod) { return find_pod(process, ns, pod); },
-          .pods = [&process](const std::string& node) { return pods_of(process, node); },
-          .figures = [&process, id = options.settings.cluster_id](
-                         const std::string& node) { return figures_of(process, node, id); },
-          .nodes = [&process] { return process.virtual_nodes().node_names(); }},
+          process.context(), process.home(), process.api(), process.open_api(), process.leadership(),
+          [&process](const std::string& ns, const std::string& pod) { return find_pod(process, ns, pod); },
+          [&process](const std::string& node) { return pods_of(process, node); },
+          [&process, id = options.settings.cluster_id](const std::string& node) {
+            return figures_of(process, node, id);
+          },
+          [&process] { return process.virtual_nodes().node_names(); }},
       liqo::kubelet::KubeletSettings{.node_ip = options.settings.node_ip,
                                      .ports = options.settings.kubelet_ports,
                                      .self_signed = options.certificate_type == "self-signed",

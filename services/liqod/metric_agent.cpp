@@ -2,9 +2,8 @@
 
 namespace liqod {
 
-MetricAgent make_metric_agent(const boost::asio::any_io_executor& executor, liqo::controllers::Process& process,
-                              const kube::net::Credentials& home, kube::async::Clock& clock, kube::Random& random,
-                              kube::Metrics& metrics, const Options& options) {
+MetricAgent make_metric_agent(liqo::controllers::Process& process, const kube::net::Credentials& home,
+                              const Options& options) {
   if (options.metric_agent_port == 0) return {};
   MetricAgent made;
   made.pods = std::make_unique<liqo::controllers::ConsumerPods>(process.home());
@@ -14,17 +13,9 @@ MetricAgent make_metric_agent(const boost::asio::any_io_executor& executor, liqo
     kubelets_as.ca_file = options.kubelet_ca_file;
   }
   made.agent = std::make_unique<liqo::figures::MetricAgent>(
-      executor,
       liqo::figures::MetricAgentContext{
-          .home = process.home(),
-          .api = process.api(),
-          .open_api = process.open_api(),
-          .leadership = process.leadership(),
-          .clock = clock,
-          .random = random,
-          .metrics = metrics,
-          .nodes_of = [&pods = *made.pods](std::string_view consumer) { return pods.nodes_of(consumer); },
-          .kubelets_as = std::move(kubelets_as)},
+          process.context(), process.home(), process.api(), process.open_api(), process.leadership(),
+          [&pods = *made.pods](std::string_view consumer) { return pods.nodes_of(consumer); }, std::move(kubelets_as)},
       liqo::figures::MetricAgentSettings{.port = options.metric_agent_port,
                                          .ns = options.settings.liqo_namespace,
                                          .certificate_lifetime = options.webhook_certificate_lifetime,

@@ -19,8 +19,7 @@ struct MetricAgent {
 
 /// Empty where the operator has switched it off. What is passed in outlives it; `home` are the credentials of this
 /// process, which kubelets are shown, too.
-MetricAgent make_metric_agent(const boost::asio::any_io_executor& executor, liqo::controllers::Process& process,
-                              const kube::net::Credentials& home, kube::async::Clock& clock, kube::Random& random,
-                              kube::Metrics& metrics, const Options& options);
+MetricAgent make_metric_agent(liqo::controllers::Process& process, const kube::net::Credentials& home,
+                              const Options& options);
 
 }  // namespace liqod

@@ -56,33 +56,24 @@ class OpenGate final : public liqo::webhook::QuotaGate {
 
 }  // namespace
 
-Webhooks make_webhooks(const boost::asio::any_io_executor& executor, liqo::controllers::Process& process,
-                       kube::async::Clock& clock, kube::Random& random, kube::Metrics& metrics,
-                       const Options& options) {
+Webhooks make_webhooks(liqo::controllers::Process& process, const Options& options) {
   if (options.webhook_port == 0) return {};
+  const liqo::controllers::Context context = process.context();
   Webhooks made;
   if (options.settings.enforce_resources) {
-    made.ledger =
-        std::make_unique<liqo::controllers::QuotaLedger>(process.context(), process.open_api(), options.ledger);
-    made.display = std::make_unique<liqo::controllers::QuotaDisplay>(process.context(), *made.ledger);
-    made.metrics = std::make_unique<liqo::controllers::QuotaMetrics>(process.context(), *made.ledger);
+    made.ledger = std::make_unique<liqo::controllers::QuotaLedger>(context, process.open_api(), options.ledger);
+    made.display = std::make_unique<liqo::controllers::QuotaDisplay>(context, *made.ledger);
+    made.metrics = std::make_unique<liqo::controllers::QuotaMetrics>(context, *made.ledger);
     made.gate = std::make_unique<LedgerGate>(*made.ledger);
-    made.callers = std::make_unique<liqo::webhook::Callers>(executor, process.open_api(), clock, metrics);
+    made.callers =
+        std::make_unique<liqo::webhook::Callers>(context.executor, process.open_api(), context.clock, context.metrics);
     made.ledger->on_confirmed([&callers = *made.callers](const std::string& address) { callers.confirm(address); });
   } else {
     made.gate = std::make_unique<OpenGate>();
   }
   made.webhook = std::make_unique<liqo::webhook::Webhook>(
-      executor,
-      liqo::webhook::WebhookContext{.home = process.home(),
-                                    .api = process.api(),
-                                    .open_api = process.open_api(),
-                                    .leadership = process.leadership(),
-                                    .clock = clock,
-                                    .random = random,
-                                    .metrics = metrics,
-                                    .gate = *made.gate,
-                                    .callers = made.callers.get()},
+      liqo::webhook::WebhookContext{context, process.home(), process.api(), process.open_api(), process.leadership(),
+                                    *made.gate, made.callers.get()},
       liqo::webhook::WebhookSettings{.port = options.webhook_port,
                                      .url = options.webhook_url,
                                      .ns = options.settings.liqo_namespace,

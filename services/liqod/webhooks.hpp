@@ -24,7 +24,6 @@ struct Webhooks {
 };
 
 /// Empty where the operator has switched them off. What is passed in outlives them.
-Webhooks make_webhooks(const boost::asio::any_io_executor& executor, liqo::controllers::Process& process,
-                       kube::async::Clock& clock, kube::Random& random, kube::Metrics& metrics, const Options& options);
+Webhooks make_webhooks(liqo::controllers::Process& process, const Options& options);
 
 }  // namespace liqod

@@ -64,19 +64,12 @@ ClusterReflection::~ClusterReflection() { provider_.statuses.leave(source_); }
 
 ClusterReflection::Reflecting& ClusterReflection::add_kind(const reflection::ReflectedKind& kind) {
   auto reflector = std::make_unique<reflector::Reflector>(
-      context_.executor, kind, reflection::SelectionPolicy::allow_list, forging_of(nullptr),
-      reflector::ReflectorContext{.home = context_.home,
-                                  .provider = provider_.api,
-                                  .stores = provider_.stores,
-                                  .events = context_.events,
-                                  .clock = context_.clock,
-                                  .random = context_.random,
-                                  .metrics = context_.metrics,
-                                  .brings_home =
-                                      [this, &kind](const std::string& ns) {
-                                        return provider_.statuses.is_source({std::string(kind.name), ns}, source_);
-                                      },
-                                  .home_write = [this] { return provider_.home_writes.take(); }});
+      kind, reflection::SelectionPolicy::allow_list, forging_of(nullptr),
+      reflector::ReflectorContext{context_, context_.home, provider_.api, provider_.stores, context_.events,
+                                  [this, &kind](const std::string& ns) {
+                                    return provider_.statuses.is_source({std::string(kind.name), ns}, source_);
+                                  },
+                                  [this] { return provider_.home_writes.take(); }});
   reflector->set_references_known([this] { return references_.has_synced(); });
   reflector->on_references([this, &kind](const std::string& ns, const std::string& name, auto secrets) {
     references_.set(ns, std::string(kind.name) + "/" + name, std::move(secrets));

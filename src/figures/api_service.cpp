@@ -21,8 +21,8 @@ bool belongs_to_role(const kube::Object& service) {
 
 }  // namespace
 
-ApiServiceKeeper::ApiServiceKeeper(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home,
-                                   kube::Random& random, kube::Metrics& metrics, std::string ns)
+ApiServiceKeeper::ApiServiceKeeper(const kube::Environment& environment, kube::Api& api, kube::InformerSet& home,
+                                   std::string ns)
     : api_(api),
       ns_(std::move(ns)),
       log_("metric-agent"),
@@ -31,8 +31,7 @@ ApiServiceKeeper::ApiServiceKeeper(const asio::any_io_executor& executor, kube::
       space_(home.acquire({.resource = kube::resources::namespaces,
                            .ns = {},
                            .selection = {.field_selector = "metadata.name=" + ns_}})),
-      controller_({executor, api.clock(), random, metrics}, {.name = "metrics-api-service"},
-                  [this](const kube::WorkKey&) { return reconcile(); }) {
+      controller_(environment, {.name = "metrics-api-service"}, [this](const kube::WorkKey&) { return reconcile(); }) {
   for (kube::InformerHandle* handle : {&services_, &space_})
     handle->subscribe([this](const kube::ObjectKey&) { controller_.enqueue({.object = key}); },
                       [this] { controller_.enqueue({.object = key}); });

@@ -40,27 +40,25 @@ asio::awaitable<void> say(ServerResponse& response, int status, std::string text
 
 }  // namespace
 
-MetricAgent::MetricAgent(const asio::any_io_executor& executor, MetricAgentContext context,
-                         MetricAgentSettings settings)
-    : executor_(executor),
-      context_(std::move(context)),
+MetricAgent::MetricAgent(MetricAgentContext context, MetricAgentSettings settings)
+    : context_(std::move(context)),
       settings_(std::move(settings)),
       log_("metric-agent"),
       refused_(context_.metrics.counter(families::figures_refused)),
       strangers_(context_.metrics.counter(families::figures_strangers)),
       identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }),
-      clients_(executor, context_.clock, context_.kubelets_as),
+      clients_(context_.executor, context_.clock, context_.kubelets_as),
       scraper_(
-          executor, context_.clock, context_.metrics, context_.nodes_of,
+          context_.executor, context_.clock, context_.metrics, context_.nodes_of,
           context_.ask
               ? context_.ask
               : [this](std::string address, std::uint16_t port, std::string path,
                        kube::Deadline
                            deadline) { return clients_.ask(std::move(address), port, std::move(path), deadline); },
           settings_.scrapes),
-      api_service_(executor, context_.api, context_.home, context_.random, context_.metrics, settings_.ns),
-      certificates_(executor, context_.open_api, context_.home, {settings_.ns, std::string(metric_agent_secret)},
-                    "metric-agent", certificate_settings(settings_),
+      api_service_(context_, context_.api, context_.home, settings_.ns),
+      certificates_(context_.executor, context_.open_api, context_.home,
+                    {settings_.ns, std::string(metric_agent_secret)}, "metric-agent", certificate_settings(settings_),
                     [this](const webhook::CertificateState& state) { use(state); }),
       front_proxy_map_(
           context_.home.acquire({.resource = kube::resources::config_maps,
@@ -77,7 +75,7 @@ kube::Result<std::uint16_t> MetricAgent::listen() {
   if (!pair) return kube::fail(std::move(pair.error()), "metric agent");
   auto tls = identity_.begin(std::move(*pair));
   if (!tls) return kube::fail(std::move(tls.error()), "metric agent");
-  server_.emplace(executor_, context_.clock,
+  server_.emplace(context_.executor, context_.clock,
                   kube::net::HttpServerOptions{
                       .port = settings_.port,
                       .tls = std::move(*tls),
@@ -110,7 +108,7 @@ std::string MetricAgent::waiting_for() const {
 
 asio::awaitable<void> MetricAgent::run() {
   // Three groups, in the order in which they end: who asks, who gathers, and what that needs.
-  kube::async::TaskGroup connections(executor_), scrapes(executor_), servers(executor_);
+  kube::async::TaskGroup connections(context_.executor), scrapes(context_.executor), servers(context_.executor);
   connections.spawn(clients_.run());
   scrapes.spawn(scraper_.run());
   servers.spawn(server_->serve());

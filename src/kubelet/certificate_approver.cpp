@@ -63,11 +63,11 @@ asio::awaitable<kube::Result<std::string>> own_username(kube::Api& api) {
   co_return name;
 }
 
-CertificateApprover::CertificateApprover(const asio::any_io_executor& executor, ApproverContext context)
+CertificateApprover::CertificateApprover(ApproverContext context)
     : context_(std::move(context)),
       requests_(context_.home.acquire(
           {.resource = requests, .selection = {.field_selector = "spec.signerName=" + std::string(serving_signer)}})),
-      controller_({executor, context_.api.clock(), context_.random, context_.metrics}, {.name = "certificate-approver"},
+      controller_(context_, {.name = "certificate-approver"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("certificate-approver") {
   requests_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({.object = key}); });

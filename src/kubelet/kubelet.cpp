@@ -11,9 +11,8 @@ const kube::ObjectKey client_ca_map{"kube-system", "extension-apiserver-authenti
 
 }  // namespace
 
-Kubelet::Kubelet(const asio::any_io_executor& executor, KubeletContext context, KubeletSettings settings)
-    : executor_(executor),
-      context_(std::move(context)),
+Kubelet::Kubelet(KubeletContext context, KubeletSettings settings)
+    : context_(std::move(context)),
       settings_(std::move(settings)),
       log_("kubelet"),
       client_ca_file_(context_.clock, settings_.client_ca_file),
@@ -24,15 +23,10 @@ Kubelet::Kubelet(const asio::any_io_executor& executor, KubeletContext context, 
                                        .nodes = context_.nodes,
                                        .use = [this](const auto& pair) { use_certificate(pair); }}),
       identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }),
-      doors_(executor, context_.clock, context_.home, settings_.ports,
+      doors_(context_.executor, context_.clock, context_.home, settings_.ports,
              context_.metrics.gauge(families::kubelet_ports_missing)) {
   if (!settings_.self_signed) {
-    approver_.emplace(executor, ApproverContext{.home = context_.home,
-                                                .api = context_.api,
-                                                .random = context_.random,
-                                                .metrics = context_.metrics,
-                                                .nodes = context_.nodes,
-                                                .node_ip = settings_.node_ip});
+    approver_.emplace(ApproverContext{context_, context_.home, context_.api, context_.nodes, settings_.node_ip});
   }
   if (!settings_.client_ca_file.empty()) return;
   client_ca_map_ = context_.home.acquire({.resource = kube::resources::config_maps,
@@ -57,7 +51,7 @@ kube::Result<std::uint16_t> Kubelet::listen() {
   auto tls = identity_.begin(std::move(*pair));
   if (!tls) return kube::fail(std::move(tls.error()), "kubelet API");
   server_ = std::make_unique<KubeletServer>(
-      executor_, context_.clock, context_.metrics, authorizer_, context_.find, std::move(*tls),
+      context_.executor, context_.clock, context_.metrics, authorizer_, context_.find, std::move(*tls),
       KubeletServerSettings{.port = settings_.ports.first},
       NodeApi([this](std::uint16_t port) { return doors_.nodes_at(port); }, context_.pods,
               [this](const std::string& node) { return doors_.find(node); },
@@ -73,7 +67,7 @@ kube::net::HttpServerCounters Kubelet::counters() const {
 }
 
 asio::awaitable<void> Kubelet::run() {
-  kube::async::TaskGroup group(executor_);
+  kube::async::TaskGroup group(context_.executor);
   group.spawn(server_->run());
   group.spawn(doors_.run(*server_));
   group.spawn(certificate_.run());

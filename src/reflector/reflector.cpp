@@ -53,14 +53,13 @@ bool is_refusal(const kube::Failure& failure) {
 
 }  // namespace
 
-Reflector::Reflector(const asio::any_io_executor& executor, const reflection::ReflectedKind& kind,
-                     reflection::SelectionPolicy policy, core::ForgingContext forging, ReflectorContext context)
+Reflector::Reflector(const reflection::ReflectedKind& kind, reflection::SelectionPolicy policy,
+                     core::ForgingContext forging, ReflectorContext context)
     : kind_(kind),
       policy_(policy),
       forging_(std::move(forging)),
       context_(context),
-      controller_({executor, context.clock, context.random, context.metrics},
-                  {.name = reflection::option_name(kind) + "-reflection", .fill = [this] { start_reading(); }},
+      controller_(context, {.name = reflection::option_name(kind) + "-reflection", .fill = [this] { start_reading(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {}
 
 Reflector::~Reflector() = default;

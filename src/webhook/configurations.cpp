@@ -332,8 +332,8 @@ std::optional<kube::Object> owned_by(const kube::Object& object, const kube::Obj
   return made;
 }
 
-Configurations::Configurations(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home,
-                               kube::Random& random, kube::Metrics& metrics, Reach reach)
+Configurations::Configurations(const kube::Environment& environment, kube::Api& api, kube::InformerSet& home,
+                               Reach reach)
     : api_(api),
       reach_(std::move(reach)),
       log_("webhook"),
@@ -343,7 +343,7 @@ Configurations::Configurations(const asio::any_io_executor& executor, kube::Api&
       validating_(home.acquire({.resource = validating_configurations,
                                 .ns = {},
                                 .selection = {.field_selector = "metadata.name=" + std::string(configuration_name)}})),
-      controller_({executor, api.clock(), random, metrics}, {.name = "webhook-configuration"},
+      controller_(environment, {.name = "webhook-configuration"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   for (kube::InformerHandle* handle : {&mutating_, &validating_})
     handle->subscribe([this](const kube::ObjectKey&) { enqueue_all(); }, [this] { enqueue_all(); });

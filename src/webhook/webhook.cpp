@@ -63,9 +63,8 @@ std::string without_slash(std::string url) {
 
 }  // namespace
 
-Webhook::Webhook(const asio::any_io_executor& executor, WebhookContext context, WebhookSettings settings)
-    : executor_(executor),
-      context_(context),
+Webhook::Webhook(WebhookContext context, WebhookSettings settings)
+    : context_(context),
       settings_(std::move(settings)),
       log_("webhook"),
       client_ca_file_(context_.clock, settings_.client_ca_file),
@@ -78,7 +77,7 @@ Webhook::Webhook(const asio::any_io_executor& executor, WebhookContext context, 
                 .callers = context_.callers,
                 .twin_names = settings_.twin_names,
                 .selected_namespaces = settings_.selected_namespaces}),
-      configurations_(executor, context_.api, context_.home, context_.random, context_.metrics,
+      configurations_(context_, context_.api, context_.home,
                       {.url = without_slash(settings_.url),
                        .ns = settings_.ns,
                        .failure_policy = settings_.failure_policy,
@@ -89,9 +88,10 @@ Webhook::Webhook(const asio::any_io_executor& executor, WebhookContext context, 
 kube::Result<std::uint16_t> Webhook::listen() {
   auto certificates = certificate_settings(settings_);
   if (!certificates) return std::unexpected(std::move(certificates.error()));
-  certificates_ = std::make_unique<Certificates>(
-      executor_, context_.open_api, context_.home, kube::ObjectKey{settings_.ns, std::string(certificate_secret)},
-      "webhook", std::move(*certificates), [this](const CertificateState& state) { use(state); });
+  certificates_ =
+      std::make_unique<Certificates>(context_.executor, context_.open_api, context_.home,
+                                     kube::ObjectKey{settings_.ns, std::string(certificate_secret)}, "webhook",
+                                     std::move(*certificates), [this](const CertificateState& state) { use(state); });
   auto pair = temporary_certificate(context_.clock.wall());
   if (!pair) return kube::fail(std::move(pair.error()), "webhooks");
   AdmissionServerSettings settings{.port = settings_.port};
@@ -106,7 +106,7 @@ kube::Result<std::uint16_t> Webhook::listen() {
   }
   auto tls = identity_.begin(std::move(*pair));
   if (!tls) return kube::fail(std::move(tls.error()), "webhooks");
-  server_ = std::make_unique<AdmissionServer>(executor_, context_.clock, context_.metrics, std::move(*tls),
+  server_ = std::make_unique<AdmissionServer>(context_.executor, context_.clock, context_.metrics, std::move(*tls),
                                               std::move(settings));
   reviews_.add_to(*server_);
   auto port = server_->listen();
@@ -119,7 +119,7 @@ kube::net::HttpServerCounters Webhook::counters() const {
 }
 
 asio::awaitable<void> Webhook::run() {
-  kube::async::TaskGroup group(executor_);
+  kube::async::TaskGroup group(context_.executor);
   group.spawn(server_->run());
   group.spawn(certificates_->run());
   if (context_.callers) group.spawn(context_.callers->run());

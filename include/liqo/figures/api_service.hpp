@@ -1,12 +1,12 @@
 // The APIService of the metric agent: by it API servers send us what consumers ask, and know our certificate.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <optional>
 #include <string>
 
 #include "kube/runtime/controller.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/runtime/informer_set.hpp"
 
 namespace liqo::figures {
@@ -24,8 +24,7 @@ inline constexpr std::string_view metric_agent_role = "liqo-liqod-metric-agent";
 class ApiServiceKeeper {
  public:
   /// `api` writes only while this process leads; `ns` is that of the Service.
-  ApiServiceKeeper(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home, kube::Random& random,
-                   kube::Metrics& metrics, std::string ns);
+  ApiServiceKeeper(const kube::Environment& environment, kube::Api& api, kube::InformerSet& home, std::string ns);
 
   asio::awaitable<void> run() { return controller_.run(); }
   /// What API servers are to trust from now on, PEM.

@@ -6,6 +6,7 @@
 
 #include "kube/net/http_server.hpp"
 #include "kube/net/server_identity.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/runtime/leadership.hpp"
 #include "liqo/core/figures/front_proxy.hpp"
 #include "liqo/figures/api_service.hpp"
@@ -23,14 +24,11 @@ struct MetricAgentSettings {
 };
 
 /// What the agent uses of the process; all of it outlives the agent.
-struct MetricAgentContext {
+struct MetricAgentContext : kube::Environment {
   kube::InformerSet& home;
   kube::Api& api;       ///< writes only while this process leads
   kube::Api& open_api;  ///< writes on every replica
   kube::Leadership& leadership;
-  kube::async::Clock& clock;
-  kube::Random& random;
-  kube::Metrics& metrics;
   Scraper::NodesOf nodes_of;
   kube::wire::ClusterConfig kubelets_as;  ///< see KubeletClients
   Scraper::Ask ask = nullptr;             ///< in place of them, in tests
@@ -42,7 +40,7 @@ inline constexpr std::string_view metric_agent_secret = "liqo-metric-agent-certs
 /// front proxy; nobody else gets a word. Every replica serves. Order of use: listen(), run(). One thread.
 class MetricAgent {
  public:
-  MetricAgent(const asio::any_io_executor& executor, MetricAgentContext context, MetricAgentSettings settings);
+  MetricAgent(MetricAgentContext context, MetricAgentSettings settings);
 
   /// Opens the port and returns its number. Errors: Errc::connect ("address in use"), Errc::tls.
   kube::Result<std::uint16_t> listen();
@@ -58,7 +56,6 @@ class MetricAgent {
   void use(const webhook::CertificateState& state);
   void use_front_proxy();
 
-  asio::any_io_executor executor_;
   MetricAgentContext context_;
   MetricAgentSettings settings_;
   kube::Log log_;

@@ -2,7 +2,6 @@
 // requests for kubelet-serving to people or to whoever knows the nodes.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 #include <span>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "kube/runtime/controller.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/runtime/informer_set.hpp"
 
 namespace liqo::kubelet {
@@ -30,11 +30,9 @@ bool is_decided(const kube::Object& request);
 /// Who this process is to the API server: a SelfSubjectReview.
 asio::awaitable<kube::Result<std::string>> own_username(kube::Api& api);
 
-struct ApproverContext {
+struct ApproverContext : kube::Environment {
   kube::InformerSet& home;
-  kube::Api& api;  ///< writes only while this process leads
-  kube::Random& random;
-  kube::Metrics& metrics;
+  kube::Api& api;                                   ///< writes only while this process leads
   std::function<std::vector<std::string>()> nodes;  ///< names of the VirtualNodes that exist
   std::string node_ip;
 };
@@ -42,7 +40,7 @@ struct ApproverContext {
 /// Watches signing requests and approves ours; run() where this process leads. Ends when cancelled. One thread.
 class CertificateApprover {
  public:
-  CertificateApprover(const asio::any_io_executor& executor, ApproverContext context);
+  explicit CertificateApprover(ApproverContext context);
   asio::awaitable<void> run() { return controller_.run(); }
 
  private:

@@ -2,7 +2,6 @@
 // that.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "kube/net/server_identity.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/runtime/informer_set.hpp"
 #include "kube/runtime/leadership.hpp"
 #include "kube/runtime/watched_file.hpp"
@@ -29,14 +29,11 @@ struct KubeletSettings {
 };
 
 /// What the process gives. Everything outlives the Kubelet.
-struct KubeletContext {
+struct KubeletContext : kube::Environment {
   kube::InformerSet& home;
   kube::Api& api;       ///< to the cluster at home; writes only while this process leads
   kube::Api& open_api;  ///< the same without that fence: every replica serves, and asks for a certificate
   kube::Leadership& leadership;
-  kube::async::Clock& clock;
-  kube::Random& random;
-  kube::Metrics& metrics;
   FindPod find;
   PodsOfNode pods;                                  ///< of one of `nodes`
   FigureSourceOf figures;                           ///< likewise
@@ -48,7 +45,7 @@ struct KubeletContext {
 /// only by cancellation and ends every session then. One thread.
 class Kubelet {
  public:
-  Kubelet(const asio::any_io_executor& executor, KubeletContext context, KubeletSettings settings);
+  Kubelet(KubeletContext context, KubeletSettings settings);
 
   /// Opens the first port on every address and returns its number; run() opens those of the nodes. Errors:
   /// Errc::connect ("address in use"), Errc::missing (the client CA file cannot be read), Errc::tls.
@@ -63,7 +60,6 @@ class Kubelet {
   void use_certificate(const kube::net::KeyAndCertificate& pair);
   void use_client_ca(std::string pem);
 
-  asio::any_io_executor executor_;
   KubeletContext context_;
   KubeletSettings settings_;
   kube::Log log_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kube/runtime/controller.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/runtime/event_recorder.hpp"
 #include "kube/runtime/informer_set.hpp"
 #include "liqo/core/reflection_filters.hpp"
@@ -22,14 +23,11 @@ namespace liqo::reflector {
 namespace asio = boost::asio;
 
 /// What a Reflector works with; everything outlives it.
-struct ReflectorContext {
+struct ReflectorContext : kube::Environment {
   kube::InformerSet& home;
   kube::Api& provider;
   kube::StoreBudget& stores;    ///< what is held of the provider
   kube::EventRecorder& events;  ///< of the home cluster
-  kube::async::Clock& clock;
-  kube::Random& random;
-  kube::Metrics& metrics;
   /// Whether what comes home of copies in the twin of a namespace is to come from this provider; null = it is.
   std::function<bool(const std::string& local)> brings_home = nullptr;
   /// Awaited before each write at home that the provider's word is the cause of; null = nothing bounds these.
@@ -58,8 +56,8 @@ struct FoundCopy {
 /// has sent, and that is made after the twin was read, is found.
 class Reflector {
  public:
-  Reflector(const asio::any_io_executor& executor, const reflection::ReflectedKind& kind,
-            reflection::SelectionPolicy policy, core::ForgingContext forging, ReflectorContext context);
+  Reflector(const reflection::ReflectedKind& kind, reflection::SelectionPolicy policy, core::ForgingContext forging,
+            ReflectorContext context);
   ~Reflector();
 
   /// Begins to reflect a namespace. Idempotent for the same twin.

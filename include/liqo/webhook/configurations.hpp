@@ -2,12 +2,12 @@
 // about, and how it trusts us.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <optional>
 #include <string>
 
 #include "kube/runtime/controller.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/runtime/informer_set.hpp"
 
 namespace liqo::webhook {
@@ -54,8 +54,7 @@ std::optional<kube::Object> owned_by(const kube::Object& object, const kube::Obj
 class Configurations {
  public:
   /// `api` writes only while this process leads.
-  Configurations(const asio::any_io_executor& executor, kube::Api& api, kube::InformerSet& home, kube::Random& random,
-                 kube::Metrics& metrics, Reach reach);
+  Configurations(const kube::Environment& environment, kube::Api& api, kube::InformerSet& home, Reach reach);
 
   asio::awaitable<void> run() { return controller_.run(); }
   /// What the API server is to trust from now on, PEM.

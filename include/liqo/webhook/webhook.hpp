@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "kube/net/server_identity.hpp"
+#include "kube/runtime/environment.hpp"
 #include "kube/runtime/leadership.hpp"
 #include "kube/runtime/watched_file.hpp"
 #include "liqo/webhook/certificates.hpp"
@@ -27,14 +28,11 @@ struct WebhookSettings {
 };
 
 /// What the process gives. Everything outlives the Webhook.
-struct WebhookContext {
+struct WebhookContext : kube::Environment {
   kube::InformerSet& home;
   kube::Api& api;       ///< writes only while this process leads
   kube::Api& open_api;  ///< the same without that fence: every replica serves, and needs the certificates
   kube::Leadership& leadership;
-  kube::async::Clock& clock;
-  kube::Random& random;
-  kube::Metrics& metrics;
   QuotaGate& gate;
   Callers* callers = nullptr;  ///< where the gate reserves
 };
@@ -43,7 +41,7 @@ struct WebhookContext {
 /// by cancellation. One thread.
 class Webhook {
  public:
-  Webhook(const asio::any_io_executor& executor, WebhookContext context, WebhookSettings settings);
+  Webhook(WebhookContext context, WebhookSettings settings);
 
   /// Opens the port on every address and returns its number. Errors: Errc::connect ("address in use"), Errc::tls,
   /// Errc::invalid_input (a URL that is none), and those of WatchedFile::read() for the CA.
@@ -61,7 +59,6 @@ class Webhook {
   void use(const CertificateState& state);
   void use_client_ca(std::string pem);
 
-  asio::any_io_executor executor_;
   WebhookContext context_;
   WebhookSettings settings_;
   kube::Log log_;

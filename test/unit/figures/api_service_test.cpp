@@ -29,7 +29,8 @@ struct World {
   kube::testing::SimTransport transport{link};
   kube::Api api{transport, simulator.clock(), simulator.random(), metrics, {.cluster = "milan"}};
   kube::InformerSet home{simulator.executor(), api, metrics};
-  liqo::figures::ApiServiceKeeper keeper{simulator.executor(), api, home, simulator.random(), metrics, "liqo"};
+  liqo::figures::ApiServiceKeeper keeper{
+      {simulator.executor(), simulator.clock(), simulator.random(), metrics}, api, home, "liqo"};
   kube::async::TaskGroup group{simulator.executor()};
 
   World() {

@@ -29,23 +29,20 @@ struct World {
   kube::async::TaskGroup group{simulator.executor()};
 
   World()
-      : agent(simulator.executor(),
-              {.home = home,
-               .api = api,
-               .open_api = api,
-               .leadership = leadership,
-               .clock = simulator.clock(),
-               .random = simulator.random(),
-               .metrics = metrics,
-               .nodes_of =
-                   [](std::string_view consumer) {
-                     liqo::core::NodeView node{.name = "milan-1", .address = "10.0.0.1", .port = 10250, .twins = {}};
-                     node.twins["shop-" + std::string(consumer)] = {.original = "shop", .pods = {"web"}};
-                     return std::vector{node};
-                   },
-               .kubelets_as = {},
-               .ask = [this](std::string, std::uint16_t, std::string path,
-                             kube::Deadline) { return answer(*this, std::move(path)); }},
+      : agent({{simulator.executor(), simulator.clock(), simulator.random(), metrics},
+               home,
+               api,
+               api,
+               leadership,
+               [](std::string_view consumer) {
+                 liqo::core::NodeView node{.name = "milan-1", .address = "10.0.0.1", .port = 10250, .twins = {}};
+                 node.twins["shop-" + std::string(consumer)] = {.original = "shop", .pods = {"web"}};
+                 return std::vector{node};
+               },
+               {},
+               [this](std::string, std::uint16_t, std::string path, kube::Deadline) {
+                 return answer(*this, std::move(path));
+               }},
               {.port = 0}) {
     server.serve(liqo::core::api_services);
     server.serve(liqo::webhook::cluster_roles);

@@ -49,16 +49,14 @@ struct World {
   explicit World(const reflection::ReflectedKind& reflected, core::ForgingContext forging = reflector::forging())
       : simulator(1),
         random(2),
-        reflector(simulator.executor(), reflected, reflection::SelectionPolicy::deny_list, std::move(forging),
-                  {.home = home,
-                   .provider = milan_api,
-                   .stores = stores,
-                   .events = recorder,
-                   .clock = simulator.clock(),
-                   .random = random,
-                   .metrics = metrics,
-                   .brings_home = [this](const std::string&) { return brings_home; },
-                   .home_write = [this] { return home_write(); }}) {
+        reflector(reflected, reflection::SelectionPolicy::deny_list, std::move(forging),
+                  {{simulator.executor(), simulator.clock(), random, metrics},
+                   home,
+                   milan_api,
+                   stores,
+                   recorder,
+                   [this](const std::string&) { return brings_home; },
+                   [this] { return home_write(); }}) {
     // Before anything is asked of them.
     for (kube::testing::FakeApiServer* server : {&rome, &milan})
       if (reflected.name.contains('.')) server->serve(reflected.resource);

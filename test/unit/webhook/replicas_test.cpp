@@ -47,8 +47,8 @@ struct Replica {
         transport(link),
         api(transport, cluster.simulator.clock(), cluster.simulator.random(), metrics, {.cluster = "milan"}),
         home(cluster.simulator.executor(), api, metrics),
-        configurations(cluster.simulator.executor(), api, home, cluster.simulator.random(), metrics,
-                       {.url = "https://192.168.1.1:9443", .ns = "liqo"}),
+        configurations({cluster.simulator.executor(), cluster.simulator.clock(), cluster.simulator.random(), metrics},
+                       api, home, {.url = "https://192.168.1.1:9443", .ns = "liqo"}),
         certificates(cluster.simulator.executor(), api, home, {"liqo", std::string(certificate_secret)}, "webhook",
                      settings(lifetime),
                      [this](const CertificateState& state) {
