@@ -101,7 +101,12 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node
                                                                                  kube::Object node, std::string since) {
   auto drained = co_await drain(node, since, is_lost(VirtualNode(virtual_node).cluster_id()));
   if (!drained) co_return std::unexpected(std::move(drained.error()));
-  if (drained->look_again > kube::Duration::zero()) co_return drained->look_again;
+  if (drained->look_again > kube::Duration::zero()) {
+    // Whoever waits for its pods sees there whether the provider answers.
+    if (auto written = co_await write_node(virtual_node); !written)
+      co_return std::unexpected(std::move(written.error()));
+    co_return drained->look_again;
+  }
   auto removed =
       co_await context_.home.api().remove(kube::resources::nodes, node.key(), {.uid = std::string(node.uid())});
   if (!removed && !removed.error().is_not_found())

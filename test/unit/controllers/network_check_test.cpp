@@ -7,6 +7,19 @@ namespace liqo::testing {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+/// The status of a condition of milan's Node, "" = it has none.
+std::string condition_of_node(Offloading& world, std::string_view type) {
+  const auto node = world.find(resources::nodes, {"", "milan"});
+  if (node)
+    for (const json::value& entry : kube::array_at(node->status(), {"conditions"}))
+      if (kube::string_at(entry, {"type"}) == type) return std::string(kube::string_at(entry, {"status"}));
+  return "";
+}
+
+}  // namespace
+
 TEST_CASE("a Node is Ready only where the network module says that it reaches the provider, or nobody is to look") {
   Offloading world({}, {}, [](Offloading& before) {
     before.server.serve(kinds::configurations);
@@ -14,12 +27,7 @@ TEST_CASE("a Node is Ready only where the network module says that it reaches th
     peer.mutable_spec()["clusterID"] = "milan";
     before.apply(kinds::foreign_clusters, peer);
   });
-  const auto condition = [&](std::string_view type) -> std::string {
-    const auto node = world.find(resources::nodes, {"", "milan"});
-    for (const json::value& entry : kube::array_at(node->status(), {"conditions"}))
-      if (kube::string_at(entry, {"type"}) == type) return std::string(kube::string_at(entry, {"status"}));
-    return "";
-  };
+  const auto condition = [&](std::string_view type) { return condition_of_node(world, type); };
   const auto connection = [&](std::string_view status) {
     world.change(kinds::foreign_clusters, {"", "milan"}, "status", [&](json::object& next) {
       json::object& modules = kube::ensure_object(kube::ensure_object(next, "status"), "modules");
@@ -53,6 +61,24 @@ TEST_CASE("a Node is Ready only where the network module says that it reaches th
   CHECK(world.reaches([&] { return condition("Ready") == "False"; }));
   connection("Established");
   CHECK(world.reaches([&] { return condition("Ready") == "True" && condition("NetworkUnavailable") == "False"; }));
+}
+
+TEST_CASE("a Node that is drained while its provider does not answer is not Ready, and goes when it does again") {
+  Offloading world;
+  world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
+    next["spec"].as_object()["resourceQuota"] = json::object{{"hard", json::object{{"cpu", "8"}, {"memory", "8Gi"}}}};
+  });
+  REQUIRE(world.reaches([&] { return condition_of_node(world, "Ready") == "True"; }));
+  world.create_pod("web");
+  world.run_at_milan("web");
+  world.to_milan.partition();
+  static_cast<void>(world.server.remove(kinds::virtual_nodes, {tenant, "milan"}, {}, "admin"));
+  CHECK(world.reaches([&] { return condition_of_node(world, "Ready") == "False"; }));
+  CHECK(kube::bool_at(world.find(resources::nodes, {"", "milan"})->tree(), {"spec", "unschedulable"}));
+  world.to_milan.heal();
+  REQUIRE(world.reaches([&] {
+    return world.at_milan(resources::pods, "web")->is_deleting() || !world.at_milan(kinds::shadow_pods, "web");
+  }));
 }
 
 }  // namespace liqo::testing
