@@ -78,7 +78,7 @@ kube::Result<liqo::kubelet::FigureSource> figures_of(liqo::controllers::Process&
 std::unique_ptr<liqo::kubelet::Kubelet> make_kubelet(liqo::controllers::Process& process, const Options& options) {
   return std::make_unique<liqo::kubelet::Kubelet>(
       liqo::kubelet::KubeletContext{
-          process.context(), process.home(), process.api(), process.open_api(), process.leadership(),
+          process.context().environment(), process.home(), process.api(), process.open_api(), process.leadership(),
           [&process](const std::string& ns, const std::string& pod) { return find_pod(process, ns, pod); },
           [&process](const std::string& node) { return pods_of(process, node); },
           [&process, id = options.settings.cluster_id](const std::string& node) {

@@ -72,8 +72,8 @@ Webhooks make_webhooks(liqo::controllers::Process& process, const Options& optio
     made.gate = std::make_unique<OpenGate>();
   }
   made.webhook = std::make_unique<liqo::webhook::Webhook>(
-      liqo::webhook::WebhookContext{context, process.home(), process.api(), process.open_api(), process.leadership(),
-                                    *made.gate, made.callers.get()},
+      liqo::webhook::WebhookContext{context.environment(), process.home(), process.api(), process.open_api(),
+                                    process.leadership(), *made.gate, made.callers.get()},
       liqo::webhook::WebhookSettings{.port = options.webhook_port,
                                      .url = options.webhook_url,
                                      .ns = options.settings.liqo_namespace,

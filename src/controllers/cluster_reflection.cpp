@@ -65,7 +65,8 @@ ClusterReflection::~ClusterReflection() { provider_.statuses.leave(source_); }
 ClusterReflection::Reflecting& ClusterReflection::add_kind(const reflection::ReflectedKind& kind) {
   auto reflector = std::make_unique<reflector::Reflector>(
       kind, reflection::SelectionPolicy::allow_list, forging_of(nullptr),
-      reflector::ReflectorContext{context_, context_.home, provider_.api, provider_.stores, context_.events,
+      reflector::ReflectorContext{context_.environment(), context_.home, provider_.api, provider_.stores,
+                                  context_.events,
                                   [this, &kind](const std::string& ns) {
                                     return provider_.statuses.is_source({std::string(kind.name), ns}, source_);
                                   },

@@ -26,7 +26,8 @@ Kubelet::Kubelet(KubeletContext context, KubeletSettings settings)
       doors_(context_.executor, context_.clock, context_.home, settings_.ports,
              context_.metrics.gauge(families::kubelet_ports_missing)) {
   if (!settings_.self_signed) {
-    approver_.emplace(ApproverContext{context_, context_.home, context_.api, context_.nodes, settings_.node_ip});
+    approver_.emplace(
+        ApproverContext{context_.environment(), context_.home, context_.api, context_.nodes, settings_.node_ip});
   }
   if (!settings_.client_ca_file.empty()) return;
   client_ca_map_ = context_.home.acquire({.resource = kube::resources::config_maps,

@@ -17,6 +17,9 @@ struct Environment {
   async::Clock& clock;
   Random& random;
   Metrics& metrics;
+
+  /// Of what is made with more besides: this part of it.
+  const Environment& environment() const { return *this; }
 };
 
 }  // namespace kube
