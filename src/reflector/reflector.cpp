@@ -16,8 +16,6 @@ using namespace std::chrono_literals;
 namespace action = reflection::reflection_action;
 using kube::Outcome;
 
-/// Copies are compared so often, so that one that somebody changed is right again within 30 s.
-constexpr std::int64_t check_after_ms = 17'000, check_before_ms = 23'000;
 /// While namespaces wait to be read for the first time, those that have their copies are compared as seldom as that
 /// lets be.
 constexpr kube::Duration longest_put_off = 25s;
@@ -43,13 +41,6 @@ constexpr kube::Duration reconsider_interval = 5s;
 constexpr std::string_view all_objects = "*";
 /// Asks whether all is known: one key for all that wait for it.
 kube::WorkKey key_of_waiting() { return {}; }
-
-/// Whether a provider that has answered an apply so has not carried it out, and never will. A field that its schema of
-/// a custom resource does not have is answered as an error of the server's own (kubernetes/kubernetes#139253).
-bool is_refusal(const kube::Failure& failure) {
-  return failure.is_permanent() ||
-         (failure.http_code() == 500 && failure.text().contains("failed to create typed patch object"));
-}
 
 }  // namespace
 
@@ -540,87 +531,6 @@ asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
   if (remote) ns->copies.settle(*remote, wish, source, core::is_reflected(*remote, forging_.clusters));
   if (remote && wishes != ns->wishes) ns->copies.doubt_source(remote_name);
   co_return Outcome::done();
-}
-
-asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action::Apply wanted) {
-  const std::uint64_t wishes = ns->wishes;
-  const kube::ObjectKey key{ns->remote, std::string(wanted.desired.name())};
-  // Of the times that are asked for the earliest counts.
-  controller_.enqueue_after({ns->local, {ns->local, {}}}, std::chrono::milliseconds(check_after_ms));
-  const kube::WriteOptions options{.field_manager = api::reflection_manager};
-  auto applied = co_await context_.provider.patch(kind_.copies(), key, kube::PatchType::apply, wanted.desired.text(),
-                                                  options, wanted.force);
-  if (!applied && applied.error().is_conflict()) {
-    // Somebody else has taken the name, or there is another copy by now.
-    ns->copies.doubt(key.name);
-    co_return Outcome::retry(std::move(applied.error()));
-  }
-  if (!applied) {
-    const bool refused = is_refusal(applied.error());
-    // It may have been carried out: then it is a copy of ours that is there.
-    if (!refused) ns->copies.doubt(key.name);
-    if (!refused && !wanted.force) ns->unsure.insert(key.name);
-    // It may be refused because of what somebody else has made there, which is told once it is known.
-    if (refused && !wanted.force)
-      if (const auto there = co_await read_copy(ns, key.name); there && *there) ns->copies.find_there(**there);
-    kube::Failure failure = std::move(applied.error()).in("reflecting to " + ns->remote);
-    if (refused) context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());
-    co_return Outcome::retry(std::move(failure));
-  }
-  if (!wanted.force && core::was_there_before(*applied, api::reflection_manager)) {
-    ns->copies.doubt(key.name);
-    ns->unsure.insert(key.name);
-    co_return co_await give_back(ns, key.name);
-  }
-  ns->replaced.erase(key.name);
-  ns->unsure.erase(key.name);
-  if (kind_.pace.interval > 0s) ns->looked_at[std::string(local.name())] = context_.clock.now();
-  ns->counters.reflected.add();
-  const std::string wish(wanted.desired.annotation(api::annotations::reflected_digest));
-  ns->copies.settle(*applied, wish, version_of(local));
-  if (kind_.gather) {
-    auto gathered = co_await gather(ns, std::move(local), *applied);
-    if (!gathered) co_return not_gathered(*ns, key.name, std::move(gathered.error()));
-    ns->copies.settle_source(key.name, *gathered);
-  }
-  // What was sent may not be what is wanted any more.
-  if (wishes != ns->wishes) ns->copies.doubt_source(key.name);
-  if (!kind_.surplus || kind_.surplus(*applied, wanted.desired).empty()) co_return Outcome::done();
-  ns->copies.doubt(key.name);
-  co_return Outcome::again_after(0s);
-}
-
-asio::awaitable<Outcome> Reflector::trim(Shared ns, kube::Object local, kube::Object remote, std::string patch) {
-  const kube::ObjectKey key = remote.key();
-  const std::uint64_t wishes = ns->wishes;
-  auto trimmed = co_await context_.provider.patch(kind_.copies(), key, kube::PatchType::merge, std::move(patch),
-                                                  {.field_manager = api::reflection_manager});
-  if (!trimmed && trimmed.error().is_not_found()) co_return Outcome::again_after(0s);
-  if (!trimmed) {
-    kube::Failure failure = std::move(trimmed.error()).in("taking away what was added to a copy in " + ns->remote);
-    if (failure.is_permanent())
-      context_.events.warning(local, kind_.resource, api::reasons::failed_reflection, failure.text());
-    co_return Outcome::retry(std::move(failure));
-  }
-  // What is added to each version that is written, as by a webhook, stays until somebody changes the copy again.
-  ns->copies.settle(*trimmed, std::string(trimmed->annotation(api::annotations::reflected_digest)), version_of(local));
-  if (wishes != ns->wishes) ns->copies.doubt_source(key.name);
-  ns->counters.reflected.add();
-  co_return Outcome::done();
-}
-
-/// An object of somebody else was made since this namespace was read: what we have set of it is taken back, and it is
-/// left alone.
-asio::awaitable<Outcome> Reflector::give_back(Shared ns, std::string name) {
-  const kube::ObjectKey key{ns->remote, std::move(name)};
-  const std::string nothing = kube::Object::make(kind_.copies(), key).text();
-  auto undone = co_await context_.provider.patch(kind_.copies(), key, kube::PatchType::apply, nothing,
-                                                 {.field_manager = api::reflection_manager});
-  // What is not valid without what we have set was made by us.
-  if (!undone && undone.error().is_permanent()) ns->unsure.erase(key.name);
-  if (!undone) co_return Outcome::retry(std::move(undone.error()).in("giving back an object of somebody else"));
-  co_return Outcome::retry(
-      kube::Failure(kube::Errc::protocol, "another object has got the name of a copy in " + key.ns));
 }
 
 }  // namespace liqo::reflector

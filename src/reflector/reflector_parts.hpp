@@ -16,6 +16,8 @@ namespace liqo::reflector {
 /// A copy stays for so long when nothing refers to its object any more.
 inline constexpr kube::Duration reference_grace = std::chrono::minutes(5);
 
+/// Copies are compared so often, so that one that somebody changed is right again within 30 s.
+inline constexpr std::int64_t check_after_ms = 17'000, check_before_ms = 23'000;
 /// Copies are compared so soon where more is to come home of one that has changed.
 inline constexpr kube::Duration first_look = std::chrono::seconds(2);
 /// Between two writes at home of what has come of one copy, where only home has changed it.
