@@ -203,13 +203,13 @@ def test_a_kind_whose_fields_are_of_other_types_is_told_and_stays(lodi: Cluster,
 
 def test_it_is_removed_without_a_trace(lodi: Cluster, liqoctl: Liqoctl, before: inventory.Inventory) -> None:
     refused(liqoctl.attempt("uninstall"), "--skip-confirm")
-    assert "its kinds stay" in liqoctl.attempt("uninstall", "--skip-confirm").out
+    assert "its kinds stay" in liqoctl.attempt("uninstall", "--skip-confirm").err
     assert not lodi.api.find("namespaces", None, "liqo")
     wait_for(lambda: is_removed(before, lodi), 60, "everything but the kinds to go")
     # Again, and it takes away what is left to take.
     liqoctl("uninstall", "--purge", "--skip-confirm")
     wait_until_as(before, lodi)
-    assert "kinds" not in liqoctl.attempt("uninstall", "--skip-confirm").out
+    assert liqoctl.attempt("uninstall", "--skip-confirm").err.endswith("Liqo is removed\n")
 
 
 def test_kinds_of_the_go_version_with_objects_are_taken_over(
