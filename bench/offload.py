@@ -181,9 +181,9 @@ def figures(pods: int, rounds: list[dict[str, Any]], limits: list[dict[str, Any]
     }
 
 
-def bench(pods: int, profile: Path | None) -> dict:
+def bench(pods: int, admission: bool, profile: Path | None) -> dict:
     say("starting two clusters")
-    with stage(pods) as on:
+    with stage(pods, admission) as on:
         say(f"{SINGLE_PODS} single pods, offloaded and plain in turn")
         single = measure_single_pods(on)
         rounds, limits = [], []
@@ -202,13 +202,16 @@ def bench(pods: int, profile: Path | None) -> dict:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/bench offload", description=__doc__)
     parser.add_argument("--pods", type=int, default=1000, help="pods per load (default: 1000)")
+    parser.add_argument(
+        "--admission", action="store_true", help="with the webhooks: the mutation of pods, the firewall, and the quota"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also writes the figures there")
     parser.add_argument("--profile", type=Path, metavar="DIR", help="also profiles liqods and API servers in the last round, into DIR")
     chosen = parser.parse_args()
     if missing := settings.missing_requirements():
         sys.exit(f"bench: real clusters need {', '.join(missing)}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    found = bench(chosen.pods, chosen.profile)
+    found = bench(chosen.pods, chosen.admission, chosen.profile)
     if chosen.json:
         chosen.json.write_text(json.dumps(found, indent=1) + "\n")
     print(report.table(found), report.explain(found["details"]), sep="\n\n")

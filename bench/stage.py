@@ -33,8 +33,8 @@ _LIMIT_RULES = [
 class Stage:
     """Both clusters and what lies in them; daemons come and go."""
 
-    def __init__(self, run: Run, policy: Path, pods: int):
-        self.run = run
+    def __init__(self, run: Run, policy: Path, pods: int, admission: bool = False):
+        self.run, self.admission = run, admission
         options = Options(
             # Silence of a node is no matter here, and the daemons are stopped while the bare client runs.
             node_grace_seconds=3600,
@@ -77,8 +77,8 @@ class Stage:
     @contextmanager
     def daemons(self) -> Iterator[tuple[Liqod, Liqod]]:
         """One liqod in each cluster, the virtual node ready; they are killed at the end: how they stop is not measured."""
-        # Without admission: it is the way of a pod that is measured, beside a client that nobody asks either.
-        started = [Liqod(cluster, self.kubeconfigs[cluster.name], port, webhooks=False) for cluster, port in
+        # Usually without admission: it is the way of a pod that is measured, beside a client that nobody asks either.
+        started = [Liqod(cluster, self.kubeconfigs[cluster.name], port, webhooks=self.admission) for cluster, port in
                    ((self.milan, 10260), (self.rome, 10250))]  # fmt: skip
         for daemon in started:
             daemon.start()
@@ -121,7 +121,7 @@ class Stage:
 
 
 @contextmanager
-def stage(pods: int) -> Iterator[Stage]:
+def stage(pods: int, admission: bool = False) -> Iterator[Stage]:
     """Everything from nothing; at the end nothing of it is left."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as policy:
         yaml.safe_dump(AUDIT_POLICY, policy)
@@ -129,7 +129,7 @@ def stage(pods: int) -> Iterator[Stage]:
         os.chmod(policy.name, 0o644)
         run = Run()
         try:
-            yield Stage(run, Path(policy.name), pods)
+            yield Stage(run, Path(policy.name), pods, admission)
         except BaseException:
             if run.clusters:
                 print(f"bench: logs are kept in {run.keep_logs('bench')}", flush=True)
