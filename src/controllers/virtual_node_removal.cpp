@@ -102,9 +102,11 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node
   auto drained = co_await drain(node, since, is_lost(VirtualNode(virtual_node).cluster_id()));
   if (!drained) co_return std::unexpected(std::move(drained.error()));
   if (drained->look_again > kube::Duration::zero()) {
-    // Whoever waits for its pods sees there whether the provider answers.
-    if (auto written = co_await write_node(virtual_node); !written)
-      co_return std::unexpected(std::move(written.error()));
+    // Whoever waits for its pods sees there whether the provider answers. One that somebody has deleted is not made
+    // again.
+    if (nodes_->store().contains(node.key()))
+      if (auto written = co_await write_node(virtual_node); !written)
+        co_return std::unexpected(std::move(written.error()));
     co_return drained->look_again;
   }
   auto removed =
