@@ -33,7 +33,7 @@ _LIMIT_RULES = [
 class Stage:
     """Both clusters and what lies in them; daemons come and go."""
 
-    def __init__(self, run: Run, policy: Path, pods: int, admission: bool = False):
+    def __init__(self, run: Run, policy: Path, pods: int, admission: bool):
         self.run, self.admission = run, admission
         options = Options(
             # Silence of a node is no matter here, and the daemons are stopped while the bare client runs.
@@ -121,7 +121,7 @@ class Stage:
 
 
 @contextmanager
-def stage(pods: int, admission: bool = False) -> Iterator[Stage]:
+def stage(pods: int, admission: bool) -> Iterator[Stage]:
     """Everything from nothing; at the end nothing of it is left."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as policy:
         yaml.safe_dump(AUDIT_POLICY, policy)

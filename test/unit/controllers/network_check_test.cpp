@@ -18,6 +18,14 @@ std::string condition_of_node(Offloading& world, std::string_view type) {
   return "";
 }
 
+/// Gives milan's virtual node a size, without which it is not Ready, and waits until it is.
+void make_ready(Offloading& world) {
+  world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
+    next["spec"].as_object()["resourceQuota"] = json::object{{"hard", json::object{{"cpu", "8"}, {"memory", "8Gi"}}}};
+  });
+  REQUIRE(world.reaches([&] { return condition_of_node(world, "Ready") == "True"; }));
+}
+
 }  // namespace
 
 TEST_CASE("a Node is Ready only where the network module says that it reaches the provider, or nobody is to look") {
@@ -39,10 +47,7 @@ TEST_CASE("a Node is Ready only where the network module says that it reaches th
     world.change(kinds::virtual_nodes, {tenant, "milan"}, "",
                  [&](json::object& next) { next["spec"].as_object()["disableNetworkCheck"] = disabled; });
   };
-  world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
-    next["spec"].as_object()["resourceQuota"] = json::object{{"hard", json::object{{"cpu", "8"}, {"memory", "8Gi"}}}};
-  });
-  REQUIRE(world.reaches([&] { return condition("Ready") == "True"; }));
+  make_ready(world);
   // Where there is no network module, nobody's words count.
   connection("Error");
   world.pass(1min);
@@ -65,10 +70,7 @@ TEST_CASE("a Node is Ready only where the network module says that it reaches th
 
 TEST_CASE("a Node that is drained while its provider does not answer is not Ready, and goes when it does again") {
   Offloading world;
-  world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
-    next["spec"].as_object()["resourceQuota"] = json::object{{"hard", json::object{{"cpu", "8"}, {"memory", "8Gi"}}}};
-  });
-  REQUIRE(world.reaches([&] { return condition_of_node(world, "Ready") == "True"; }));
+  make_ready(world);
   world.create_pod("web");
   world.run_at_milan("web");
   world.to_milan.partition();
