@@ -14,7 +14,9 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
     : home_(std::move(home)),
       context_(context),
       api_(link_, context.clock, context.random, context.metrics,
-           {.cluster = home_.name, .may_write = [&lead = context.leadership] { return lead.may_write(); }}),
+           {.cluster = home_.name,
+            .may_write = [&lead = context.leadership] { return lead.may_write(); },
+            .packed_lists = true}),
       budget_(std::move(budget)),
       stores_(budget_->stores,
               [this] {

@@ -14,9 +14,10 @@ ProviderSession::ProviderSession(core::ForgingContext forging, std::shared_ptr<P
       provider_(forging.clusters.remote),
       cluster_(std::move(cluster)),
       link_(std::move(link)),
-      api_(
-          link_->transport(), context.clock, context.random, context.metrics,
-          {.cluster = forging.clusters.remote, .may_write = [&lead = context.leadership] { return lead.may_write(); }}),
+      api_(link_->transport(), context.clock, context.random, context.metrics,
+           {.cluster = forging.clusters.remote,
+            .may_write = [&lead = context.leadership] { return lead.may_write(); },
+            .packed_lists = true}),
       pods_(forging, {.caches = cluster_->caches(), .api = api_}, cluster_->home_writes(), context),
       workers_(context.executor),
       log_(kube::Log("provider").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {

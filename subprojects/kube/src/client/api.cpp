@@ -1,10 +1,13 @@
 #include "kube/client/api.hpp"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include "kube/async/timeout.hpp"
 #include "kube/k8s/status.hpp"
 #include "kube/telemetry/families.hpp"
+#include "kube/wire/gzip_decoder.hpp"
 
 namespace kube {
 namespace {
@@ -30,6 +33,18 @@ asio::awaitable<Result<std::string>> read_all(net::Body& body, std::size_t limit
     if (all.size() + piece->size() > limit)
       co_return fail(Errc::too_large, "the answer is longer than " + std::to_string(limit) + " bytes");
     all.append(*piece);
+  }
+}
+
+/// What a few bytes may hold is parsed in turns of the loop, as if it had come as long as it is.
+asio::awaitable<Result<void>> unpack(wire::GzipDecoder& packed, std::string bytes, wire::ListDecoder& decoder) {
+  packed.feed(std::move(bytes));
+  while (true) {
+    auto block = packed.take();
+    if (!block) co_return std::unexpected(std::move(block.error()));
+    if (block->empty()) co_return Result<void>();
+    if (auto parsed = decoder.feed(*block); !parsed) co_return parsed;
+    if (block->size() == wire::GzipDecoder::block) co_await asio::post(asio::use_awaitable);
   }
 }
 
@@ -124,9 +139,12 @@ asio::awaitable<Result<Object>> Api::get(const Resource& resource, const ObjectK
 
 asio::awaitable<Result<wire::ListPage>> Api::exchange_page(HttpRequest list, std::size_t max_bytes) {
   const std::string what = describe(list, settings_.cluster);
+  if (settings_.packed_lists) list.headers.emplace_back("accept-encoding", "gzip");
   auto response = co_await send(std::move(list), clock_.deadline_in(settings_.timeout));
   if (!response) co_return std::unexpected(std::move(response.error()));
   wire::ListDecoder decoder(max_bytes);
+  std::optional<wire::GzipDecoder> packed;
+  if (response->head.header("content-encoding") == "gzip") packed.emplace();
   // A large page over a slow link has as long as it keeps coming: so many bytes earn one more second.
   const TimePoint began = clock_.now();
   std::size_t received = 0;
@@ -137,9 +155,10 @@ asio::awaitable<Result<wire::ListPage>> Api::exchange_page(HttpRequest list, std
     if (!*piece) co_return fail(std::move(piece->error()), what);
     if ((*piece)->empty()) break;
     received += (*piece)->size();
-    auto parsed = decoder.feed(**piece);
+    auto parsed = packed ? co_await unpack(*packed, std::move(**piece), decoder) : decoder.feed(**piece);
     if (!parsed) co_return fail(std::move(parsed.error()), what);
   }
+  if (packed && !packed->is_complete()) co_return fail(Errc::protocol, what + ": the list ends before its end");
   auto page = decoder.finish();
   if (!page) co_return fail(std::move(page.error()), what);
   co_return std::move(*page);

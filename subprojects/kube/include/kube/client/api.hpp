@@ -26,6 +26,8 @@ struct ApiSettings {
   /// The fence: asked right before each sending of a verb that writes, also where the transport repeats it; false
   /// answers Errc::stopped. Null = none.
   std::function<bool()> may_write = nullptr;
+  /// Pages of lists are asked for as gzip, which servers do with large ones: for those that are not near.
+  bool packed_lists = false;
 };
 
 /// The open body of a watch: events in order, until the server ends it.

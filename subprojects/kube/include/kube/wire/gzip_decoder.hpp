@@ -1,0 +1,35 @@
+// Bodies that come compressed.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "kube/base/failure.hpp"
+
+namespace kube::wire {
+
+/// Unpacks one gzip stream (RFC 1952) as it arrives, in blocks: what a peer has packed a thousandfold takes no more
+/// memory at once than anything else, and whoever takes the blocks may stop.
+class GzipDecoder {
+ public:
+  GzipDecoder();
+  ~GzipDecoder();
+  GzipDecoder(const GzipDecoder&) = delete;
+  GzipDecoder& operator=(const GzipDecoder&) = delete;
+
+  /// Takes the next bytes; what came before has to be taken first, until take() answers "".
+  void feed(std::string bytes);
+  /// At most `block` bytes of what is inside; "" = more has to be fed. Failures: Errc::protocol where it is no gzip,
+  /// its checksum is wrong, or something follows its end.
+  Result<std::string> take();
+  /// Whether the end of the stream was reached.
+  bool is_complete() const;
+
+  static constexpr std::size_t block = 64U << 10;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kube::wire
