@@ -1,6 +1,9 @@
 #include "kube/runtime/controller.hpp"
 
+#include <algorithm>
+#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include "kube/async/timeout.hpp"
 #include "kube/telemetry/families.hpp"
@@ -8,8 +11,11 @@
 namespace kube {
 namespace {
 
-/// How often a controller that waits for its caches looks.
-constexpr Duration ready_interval = std::chrono::milliseconds(20);
+/// A controller that waits for its caches looks so soon, and then less and less often: a server may be away for hours.
+constexpr Duration first_look = std::chrono::milliseconds(20), longest_look = std::chrono::milliseconds(500);
+/// So many keys begin in one turn of the loop: those for which nothing is to be done end in it, and thousands of them
+/// would have all others wait.
+constexpr int begun_in_a_turn = 8;
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -86,11 +92,13 @@ asio::awaitable<void> Controller::run() {
   running_ = true;
   if (settings_.fill) settings_.fill();
   try {
-    while (settings_.ready && !settings_.ready()) co_await clock_.sleep(ready_interval);
+    for (Duration pause = first_look; settings_.ready && !settings_.ready(); pause = std::min(2 * pause, longest_look))
+      co_await clock_.sleep(pause);
     while (true) {
-      while (auto key = schedule_.pop(clock_.now())) {
+      for (int begun = 1; auto key = schedule_.pop(clock_.now()); ++begun) {
         queue_time_.observe(seconds(clock_.now() - schedule_.due_since(*key)));
         workers.spawn(process(std::move(*key)));
+        if (begun % begun_in_a_turn == 0) co_await asio::post(executor_, asio::use_awaitable);
       }
       show(schedule_.depth(), schedule_.running());
       const auto due = schedule_.next_due();

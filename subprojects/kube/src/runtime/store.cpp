@@ -76,6 +76,11 @@ std::vector<ObjectKey> Store::keys(std::string_view name, std::string_view value
   return {at->second.begin(), at->second.end()};
 }
 
+std::size_t Store::count(std::string_view name, std::string_view value) const {
+  const auto at = indexed_.find(index_key(name, value));
+  return at == indexed_.end() ? 0 : at->second.size();
+}
+
 std::vector<std::string> Store::index_values(const Object& object) const {
   std::vector<std::string> all, values;
   for (const Index& index : indices_) {

@@ -42,6 +42,8 @@ class Store {
   std::vector<ObjectKey> keys_in(std::string_view ns) const;
   /// The keys of the objects that have `value` in the index `name`.
   std::vector<ObjectKey> keys(std::string_view name, std::string_view value) const;
+  /// How many these are.
+  std::size_t count(std::string_view name, std::string_view value) const;
   /// The objects under those keys: `for (const Object& object : store.objects_in(ns))`.
   StoredObjects objects() const { return {*this, keys()}; }
   StoredObjects objects_in(std::string_view ns) const { return {*this, keys_in(ns)}; }

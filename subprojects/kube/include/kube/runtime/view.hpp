@@ -1,0 +1,57 @@
+// What a reader keeps of each object of a cache.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "kube/runtime/informer_set.hpp"
+
+namespace kube {
+
+/// Holds a T for each object of an informer, derived once for each of its states: whoever looks at all of them for each
+/// of many others parses none. T holds no more than is looked at, and nothing that points into the object. One thread.
+template <typename T>
+class View {
+ public:
+  using Derive = std::function<T(const Object&)>;
+  /// Told after each change, with null where there is nothing; both live as long as the call.
+  using Changed = std::function<void(const ObjectKey& key, const T* before, const T* now)>;
+
+  /// Begins with what is there, of which nothing is told. The handle outlives it.
+  View(InformerHandle& objects, Derive derive, Changed changed = {}, Informer::SyncedHandler synced = {})
+      : derive_(std::move(derive)) {
+    objects.follow([this](const Change& change) { take(change); }, std::move(synced));
+    changed_ = std::move(changed);
+  }
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+
+  /// What is held of an object; null where there is none.
+  const T* find(const ObjectKey& key) const {
+    const auto found = held_.find(key);
+    return found == held_.end() ? nullptr : &found->second;
+  }
+  /// What is held of all, by key.
+  const std::map<ObjectKey, T>& all() const { return held_; }
+
+ private:
+  void take(const Change& change) {
+    std::optional<T> next = change.now ? std::optional<T>(derive_(*change.now)) : std::nullopt;
+    std::optional<T> before;
+    if (const auto found = held_.find(change.key); found != held_.end()) before = std::move(found->second);
+    const T* now = nullptr;
+    if (next)
+      now = &held_.insert_or_assign(change.key, std::move(*next)).first->second;
+    else
+      held_.erase(change.key);
+    if (changed_) changed_(change.key, before ? &*before : nullptr, now);
+  }
+
+  Derive derive_;
+  Changed changed_;
+  std::map<ObjectKey, T> held_;
+};
+
+}  // namespace kube
