@@ -18,6 +18,9 @@ namespace {
 using namespace std::chrono_literals;
 using kube::Outcome;
 
+/// Index of what tells of peers, by the cluster that it tells of.
+constexpr std::string_view by_peer = "peer";
+
 /// Without an event there may be one whose caches were not complete.
 constexpr kube::Duration incomplete_pause = 5s;
 
@@ -53,17 +56,22 @@ bool ForeignClusterController::has_synced() const {
   return true;
 }
 
-std::string ForeignClusterController::cluster_of(const Source& source, const kube::Object& object) {
+std::string ForeignClusterController::cluster_of(bool in_spec, const kube::Object& object) {
   std::string cluster;
-  if (source.in_spec) cluster = kube::string_at(object.spec(), {"clusterID"});
+  if (in_spec) cluster = kube::string_at(object.spec(), {"clusterID"});
   return cluster.empty() ? std::string(object.label(api::labels::remote_cluster_id)) : cluster;
 }
 
 void ForeignClusterController::watch(Source& source) {
+  source.objects->add_index(std::string(by_peer),
+                            [in_spec = source.in_spec](const kube::Object& object, std::vector<std::string>& out) {
+                              if (std::string cluster = cluster_of(in_spec, object); !cluster.empty())
+                                out.push_back(std::move(cluster));
+                            });
   source.objects.subscribe(
       [this, &source](const kube::Change& change) {
         for (const kube::Object* object : {change.now, change.previous()})
-          if (object) enqueue(cluster_of(source, *object));
+          if (object) enqueue(cluster_of(source.in_spec, *object));
       },
       [this] { enqueue_all(); });
 }
@@ -75,13 +83,12 @@ void ForeignClusterController::enqueue(const std::string& cluster) {
 
 void ForeignClusterController::enqueue_all() {
   for (const Source* source : {&foreign_clusters_, &tenants_, &identities_, &virtual_nodes_, &configurations_})
-    for (const kube::Object& object : source->objects->objects()) enqueue(cluster_of(*source, object));
+    for (const kube::Object& object : source->objects->objects()) enqueue(cluster_of(source->in_spec, object));
 }
 
 std::vector<kube::Object> ForeignClusterController::objects_of(const Source& source, std::string_view cluster) const {
   std::vector<kube::Object> found;
-  for (kube::Object& object : source.objects->objects())
-    if (cluster_of(source, object) == cluster) found.push_back(std::move(object));
+  for (kube::Object& object : source.objects->objects(by_peer, cluster)) found.push_back(std::move(object));
   std::ranges::sort(found, by_age);
   return found;
 }

@@ -1,6 +1,9 @@
 #include "liqo/controllers/namespace_map.hpp"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <set>
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -16,11 +19,20 @@ namespace annotations = api::annotations;
 namespace json = kube::json;
 namespace kinds = api::kinds;
 
+using namespace std::chrono_literals;
+
 constexpr std::string_view by_map = "twin-of-map", by_consumer = "twin-of-consumer";
 constexpr std::size_t longest_failures = 1000;
 /// Kubernetes counts a new ResourceQuota within a second.
 constexpr kube::Duration counting_patience = std::chrono::seconds(30);
 constexpr std::string_view back_off = "CreationLoopBackOff";
+
+/// So many twins are looked at in one turn of the loop.
+constexpr std::size_t twins_in_a_turn = 25;
+
+/// Between two looks at a map, of which each may write its status: what is made for each of a thousand twins, and
+/// counted by Kubernetes, makes it due.
+kube::Duration rest_between_looks(std::size_t twins) { return 2ms * std::int64_t(twins); }
 
 /// Counts one more while it lives.
 class OneMore {
@@ -162,7 +174,7 @@ std::vector<kube::Object> NamespaceMapController::twins_of(const kube::ObjectKey
 
 std::size_t NamespaceMapController::count_twins(const std::string& consumer) const {
   const auto making = creating_.find(consumer);
-  return namespaces_->store().keys(by_consumer, consumer).size() + (making == creating_.end() ? 0 : making->second);
+  return namespaces_->store().count(by_consumer, consumer) + (making == creating_.end() ? 0 : making->second);
 }
 
 core::TwinNameRules NamespaceMapController::name_rules(const kube::Object& tenant_namespace,
@@ -182,7 +194,13 @@ core::TwinNameRules NamespaceMapController::name_rules(const kube::Object& tenan
 asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   auto object = maps_->find(key);
+  if (!object) looked_at_.erase(key);
   if (!object || !api::NamespaceMap(*object).is_incoming()) co_return Outcome::done();
+  const std::size_t twins_known = namespaces_->store().count(by_map, key.text());
+  if (const auto last = looked_at_.find(key); last != looked_at_.end())
+    if (const auto rest = last->second + rest_between_looks(twins_known) - context_.clock.now(); rest > 0s)
+      co_return Outcome::again_after(rest);
+  looked_at_[key] = context_.clock.now();
   const bool is_guarded = object->has_finalizer(api::finalizers::namespace_map);
   if (object->is_deleting() && !is_guarded) co_return Outcome::done();
 
@@ -226,7 +244,9 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
                                   std::to_string(selection.left_out) + " are not even told of.");
     entries = std::move(selection.refused);
     wanted = selection.taken;
+    std::size_t looked_at = 0;
     for (const api::WantedNamespace& entry : wanted) {
+      if (++looked_at % twins_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
       std::string before(kube::string_at(object->status(), {"currentMapping", entry.local, "phase"}));
       auto made = co_await ensure_twin(entry, ctx, std::move(before), failures);
       waits = waits || !made;
@@ -397,9 +417,17 @@ asio::awaitable<kube::Result<bool>> NamespaceMapController::ensure_quota(std::st
 asio::awaitable<void> NamespaceMapController::remove_twins(core::TwinContext ctx,
                                                            std::vector<api::WantedNamespace> wanted, Entries& entries,
                                                            std::string& failures) {
-  for (const kube::Object& twin : twins_of(ctx.map)) {
+  std::set<std::string_view> stay;
+  for (const api::WantedNamespace& entry : wanted) stay.insert(entry.remote);
+  std::vector<kube::ObjectKey> due;
+  for (kube::ObjectKey& key : namespaces_->store().keys(by_map, ctx.map.text()))
+    if (!stay.contains(key.name)) due.push_back(std::move(key));
+  std::ranges::sort(due);
+  for (const kube::ObjectKey& key : due) {
+    const auto found = namespaces_->find(key);
+    if (!found) continue;
+    const kube::Object& twin = *found;
     const std::string name(twin.name());
-    if (std::ranges::any_of(wanted, [&](const auto& entry) { return entry.remote == name; })) continue;
     // Marked by hand: such a mark gives nobody the right to have these deleted.
     if (twin.has_label(labels::tenant_namespace) || name == ctx.liqo_namespace) continue;
     std::string local(twin.annotation(annotations::original_name));

@@ -21,22 +21,6 @@ using kube::Outcome;
 namespace labels = api::labels;
 namespace json = kube::json;
 
-/// What cluster selectors look at: VirtualNodes and Nodes are written often, and each makes every namespace due.
-std::string offer_of(const kube::Object& virtual_node) {
-  return std::string(api::VirtualNode(virtual_node).cluster_id()) + json::serialize(virtual_node.spec());
-}
-std::string labels_of(const kube::Object& node) { return json::serialize(node.labels()); }
-
-/// What a NamespaceMap says of each namespace.
-using Entries = std::map<std::string, std::string>;
-Entries entries_of(const kube::Object& map) {
-  Entries entries;
-  for (const auto& entry : api::NamespaceMap(map).desired_mapping()) entries[entry.local] = entry.remote;
-  for (const auto& entry : api::NamespaceMap(map).current_mapping())
-    entries[entry.local] += "\n" + entry.phase + "\n" + entry.message;
-  return entries;
-}
-
 }  // namespace
 
 NamespaceOffloadingController::NamespaceOffloadingController(Context context)
@@ -55,6 +39,22 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
       bindings_(context.home.acquire({.resource = api::kinds::role_bindings,
                                       .selection = {.label_selector = std::string(api::labels::app_managed_by) + "=" +
                                                                       std::string(api::labels::app_managed_by_liqo)}})),
+      offers_(
+          virtual_nodes_, offer_of,
+          [this](const kube::ObjectKey&, const Offer* before, const Offer* now) {
+            if (!before || !now || *before != *now) enqueue_all();
+          },
+          [this] { enqueue_all(); }),
+      labels_(
+          nodes_, labels_of,
+          [this](const kube::ObjectKey&, const Offer* before, const Offer* now) {
+            if (!before || !now || *before != *now) enqueue_all();
+          },
+          [this] { enqueue_all(); }),
+      told_(
+          maps_, map_of,
+          [this](const kube::ObjectKey&, const Map* before, const Map* now) { map_changed(before, now); },
+          [this] { enqueue_all(); }),
       controller_(context, {.name = "namespaceoffloading", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto synced = [this] { enqueue_all(); };
@@ -64,17 +64,6 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
         if (offloadings_->store().contains({key.name, std::string(api::namespace_offloading_name)})) enqueue(key.name);
       },
       synced);
-  virtual_nodes_.subscribe(
-      [this](const kube::Change& virtual_node) {
-        if (virtual_node.changes(offer_of)) enqueue_all();
-      },
-      synced);
-  nodes_.subscribe(
-      [this](const kube::Change& node) {
-        if (node.changes(labels_of)) enqueue_all();
-      },
-      synced);
-  maps_.subscribe([this](const kube::Change& map) { map_changed(map); }, synced);
   bindings_.subscribe(
       [this](const kube::ObjectKey& key) {
         if (key.name == core::own_offloaded_role) enqueue(key.ns);
@@ -95,14 +84,38 @@ void NamespaceOffloadingController::enqueue_all() {
   for (const kube::ObjectKey& key : offloadings_->store().keys()) enqueue(key.ns);
 }
 
-void NamespaceOffloadingController::map_changed(const kube::Change& map) {
-  const kube::Object* previous = map.previous();
-  if (!map.now || !previous) return enqueue_all();
-  const Entries now = entries_of(*map.now), before = entries_of(*previous);
-  for (const auto& [ns, state] : now)
-    if (const auto found = before.find(ns); found == before.end() || found->second != state) enqueue(ns);
-  for (const auto& [ns, state] : before)
-    if (!now.contains(ns)) enqueue(ns);
+NamespaceOffloadingController::Offer NamespaceOffloadingController::offer_of(const kube::Object& virtual_node) {
+  json::object tree{{"metadata", {{"name", virtual_node.name()}, {"namespace", virtual_node.ns()}}},
+                    {"spec", virtual_node.spec()}};
+  return {.cluster = std::string(api::VirtualNode(virtual_node).cluster_id()), .node = kube::Object(std::move(tree))};
+}
+
+NamespaceOffloadingController::Offer NamespaceOffloadingController::labels_of(const kube::Object& node) {
+  json::object tree{{"metadata", {{"name", node.name()}, {"labels", node.labels()}}}};
+  return {.cluster = {}, .node = kube::Object(std::move(tree))};
+}
+
+NamespaceOffloadingController::Map NamespaceOffloadingController::map_of(const kube::Object& object) {
+  const api::NamespaceMap map(object);
+  Map known{.is_outgoing = map.is_outgoing_to(object.name()), .is_deleting = object.is_deleting()};
+  for (auto& entry : map.current_mapping())
+    known.twins[entry.local] = {.asked = {}, .phase = std::move(entry.phase), .message = std::move(entry.message)};
+  for (auto& entry : map.desired_mapping()) {
+    known.asked += !entry.remote.empty();
+    known.twins[entry.local].asked = std::move(entry.remote);
+  }
+  return known;
+}
+
+void NamespaceOffloadingController::map_changed(const Map* before, const Map* now) {
+  const auto is_full = [](const Map& map) { return map.asked >= core::max_mappings; };
+  if (!before || !now || before->is_outgoing != now->is_outgoing || before->is_deleting != now->is_deleting ||
+      is_full(*before) != is_full(*now))
+    return enqueue_all();
+  for (const auto& [ns, twin] : now->twins)
+    if (const auto found = before->twins.find(ns); found == before->twins.end() || found->second != twin) enqueue(ns);
+  for (const auto& [ns, twin] : before->twins)
+    if (!now->twins.contains(ns)) enqueue(ns);
 }
 
 std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const kube::Object& offloading,
@@ -110,41 +123,38 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
                                                                         std::string_view remote_name) const {
   std::map<std::string, std::string> asked_twins;  // by cluster, where its map does not go
   std::map<std::string, core::TwinState> states;
-  std::map<std::string, std::set<std::string>> homes;  // cluster to the namespaces of its VirtualNodes
-  for (const kube::Object& object : virtual_nodes_->objects())
-    homes[std::string(api::VirtualNode(object).cluster_id())].emplace(object.ns());
+  std::map<std::string_view, std::set<std::string_view>> homes;  // cluster to the namespaces of its VirtualNodes
+  for (const auto& [key, offer] : offers_.all()) homes[offer.cluster].insert(key.ns);
   const std::string ns(offloading.ns());
-  for (const kube::ObjectKey& key : maps_->store().keys()) {
-    const auto map = maps_->find(key);
-    if (!map || !api::NamespaceMap(*map).is_outgoing_to(key.name)) continue;
+  for (const auto& [key, map] : told_.all()) {
+    if (!map.is_outgoing) continue;
     // A peer may write maps in its own tenant namespace, where it has no say about another cluster.
     if (const auto home = homes.find(key.name); home != homes.end() && !home->second.contains(key.ns)) continue;
-    const json::value* entry = kube::find(map->status(), {"currentMapping", ns});
-    const std::string_view twin = api::NamespaceMap(*map).desired_twin(ns);
-    const bool asked = !twin.empty();
-    if (asked && !map->is_deleting()) asked_twins[key.name] = twin;
+    const auto found = map.twins.find(ns);
+    const Map::Twin twin = found == map.twins.end() ? Map::Twin() : found->second;
+    const bool asked = !twin.asked.empty() && !map.is_deleting;
+    if (asked) asked_twins[key.name] = twin.asked;
     states[key.name] = {.map = key.name,
                         // What is asked for may stay for a while when no node matches any more. Of a map that is
                         // being deleted every twin goes.
-                        .required = asked && !map->is_deleting(),
-                        .phase = entry ? std::string(kube::string_at(*entry, {"phase"})) : "",
-                        .message = entry ? std::string(kube::string_at(*entry, {"message"})) : ""};
+                        .required = asked,
+                        .phase = twin.phase,
+                        .message = twin.message,
+                        .is_crowded_out = !asked && !map.is_deleting && map.asked >= core::max_mappings};
   }
   std::set<std::string, std::less<>> selected;  // clusters
   if (selector) {
     const core::NodeContext node_ctx = node_context(context_.settings);
-    for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {
-      const auto object = virtual_nodes_->find(key);
-      if (!object) continue;
-      const auto node = nodes_->find({"", key.name});
-      const core::OfferedNode offered{.virtual_node = &*object, .node = node ? &*node : nullptr};
+    for (const auto& [key, offer] : offers_.all()) {
       // The NamespaceMap is named after the cluster, also where it is still to come.
-      const std::string cluster(api::VirtualNode(*object).cluster_id());
-      if (cluster.empty() || !core::is_selected(*selector, offered, node_ctx)) continue;
-      core::TwinState& state = states[cluster];
-      state.map = cluster;
+      if (offer.cluster.empty() || selected.contains(offer.cluster)) continue;
+      const Offer* node = labels_.find({"", key.name});
+      const core::OfferedNode offered{.virtual_node = &offer.node, .node = node ? &node->node : nullptr};
+      if (!core::is_selected(*selector, offered, node_ctx)) continue;
+      core::TwinState& state = states[offer.cluster];
+      state.map = offer.cluster;
       state.required = true;
-      selected.insert(cluster);
+      selected.insert(offer.cluster);
     }
   }
   // With a selector that is invalid nobody says that a twin is not wanted.

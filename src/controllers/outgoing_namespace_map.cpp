@@ -16,8 +16,9 @@ namespace {
 
 using kube::Outcome;
 namespace labels = api::labels;
+using namespace std::chrono_literals;
 
-constexpr std::string_view by_cluster = "outgoing-map-cluster";
+constexpr std::string_view by_cluster = "outgoing-map-cluster", nodes_of_cluster = "cluster";
 /// Of the volumes in one twin so many get an Event.
 constexpr std::size_t most_told = 8;
 
@@ -30,11 +31,9 @@ core::WantedTwins twins_of(const kube::Object& map) {
 
 std::string labels_of(const kube::Object& node) { return kube::json::serialize(node.labels()); }
 
-/// What of a NamespaceOffloading has to do with twins.
-std::tuple<std::string, std::int64_t, bool, bool> wish_of(const kube::Object& offloading) {
-  return {std::string(offloading.uid()), offloading.generation(), offloading.is_deleting(),
-          offloading.has_finalizer(api::finalizers::namespace_offloading)};
-}
+/// Between two writes of a map. Each carries the whole of it to both clusters' etcd, and so does what is answered:
+/// a thousand namespaces that come in a minute and a half cost less than a hundred writes.
+kube::Duration rest_between_writes(std::size_t twins) { return 200ms + 2ms * std::int64_t(twins); }
 
 }  // namespace
 
@@ -48,11 +47,24 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
            .selection = {.label_selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node)}})),
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
       maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
+      requests_(
+          offloadings_,
+          [cluster = context.settings.cluster_id](const kube::Object& offloading) {
+            return core::twin_request(offloading, cluster);
+          },
+          [this](const kube::ObjectKey&, const core::TwinRequest* before, const core::TwinRequest* now) {
+            if (!before || !now || *before != *now) enqueue_all();
+          },
+          [this] { enqueue_all(); }),
       controller_(context, {.name = "outgoing-namespacemap", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   maps_->add_index(std::string(by_cluster), [](const kube::Object& map, std::vector<std::string>& out) {
     if (map.label(labels::replication) == "true") out.emplace_back(map.label(labels::replication_destination));
   });
+  virtual_nodes_->add_index(std::string(nodes_of_cluster),
+                            [](const kube::Object& object, std::vector<std::string>& out) {
+                              out.emplace_back(api::VirtualNode(object).cluster_id());
+                            });
   const auto synced = [this] { enqueue_all(); };
   virtual_nodes_.subscribe(
       [this](const kube::Change& change) {
@@ -64,11 +76,6 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
       [this](const kube::Change& node) {
         // It is written often; what counts here are its labels.
         if (node.changes(labels_of)) enqueue_all();
-      },
-      synced);
-  offloadings_.subscribe(
-      [this](const kube::Change& offloading) {
-        if (offloading.changes(wish_of)) enqueue_all();
       },
       synced);
   maps_.subscribe(
@@ -101,14 +108,15 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
   const std::string cluster = work.object.name;
 
   std::vector<kube::Object> virtual_nodes;
-  for (kube::Object& object : virtual_nodes_->objects())
-    if (api::VirtualNode(object).cluster_id() == cluster) virtual_nodes.push_back(std::move(object));
+  for (kube::Object& object : virtual_nodes_->objects(nodes_of_cluster, cluster))
+    virtual_nodes.push_back(std::move(object));
   auto keys = maps_->store().keys(by_cluster, cluster);
   std::ranges::sort(keys);
 
   // Twins, and the maps that ask for them, stay as long as a VirtualNode has to drain.
   if (virtual_nodes.empty()) {
     memory_.erase(cluster);
+    written_.erase(cluster);
     co_return co_await end_maps(cluster, std::move(keys));
   }
 
@@ -128,17 +136,14 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
     if (node) nodes.push_back(std::move(*node));
     offered.push_back({.virtual_node = &virtual_node, .node = node ? &nodes.back() : nullptr});
   }
-  std::vector<kube::Object> offloadings;
-  for (const kube::ObjectKey& key : offloadings_->store().keys())
-    if (auto object = offloadings_->find(key)) offloadings.push_back(std::move(*object));
+  std::vector<const core::TwinRequest*> requests;
+  requests.reserve(requests_.all().size());
+  for (const auto& [key, request] : requests_.all()) requests.push_back(&request);
   const core::WantedTwins current = map ? twins_of(*map) : core::WantedTwins();
   const core::NodeContext node_ctx = node_context(context_.settings);
-  core::TwinWish wish = core::wanted_twins(offloadings, offered,
-                                           {.local_cluster = context_.settings.cluster_id,
-                                            .node = node_ctx,
-                                            .now = context_.clock.now(),
-                                            .grace = context_.settings.withdrawal_grace},
-                                           current, memory_[cluster]);
+  core::TwinWish wish = core::wanted_twins(
+      requests, offered, {.node = node_ctx, .now = context_.clock.now(), .grace = context_.settings.withdrawal_grace},
+      current, memory_[cluster]);
   const core::HeldTwins held = core::held_twins(data_.all(), cluster, current);
   core::keep_held(wish, held, current);
   tell_held(cluster, held);
@@ -151,6 +156,9 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
   }
   // Somebody deletes it: a new one follows when it is gone.
   if (map->is_deleting()) co_return Outcome::done();
+  const std::size_t twins = std::max(current.size(), wish.twins.size());
+  const kube::Duration rest = written_[cluster] + rest_between_writes(twins) - context_.clock.now();
+  if (rest > 0s && core::plan_namespace_map(*map, cluster, wish.twins)) co_return Outcome::again_after(rest);
   auto written = co_await write(std::move(*map), cluster, std::move(wish.twins));
   if (!written) co_return Outcome::retry(std::move(written.error()));
   co_return looked;
@@ -190,7 +198,10 @@ asio::awaitable<kube::Result<void>> OutgoingNamespaceMapController::write(kube::
                                                     kube::json::serialize(*patch));
   if (!patched && !patched.error().is_not_found())
     co_return kube::fail(std::move(patched.error()), "writing the NamespaceMap");
-  if (patched) maps_->observe(std::move(*patched));
+  if (patched) {
+    written_[cluster] = context_.clock.now();
+    maps_->observe(std::move(*patched));
+  }
   co_return kube::Result<void>();
 }
 

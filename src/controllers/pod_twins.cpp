@@ -1,5 +1,6 @@
 // The twin namespaces that hold the pods of a virtual node, and those that are withdrawn.
 #include <algorithm>
+#include <utility>
 
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -61,7 +62,8 @@ kube::InformerHandle* PodController::cache_of(const std::string& local_namespace
 }
 
 void PodController::set_mapping(core::NamespaceMapping mapping) {
-  mapping_known_ = true;
+  const bool is_first = !std::exchange(mapping_known_, true);
+  const auto changed = mapping_.differences(mapping);
   mapping_ = std::move(mapping);
   const auto is = [](const std::string* twin, const std::string& name) { return twin && *twin == name; };
   for (auto twin = twins_.begin(); twin != twins_.end();) {
@@ -79,7 +81,14 @@ void PodController::set_mapping(core::NamespaceMapping mapping) {
   for (const auto& [local, twin] : twins_)
     if (twin.withdrawn) withdrawn.push_back(local);
   for (const std::string& local : withdrawn) leave_withdrawn(local);
-  enqueue_all();
+  if (is_first) return enqueue_all();
+  // The map of a thousand twins changes often while they are made: that concerns the pods of those that changed.
+  for (const std::string& local : changed) {
+    if (twins_.contains(local))
+      enqueue_twin(local);
+    else
+      for (const kube::ObjectKey& key : local_pods_->store().keys_in(local)) enqueue(key);
+  }
 }
 
 PodController::Twin& PodController::start_twin(const std::string& local, const std::string& remote) {

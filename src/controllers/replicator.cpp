@@ -257,8 +257,7 @@ std::vector<kube::Object> Replicator::secrets_of(const PeerKey& key) const {
 std::vector<std::string> Replicator::held_by(const PeerKey& key, bool only_wanted) const {
   std::vector<std::string> held;
   for (std::size_t i = 0; i < locals_.size(); ++i)
-    for (const kube::ObjectKey& name : locals_[i]->store().keys()) {
-      if (name.ns != key.ns) continue;
+    for (const kube::ObjectKey& name : locals_[i]->store().keys_in(key.ns)) {
       const auto object = locals_[i]->find(name);
       if (!object || !object->has_finalizer(api::finalizers::replicated_object)) continue;
       const std::string_view destination = object->label(api::labels::replication_destination);

@@ -1,9 +1,14 @@
 #include "liqo/controllers/stored_pods.hpp"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <iterator>
 #include <map>
 #include <utility>
 
+#include "kube/async/finally.hpp"
 #include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -21,6 +26,8 @@ constexpr kube::Duration confirm_interval = 50ms;
 constexpr kube::BackoffPolicy refresh_backoff{200ms, 5s};
 /// Reading one Pod costs the API server about as much as so many in a list.
 constexpr std::size_t listed_per_read = 16;
+/// So many pods are counted anew in one turn of the loop.
+constexpr std::size_t counted_in_a_turn = 50;
 
 /// UID of the ShadowPod that a Pod was made for.
 std::string owner_uid(const kube::Object& pod) {
@@ -28,6 +35,7 @@ std::string owner_uid(const kube::Object& pod) {
   return owner && owner->kind == api::kinds::shadow_pods.kind ? owner->uid : std::string();
 }
 
+constexpr std::string_view by_runtime_class = "runtime-class";
 const std::string managed_pods =
     std::string(api::labels::managed_by) + "=" + std::string(api::labels::managed_by_shadow_pod);
 
@@ -43,7 +51,12 @@ StoredPods::StoredPods(const Context& context, kube::Api& api, core::Counting co
       pods_(context.home.acquire({.resource = kube::resources::pods, .selection = {.label_selector = managed_pods}})),
       surroundings_(context),
       progress_(context.executor),
-      more_to_read_(context.executor) {
+      more_to_read_(context.executor),
+      more_waiting_(context.executor) {
+  shadows_->add_index(std::string(by_runtime_class), [](const kube::Object& shadow, std::vector<std::string>& out) {
+    if (const auto name = kube::string_at(api::ShadowPod(shadow).pod_spec(), {"runtimeClassName"}); !name.empty())
+      out.emplace_back(name);
+  });
   const auto stored = [this](const kube::ObjectKey& key) { recount(key); };
   shadows_.subscribe(stored, [this] { progress_.set(); });
   pods_.subscribe(stored);
@@ -53,7 +66,9 @@ StoredPods::StoredPods(const Context& context, kube::Api& api, core::Counting co
   for (const kube::ObjectKey& key : pods_->store().keys()) recount(key);
 }
 
-bool StoredPods::has_synced() const { return refreshed_at_ != 0 && surroundings_.has_synced(); }
+bool StoredPods::has_synced() const {
+  return refreshed_at_ != 0 && surroundings_.has_synced() && (was_counted_ || waiting_.empty());
+}
 
 bool StoredPods::is_complete() {
   if (shadows_->lists() == refreshed_at_) return true;
@@ -131,16 +146,45 @@ void StoredPods::recount(const kube::ObjectKey& key) {
   changed_();
 }
 
-void StoredPods::recount_namespace(const std::string& ns) {
-  for (const kube::ObjectKey& key : shadows_->store().keys_in(ns)) recount(key);
+void StoredPods::recount_later(std::vector<kube::ObjectKey> keys) {
+  // What counts already goes on, by what was known, as it does while a watch is late.
+  was_counted_ = has_synced();
+  waiting_.insert(waiting_.end(), std::make_move_iterator(keys.begin()), std::make_move_iterator(keys.end()));
+  // Each once, however often its surroundings change.
+  std::ranges::sort(waiting_);
+  const auto repeated = std::ranges::unique(waiting_);
+  waiting_.erase(repeated.begin(), repeated.end());
+  more_waiting_.set();
 }
 
+asio::awaitable<void> StoredPods::recount_waiting() {
+  while (true) {
+    while (!waiting_.empty()) {
+      for (std::size_t counted = 0; counted < counted_in_a_turn && !waiting_.empty(); ++counted) {
+        const kube::ObjectKey key = std::move(waiting_.back());
+        waiting_.pop_back();
+        recount(key);
+      }
+      co_await asio::post(asio::use_awaitable);
+    }
+    co_await more_waiting_.wait_and_reset();
+  }
+}
+
+void StoredPods::recount_namespace(const std::string& ns) { recount_later(shadows_->store().keys_in(ns)); }
+
 void StoredPods::recount_runtime_class(const std::string& name) {
-  for (const kube::Object& shadow : shadows_->objects())
-    if (kube::string_at(api::ShadowPod(shadow).pod_spec(), {"runtimeClassName"}) == name) recount(shadow.key());
+  recount_later(shadows_->store().keys(by_runtime_class, name));
 }
 
 asio::awaitable<void> StoredPods::run() {
+  kube::async::TaskGroup both(co_await asio::this_coro::executor);
+  both.spawn(recount_waiting());
+  both.spawn(confirm());
+  co_await kube::async::finally(both.join(), both.stop());
+}
+
+asio::awaitable<void> StoredPods::confirm() {
   co_await shadows_->wait_synced();
   // Only a complete cache of Pods can be asked whether it is behind.
   co_await pods_->wait_synced();

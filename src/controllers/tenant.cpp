@@ -1,6 +1,7 @@
 #include "liqo/controllers/tenant.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "kube/runtime/merge_patch.hpp"
@@ -25,6 +26,9 @@ constexpr std::size_t deletions_at_once = 200;
 constexpr kube::Duration longest_wait = 24h;
 /// Index of Tenants that are drained, by their cluster.
 constexpr std::string_view drained_cluster = "drained-cluster", any_cluster = "*";
+/// Index of twins by their consumer: by the labels of namespaces, which are ours; those of a ShadowPod are the
+/// consumer's.
+constexpr std::string_view twins_of_consumer = "twins-of-consumer";
 /// Bindings of others are not watched: whether one has gone is looked at so often.
 constexpr kube::Duration namesake_pause = 30s;
 
@@ -56,6 +60,11 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(); };
   const auto in_namespace = [this](const kube::ObjectKey& key) { enqueue_namespace(key.ns); };
+  consumer_namespaces_->add_index(std::string(twins_of_consumer),
+                                  [](const kube::Object& ns, std::vector<std::string>& values) {
+                                    if (!ns.has_label(labels::tenant_namespace))
+                                      values.emplace_back(ns.label(labels::remote_cluster_id));
+                                  });
   tenants_->add_index(std::string(drained_cluster), [](const kube::Object& tenant, std::vector<std::string>& values) {
     const api::Tenant view(tenant);
     if (view.condition() != api::TenantCondition::drained) return;
@@ -345,12 +354,17 @@ asio::awaitable<kube::Result<void>> TenantController::mark_slices(std::string ns
   co_return kube::Result<void>();
 }
 
+std::vector<kube::ObjectKey> TenantController::keys_in_twins(const kube::Informer& objects,
+                                                             std::string_view peer) const {
+  std::vector<kube::ObjectKey> keys;
+  for (const kube::ObjectKey& twin : consumer_namespaces_->store().keys(twins_of_consumer, peer))
+    std::ranges::move(objects.store().keys_in(twin.name), std::back_inserter(keys));
+  return keys;
+}
+
 asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(std::string peer) {
   std::size_t deleted = 0;
-  for (const kube::ObjectKey& key : shadow_pods_->store().keys()) {
-    // By the namespace, whose labels are ours; those of a ShadowPod are the consumer's.
-    const auto ns = consumer_namespaces_->find({"", key.ns});
-    if (!ns || ns->label(labels::remote_cluster_id) != peer || ns->has_label(labels::tenant_namespace)) continue;
+  for (const kube::ObjectKey& key : keys_in_twins(*shadow_pods_, peer)) {
     const auto shadow = shadow_pods_->find(key);
     if (!shadow || shadow->is_deleting()) continue;
     if (++deleted > deletions_at_once) co_return true;

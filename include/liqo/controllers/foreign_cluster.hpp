@@ -35,7 +35,7 @@ class ForeignClusterController final : public Runnable {
   void watch(Source& source);
   void enqueue(const std::string& cluster);
   void enqueue_all();
-  static std::string cluster_of(const Source& source, const kube::Object& object);
+  static std::string cluster_of(bool in_spec, const kube::Object& object);
 
   Context context_;
   Replicator& replicator_;

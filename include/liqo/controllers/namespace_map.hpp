@@ -68,11 +68,12 @@ class NamespaceMapController final : public Runnable {
     std::set<std::string> spent;
   };
   std::unordered_map<kube::ObjectKey, Bounded> bounded_;
-  std::map<std::string, Held> held_;             ///< by consumer
-  std::map<std::string, std::int64_t> pods_;     ///< tenant namespace to counted_pods()
-  std::map<std::string, std::size_t> creating_;  ///< twins on their way to the server, by consumer
-  std::map<std::string, std::string> peers_;     ///< tenant namespace to the peer's ID
-  std::map<std::string, std::string> marked_;    ///< namespace to the map that it was made for, also after its end
+  std::map<std::string, Held> held_;                                ///< by consumer
+  std::map<std::string, std::int64_t> pods_;                        ///< tenant namespace to counted_pods()
+  std::unordered_map<kube::ObjectKey, kube::TimePoint> looked_at_;  ///< when a map was looked at last
+  std::map<std::string, std::size_t> creating_;                     ///< twins on their way to the server, by consumer
+  std::map<std::string, std::string> peers_;                        ///< tenant namespace to the peer's ID
+  std::map<std::string, std::string> marked_;  ///< namespace to the map that it was made for, also after its end
   kube::Controller controller_;
 };
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "kube/runtime/controller.hpp"
+#include "kube/runtime/view.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/controllers/own_user.hpp"
 #include "liqo/controllers/remote_data_watch.hpp"
@@ -45,12 +46,37 @@ class NamespaceOffloadingController final : public Runnable {
                                            std::string_view remote_name) const;
   void enqueue(const std::string& ns);
   void enqueue_all();
-  void map_changed(const kube::Change& map);
+
+  /// What cluster selectors look at. VirtualNodes and Nodes are written often, and each change of these makes every
+  /// namespace due.
+  struct Offer {
+    std::string cluster;
+    kube::Object node;  ///< of a VirtualNode its spec, of a Node its labels, with the name of either
+    bool operator==(const Offer& other) const { return cluster == other.cluster && node.tree() == other.node.tree(); }
+  };
+  static Offer offer_of(const kube::Object& virtual_node);
+  static Offer labels_of(const kube::Object& node);
+  /// What a NamespaceMap says of each namespace.
+  struct Map {
+    struct Twin {
+      std::string asked;           ///< name of the twin that is asked for, "" = none is
+      std::string phase, message;  ///< the provider's words
+      bool operator==(const Twin&) const = default;
+    };
+    bool is_outgoing = false;  ///< to the cluster that it is named after
+    bool is_deleting = false;
+    std::size_t asked = 0;  ///< for how many namespaces it asks
+    std::map<std::string, Twin, std::less<>> twins;
+  };
+  static Map map_of(const kube::Object& map);
+  void map_changed(const Map* before, const Map* now);
 
   Context context_;
   OwnUser user_;
   RemoteDataWatch data_;
   kube::InformerHandle offloadings_, namespaces_, virtual_nodes_, nodes_, maps_, bindings_;
+  kube::View<Offer> offers_, labels_;  ///< of VirtualNodes and of their Nodes
+  kube::View<Map> told_;               ///< by the NamespaceMaps
   /// Namespaces whose earlier pods are to be seen to; the time of the second look, nothing before the first.
   std::map<std::string, std::optional<kube::TimePoint>> looks_;
   kube::Log log_{"namespaceoffloading"};

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "kube/runtime/controller.hpp"
+#include "kube/runtime/view.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/controllers/remote_data_watch.hpp"
 #include "liqo/controllers/runnable.hpp"
@@ -16,7 +17,7 @@ namespace liqo::controllers {
 /// Keeps the NamespaceMap of a provider in its tenant namespace while VirtualNodes of that provider exist, and its
 /// desiredMapping as all NamespaceOffloadings together want it. Twins that hold data of volumes stay asked for, also
 /// when the last VirtualNode is gone. The key is the provider's cluster ID, so that trouble with one map delays no
-/// other, and one write carries all its changes. One thread.
+/// other, and one write carries all its changes: the larger the map, the longer the pause between two. One thread.
 class OutgoingNamespaceMapController final : public Runnable {
  public:
   explicit OutgoingNamespaceMapController(Context context);
@@ -43,8 +44,10 @@ class OutgoingNamespaceMapController final : public Runnable {
   Context context_;
   RemoteDataWatch data_;
   kube::InformerHandle virtual_nodes_, nodes_, offloadings_, maps_;
+  kube::View<core::TwinRequest> requests_;                    ///< of the NamespaceOffloadings
   std::unordered_map<std::string, core::TwinMemory> memory_;  ///< by cluster
   std::unordered_map<std::string, core::HeldTwins> told_;     ///< by cluster: what was told of data
+  std::unordered_map<std::string, kube::TimePoint> written_;  ///< by cluster: when its map was written last
   kube::Controller controller_;
 };
 

@@ -59,6 +59,11 @@ class StoredPods {
  private:
   void recount(const kube::ObjectKey& key);
   void weigh(const kube::ObjectKey& key, const kube::Object* shadow);
+  /// What is around these pods has changed: they are counted anew, a few in each turn of the loop.
+  void recount_later(std::vector<kube::ObjectKey> keys);
+  asio::awaitable<void> recount_waiting();
+  /// Reads live whether there are Pods under the keys that want it.
+  asio::awaitable<void> confirm();
   void recount_namespace(const std::string& ns);
   void recount_runtime_class(const std::string& name);
   /// Reads live whether there are Pods under these keys of one namespace. False: it could not be read, or Pods have to
@@ -86,7 +91,9 @@ class StoredPods {
   std::unordered_map<std::string, StoredAmount> amounts_;  ///< by the consumer's ID
   std::set<kube::ObjectKey> unconfirmed_;                  ///< keys whose Pod has to be read live
   std::uint64_t refreshed_at_ = 0;                         ///< lists of ShadowPods when Pods were read last
-  kube::async::Event progress_, more_to_read_;
+  std::vector<kube::ObjectKey> waiting_;                   ///< to be counted anew
+  bool was_counted_ = false;                               ///< nothing waited, once all caches were complete
+  kube::async::Event progress_, more_to_read_, more_waiting_;
 };
 
 }  // namespace liqo::controllers

@@ -39,6 +39,8 @@ class TenantController final : public Runnable {
   asio::awaitable<kube::Result<void>> write_status(const kube::ObjectKey& key,
                                                    std::optional<kube::json::object> params);
   asio::awaitable<kube::Result<void>> mark_slices(std::string ns, std::string peer, bool cordoned);
+  /// The keys of objects in the twins of a consumer.
+  std::vector<kube::ObjectKey> keys_in_twins(const kube::Informer& objects, std::string_view peer) const;
   /// Answers whether some are left.
   asio::awaitable<kube::Result<bool>> delete_shadow_pods(std::string peer);
   /// Ends pods of a drained tenant that take longer to end than its policy allows them then.

@@ -22,6 +22,7 @@ class NodeSelector {
   bool empty() const { return terms_.empty(); }
   /// Whether a node of that name with these labels is selected.
   bool matches(std::string_view node_name, const kube::json::object& labels) const;
+  bool operator==(const NodeSelector&) const = default;
 
  private:
   enum class Operator { in, not_in, exists, does_not_exist, greater, less };
@@ -30,9 +31,11 @@ class NodeSelector {
     Operator op;
     std::vector<std::string> values;
     std::int64_t bound = 0;  ///< of greater and less
+    bool operator==(const Requirement&) const = default;
   };
   struct Term {
     std::vector<Requirement> expressions, fields;
+    bool operator==(const Term&) const = default;
   };
   static kube::Result<Requirement> parse_requirement(const kube::json::value& entry, bool field, std::string path);
   static kube::Result<std::vector<Requirement>> parse_requirements(const kube::json::value& term, bool fields,

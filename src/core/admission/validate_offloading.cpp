@@ -82,7 +82,7 @@ Answer validate_namespace_map(const Request& request) {
   const json::object* entries = wanted->if_object();
   if (!entries) return Answer::invalid("spec.desiredMapping must map names of namespaces to names of their twins");
   const json::object* had = before ? before->if_object() : nullptr;
-  if (entries->size() > std::max(max_mappings, had ? had->size() : 0))
+  if (entries->size() > std::max(max_mappings_taken, had ? had->size() : 0))
     return Answer::invalid("spec.desiredMapping has more than 2000 entries, and a provider makes 1000 namespaces for " +
                            std::string("one cluster: offload fewer namespaces"));
   std::map<std::string_view, std::string_view> taken;

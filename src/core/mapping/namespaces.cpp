@@ -1,5 +1,8 @@
 #include "liqo/core/mapping/namespaces.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "liqo/core/mapping/names.hpp"
 #include "liqo/core/quoted.hpp"
 
@@ -54,6 +57,20 @@ const std::string* NamespaceMapping::to_remote(std::string_view local) const {
 const std::string* NamespaceMapping::withdrawn(std::string_view local) const {
   const auto found = withdrawn_.find(local);
   return found == withdrawn_.end() ? nullptr : &found->second;
+}
+
+std::set<std::string, std::less<>> NamespaceMapping::differences(const NamespaceMapping& other) const {
+  std::set<std::string, std::less<>> found;
+  const auto note = [&found](const auto& some, const auto& others) {
+    for (const auto& [local, remote] : some)
+      if (const auto same = others.find(local); same == others.end() || same->second != remote) found.insert(local);
+  };
+  note(forward_, other.forward_);
+  note(other.forward_, forward_);
+  note(withdrawn_, other.withdrawn_);
+  note(other.withdrawn_, withdrawn_);
+  std::ranges::set_symmetric_difference(troubled_, other.troubled_, std::inserter(found, found.end()));
+  return found;
 }
 
 const std::string* NamespaceMapping::to_local(std::string_view remote) const {

@@ -18,11 +18,6 @@ json::object replication_labels(std::string_view remote_cluster) {
           {labels::replication_destination, remote_cluster}};
 }
 
-/// Who selects by what: another text means that somebody has said something else.
-std::string selected_by(const api::NamespaceOffloading& offloading, const kube::Object& object) {
-  return std::string(object.uid()) + json::serialize(offloading.cluster_selector());
-}
-
 std::set<std::string, std::less<>> selected_nodes(const NodeSelector& selector, std::span<const OfferedNode> nodes,
                                                   const NodeContext& ctx) {
   std::set<std::string, std::less<>> selected;
@@ -58,35 +53,42 @@ bool is_selected(const NodeSelector& selector, const OfferedNode& offered, const
   return selector.matches(virtual_node.name(), node_labels(virtual_node, ctx));
 }
 
-TwinWish wanted_twins(std::span<const kube::Object> offloadings, std::span<const OfferedNode> nodes,
+TwinRequest twin_request(const kube::Object& object, std::string_view local_cluster) {
+  const api::NamespaceOffloading offloading(object);
+  TwinRequest request{.local = std::string(object.ns()),
+                      .counts = offloading.has_right_name() && !object.is_deleting(),
+                      .is_guarded = object.has_finalizer(api::finalizers::namespace_offloading),
+                      .by = std::string(object.uid()) + json::serialize(offloading.cluster_selector())};
+  if (auto selector = NodeSelector::parse(offloading.cluster_selector())) request.selector = std::move(*selector);
+  if (auto name = remote_namespace_name(offloading, local_cluster)) request.remote = std::move(*name);
+  return request;
+}
+
+TwinWish wanted_twins(std::span<const TwinRequest* const> requests, std::span<const OfferedNode> nodes,
                       const TwinRules& rules, const WantedTwins& current, TwinMemory& memory) {
   TwinWish wish;
   TwinMemory before;
   std::swap(before, memory);
-  for (const kube::Object& object : offloadings) {
-    const api::NamespaceOffloading offloading(object);
-    if (!offloading.has_right_name() || object.is_deleting()) continue;
-    const std::string local(object.ns());
+  for (const TwinRequest* request : requests) {
+    if (!request->counts) continue;
+    const std::string& local = request->local;
     const auto present = current.find(local);
-    const auto selector = NodeSelector::parse(offloading.cluster_selector());
-    auto name = remote_namespace_name(offloading, rules.local_cluster);
     auto known = before.namespaces.extract(local);
     TwinMemory::Selection last = known ? std::move(known.mapped()) : TwinMemory::Selection();
-    if (!selector || !name || !object.has_finalizer(api::finalizers::namespace_offloading)) {
+    if (!request->selector || !request->remote || !request->is_guarded) {
       if (present == current.end()) continue;
       wish.twins.insert(*present);
       memory.namespaces.emplace(local, std::move(last));
       continue;
     }
-    const std::string by = selected_by(offloading, object);
-    if (auto selected = selected_nodes(*selector, nodes, rules.node); !selected.empty()) {
-      wish.twins.insert_or_assign(local, std::move(*name));
-      memory.namespaces.emplace(local, TwinMemory::Selection{by, std::move(selected), std::nullopt});
+    if (auto selected = selected_nodes(*request->selector, nodes, rules.node); !selected.empty()) {
+      wish.twins.insert_or_assign(local, *request->remote);
+      memory.namespaces.emplace(local, TwinMemory::Selection{request->by, std::move(selected), std::nullopt});
       continue;
     }
     if (present == current.end()) continue;
     if (!is_in_doubt(last, nodes)) {
-      const bool meant = is_meant(last, by, nodes), is_new = !last.lost_since;
+      const bool meant = is_meant(last, request->by, nodes), is_new = !last.lost_since;
       if (!meant && is_new) last.lost_since = rules.now;
       const kube::Duration left = meant ? kube::Duration::zero() : rules.grace - (rules.now - *last.lost_since);
       if (left <= kube::Duration::zero()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "liqo/api/labels.hpp"
+#include "liqo/core/namespace/desired_mapping.hpp"
 #include "liqo/core/quoted.hpp"
 
 namespace liqo::core {
@@ -27,7 +28,14 @@ Condition required_condition(bool required) {
 }
 
 bool is_failed(const TwinState& twin, const OffloadingFacts& facts) {
-  return !facts.trouble.empty() || !twin.held.empty() || twin.phase == "CreationLoopBackOff";
+  return !facts.trouble.empty() || !twin.held.empty() || twin.is_crowded_out || twin.phase == "CreationLoopBackOff";
+}
+
+std::string crowded_out() {
+  return "the cluster is asked for " + std::to_string(max_mappings) +
+         " namespaces already, which is the most that one cluster may ask of another: offload fewer namespaces to it, "
+         "by "
+         "their clusterSelectors";
 }
 
 Condition ready_condition(const TwinState& twin, const OffloadingFacts& facts) {
@@ -36,8 +44,10 @@ Condition ready_condition(const TwinState& twin, const OffloadingFacts& facts) {
     return {"Ready", false, "Terminating", "The remote namespace is being deleted"};
   if (is_failed(twin, facts)) {
     std::string message = "Some problems occurred during remote namespace creation";
-    const std::string& ours = facts.trouble.empty() ? twin.held : facts.trouble;
-    const std::string why = ours.empty() ? one_line(twin.message, longest_message) : ours;
+    const std::string why = !facts.trouble.empty() ? facts.trouble
+                            : !twin.held.empty()   ? twin.held
+                            : twin.is_crowded_out  ? crowded_out()
+                                                   : one_line(twin.message, longest_message);
     if (!why.empty()) message += ": " + why;
     return {"Ready", false, "CreationLoopBackOff", std::move(message)};
   }

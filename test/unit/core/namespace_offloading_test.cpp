@@ -44,8 +44,11 @@ WantedTwins twins_of(std::span<const kube::Object> all, std::span<const OfferedN
                      const WantedTwins& current) {
   const NodeContext node_ctx;
   TwinMemory memory;
-  return wanted_twins(all, nodes, {.local_cluster = "rome", .node = node_ctx, .now = {}, .grace = {}}, current, memory)
-      .twins;
+  std::vector<TwinRequest> requests;
+  for (const kube::Object& object : all) requests.push_back(twin_request(object, "rome"));
+  std::vector<const TwinRequest*> asked;
+  for (const TwinRequest& request : requests) asked.push_back(&request);
+  return wanted_twins(asked, nodes, {.node = node_ctx, .now = {}, .grace = {}}, current, memory).twins;
 }
 
 /// The status after one pass; transition times are those of `when`.

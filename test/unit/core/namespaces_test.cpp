@@ -94,6 +94,24 @@ TEST_CASE("a twin that is used no more is known while it is there") {
   }
 }
 
+TEST_CASE("two tables differ in the namespaces of which they say another thing") {
+  const auto before = mapping_of(R"({"same": {"remoteNamespace": "same-rome", "phase": "Accepted"},
+    "moved": {"remoteNamespace": "moved-1", "phase": "Accepted"},
+    "left": {"remoteNamespace": "left-rome", "phase": "Accepted"},
+    "ends": {"remoteNamespace": "ends-rome", "phase": "Accepted"},
+    "sick": {"remoteNamespace": "sick-rome", "phase": "CreationLoopBackOff"},
+    "ill": {"remoteNamespace": "ill-rome", "phase": "CreationLoopBackOff"}})");
+  const auto after = mapping_of(R"({"same": {"remoteNamespace": "same-rome", "phase": "Accepted"},
+    "moved": {"remoteNamespace": "moved-2", "phase": "Accepted"},
+    "new": {"remoteNamespace": "new-rome", "phase": "Accepted"},
+    "ends": {"remoteNamespace": "ends-rome", "phase": "Terminating"},
+    "ill": {"remoteNamespace": "ill-rome", "phase": "CreationLoopBackOff"}})");
+  const std::set<std::string, std::less<>> expected{"moved", "left", "new", "ends", "sick"};
+  CHECK(before.differences(after) == expected);
+  CHECK(after.differences(before) == expected);
+  CHECK(after.differences(after).empty());
+}
+
 TEST_CASE("names that are no namespaces are refused") {
   for (const char* name : {"", "Shop", "a/b", "../kube-system", "a.b", "kube system"}) {
     CAPTURE(name);

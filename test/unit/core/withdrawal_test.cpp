@@ -39,9 +39,9 @@ struct Provider {
     now += later;
     std::vector<OfferedNode> nodes;
     if (has_virtual_node) nodes.push_back({&virtual_node, node ? &*node : nullptr});
-    const std::vector<kube::Object> all{offloading};
-    TwinWish wish =
-        wanted_twins(all, nodes, {.local_cluster = "rome", .node = ctx, .now = now, .grace = grace}, asked, memory);
+    const TwinRequest request = twin_request(offloading, "rome");
+    const std::vector<const TwinRequest*> all{&request};
+    TwinWish wish = wanted_twins(all, nodes, {.node = ctx, .now = now, .grace = grace}, asked, memory);
     asked = wish.twins;
     return wish;
   }

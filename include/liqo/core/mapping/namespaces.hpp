@@ -31,6 +31,8 @@ class NamespaceMapping {
   /// The twin that a namespace had and must not use any more, while the provider says that it is still there: pods may
   /// run in it until it is gone. nullptr where there is none.
   const std::string* withdrawn(std::string_view local) const;
+  /// The namespaces at home of which another mapping says another thing.
+  std::set<std::string, std::less<>> differences(const NamespaceMapping& other) const;
   /// Local to remote, sorted.
   const std::map<std::string, std::string, std::less<>>& entries() const { return forward_; }
   const std::vector<std::string>& refused() const { return refused_; }

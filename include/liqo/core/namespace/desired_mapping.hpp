@@ -26,9 +26,23 @@ struct OfferedNode {
 /// terms selects every node.
 bool is_selected(const NodeSelector& selector, const OfferedNode& offered, const NodeContext& ctx);
 
-/// What one NamespaceMap asks for at most: more than a provider gives, so that it can say which it refuses, and less
-/// than what fits into an object with the answers.
-inline constexpr std::size_t max_mappings = 2000;
+/// What one NamespaceMap asks for at most, which is what a provider gives. With the longest names and all answers the
+/// object has less than 700 KB, half of what etcd takes.
+inline constexpr std::size_t max_mappings = 1000;
+/// What a provider's admission takes of one: others may ask for more than they get, and are told which they do not.
+inline constexpr std::size_t max_mappings_taken = 2000;
+
+/// What one NamespaceOffloading has to do with twins: of thousands no more is held.
+struct TwinRequest {
+  std::string local;                          ///< the namespace
+  bool counts = false;                        ///< it has the right name and is not being deleted
+  bool is_guarded = false;                    ///< it has our finalizer, so that it cannot go before its twins
+  std::optional<NodeSelector> selector = {};  ///< nothing where it is invalid
+  std::optional<std::string> remote = {};     ///< name of the twins; nothing where it can be none
+  std::string by;                             ///< who selects by what: another text = somebody has said something else
+  bool operator==(const TwinRequest&) const = default;
+};
+TwinRequest twin_request(const kube::Object& offloading, std::string_view local_cluster);
 
 /// Local namespace to twin.
 using WantedTwins = std::map<std::string, std::string, std::less<>>;
@@ -46,7 +60,6 @@ struct TwinMemory {
 
 /// What goes into the decision beside the objects.
 struct TwinRules {
-  std::string_view local_cluster;
   const NodeContext& node;
   kube::TimePoint now;
   kube::Duration grace;  ///< how long a twin stays that no node is selected for since labels have changed
@@ -62,13 +75,12 @@ struct TwinWish {
   std::map<std::string, Leaving> leaving;
 };
 
-/// The twins that a provider with these nodes is to have. Every NamespaceOffloading counts that is not being deleted
-/// and has the right name; it gets a twin when it has our finalizer, so that it cannot go before its twins. What
+/// The twins that a provider with these nodes is to have. A request that counts gets one once it is guarded. What
 /// `current` has for a namespace is given up only where somebody says so: the NamespaceOffloading goes or has another
 /// selector, or the virtual nodes that were selected go. An invalid selector or name keeps it, a Node that is missing
 /// keeps it, and labels that have changed keep it for `rules.grace`.
 /// Of more than max_mappings those that `current` has come first.
-TwinWish wanted_twins(std::span<const kube::Object> offloadings, std::span<const OfferedNode> nodes,
+TwinWish wanted_twins(std::span<const TwinRequest* const> requests, std::span<const OfferedNode> nodes,
                       const TwinRules& rules, const WantedTwins& current, TwinMemory& memory);
 
 /// The NamespaceMap to create in the tenant namespace of a provider: named after it, and marked for replication.

@@ -16,6 +16,7 @@ struct TwinState {
   bool required = false;  ///< the cluster is selected; of a NamespaceOffloading that goes: its twin is still asked for
   std::string phase;      ///< what the provider says of the twin: of MappedNamespace, "" = nothing
   std::string message;    ///< the provider's words, "" = none; at most 300 bytes are shown
+  bool is_crowded_out = false;  ///< the map asks for so many twins that it cannot ask for this one
   /// Why a twin stays that is not required, or the one that is required cannot take its place; "" = nothing is so.
   std::string held = {};
 };
