@@ -108,6 +108,9 @@ std::string Cluster::node_for(const json::object& pod) {
 
 std::string twin_namespace(std::string_view home) { return std::string(home_namespace) + "-" + std::string(home); }
 
+std::string provider_of(std::string_view virtual_node) {
+  return std::string(virtual_node.substr(0, virtual_node.find('.')));
+}
 std::string tenant_namespace(std::string_view provider) { return "liqo-tenant-" + std::string(provider); }
 
 json::object workload_pod(std::string_view name, std::string_view restart_policy) {

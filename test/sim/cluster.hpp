@@ -50,6 +50,8 @@ class Cluster {
 /// The twin of the home namespace at every provider.
 std::string twin_namespace(std::string_view home);
 std::string tenant_namespace(std::string_view provider);
+/// The provider of a virtual node: the first has its name, others have it before a dot.
+std::string provider_of(std::string_view virtual_node);
 
 /// A pod of the workload.
 json::object workload_pod(std::string_view name, std::string_view restart_policy);

@@ -33,7 +33,7 @@ std::string compare_pod(World& world, const json::object& local) {
   const std::string node(kube::string_at(local, {"spec", "nodeName"}));
   if (is_deleting(local)) return "local pod " + name + " is still being deleted";
   if (node.empty()) return "local pod " + name + " is not bound";
-  Cluster& provider = world.cluster(node);
+  Cluster& provider = world.cluster(provider_of(node));
   const kube::ObjectKey key{twin_namespace(world.home.id), name};
   const Tree remote = provider.server.get(resources::pods, key);
   const bool ours = remote && local_uid_of(*remote) == uid_of(local);
@@ -58,7 +58,8 @@ std::string find_leftovers(World& world, Cluster& provider) {
   const std::string ns = twin_namespace(world.home.id);
   const auto is_wanted = [&](std::string_view name, std::string_view local_uid) {
     const Tree local = world.home.server.get(resources::pods, {std::string(home_namespace), std::string(name)});
-    return local && uid_of(*local) == local_uid && kube::string_at(*local, {"spec", "nodeName"}) == provider.id;
+    return local && uid_of(*local) == local_uid &&
+           provider_of(kube::string_at(*local, {"spec", "nodeName"})) == provider.id;
   };
   for (const Tree& shadow : provider.server.list(api::kinds::shadow_pods, ns))
     if (is_deleting(*shadow) || !is_wanted(name_of(*shadow), local_uid_of(*shadow)))
@@ -117,8 +118,10 @@ std::string find_difference(World& world) {
   for (auto& [name, provider] : world.providers) {
     if (auto difference = find_leftovers(world, *provider); !difference.empty()) return difference;
     if (auto difference = compare_config_maps(world, *provider); !difference.empty()) return difference;
-    if (auto difference = compare_node(world, name); !difference.empty()) return difference;
   }
+  for (const Tree& virtual_node : world.home.server.list(api::kinds::virtual_nodes))
+    if (auto difference = compare_node(world, std::string(name_of(*virtual_node))); !difference.empty())
+      return difference;
   return find_replication_difference(world);
 }
 

@@ -15,6 +15,7 @@ namespace liqo::sim {
 /// How a schedule goes wrong; derived from the seed.
 struct Difficulty {
   int providers = 1;
+  int virtual_nodes = 1;             ///< of each provider
   bool tokens = false;               ///< offloaded pods get tokens for the home API server
   bool pairs = false;                ///< two replicas of each liqod, of which one leads
   kube::testing::FaultRates faults;  ///< of every link
