@@ -68,6 +68,33 @@ TEST_CASE("pods are counted by the names of the Go version, and timed from bound
   CHECK(world.reaches([&] { return measures("liqo_virtual_node_pods_without_room{" + node + named + "} 0"); }));
 }
 
+TEST_CASE("that containers have started is told of a few pods at once, and of many within bounds") {
+  Offloading world;
+  const auto start = [&](const std::string& name) {
+    world.create_pod(name);
+    world.run_at_milan(name);
+    world.change_at_milan(name, "status", [](json::object& next) {
+      const json::object running{{"running", json::object{{"startedAt", "2026-11-21T10:00:00Z"}}}};
+      next["status"].as_object()["containerStatuses"] =
+          json::array{json::object{{"name", "main"}, {"restartCount", 0}, {"state", running}}};
+    });
+  };
+  const auto told = [&] { return world.events("Started"); };
+  start("web");
+  REQUIRE(world.reaches([&] { return !told().empty(); }, 1s));
+  CHECK(told()[0] == "Container main started in cluster milan");
+  const int most = int(kube::EventRecorder::most_routine);
+  const kube::TimePoint began = world.simulator.clock().now();
+  for (int number = 0; number < most + 30; ++number) start("web-" + std::to_string(number));
+  const int seconds = int((world.simulator.clock().now() - began) / 1s);
+  world.pass(1min);
+  CHECK(told().size() >= std::size_t(1 + most));
+  CHECK(told().size() <= std::size_t(1 + most + seconds + 2));
+  world.pass(1min);
+  const std::size_t left_out = std::size_t(most + 31) - told().size();
+  CHECK(world.metrics().contains("kube_events_total{outcome=\"dropped\"} " + std::to_string(left_out)));
+}
+
 TEST_CASE("a pod that is there before its twin namespace is not told of it, unless it does not come") {
   Offloading world;
   world.map_twin("");

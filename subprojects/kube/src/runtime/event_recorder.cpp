@@ -26,6 +26,16 @@ EventRecorder::EventRecorder(const asio::any_io_executor& executor, Api& api, Me
 
 void EventRecorder::record(const Object& object, const Resource& resource, EventType type, std::string_view reason,
                            std::string message) {
+  note(object, resource, type, reason, std::move(message), queue_, max_queue);
+}
+
+void EventRecorder::routine(const Object& object, const Resource& resource, std::string_view reason,
+                            std::string message) {
+  note(object, resource, EventType::normal, reason, std::move(message), routine_, most_routine);
+}
+
+void EventRecorder::note(const Object& object, const Resource& resource, EventType type, std::string_view reason,
+                         std::string message, std::deque<std::string>& queue, std::size_t most) {
   if (message.size() > max_message) message.resize(max_message);
   const std::string id = std::string(object.uid()).append("/").append(reason).append("/").append(message);
   const TimePoint now = api_.clock().now();
@@ -33,14 +43,14 @@ void EventRecorder::record(const Object& object, const Resource& resource, Event
     Series& series = known->second;
     ++series.count;
     folded_.add();
-    if (!series.queued && now - series.last_write >= fold_time && queue_.size() < max_queue) {
+    if (!series.queued && now - series.last_write >= fold_time && queue.size() < most) {
       series.queued = true;
-      queue_.push_back(id);
+      queue.push_back(id);
       wake_.set();
     }
     return;
   }
-  if (queue_.size() >= max_queue) {
+  if (queue.size() >= most) {
     dropped_.add();
     return;
   }
@@ -73,7 +83,7 @@ void EventRecorder::record(const Object& object, const Resource& resource, Event
   event.tree()["count"] = 1;
   series.body = std::move(event.tree());
   series_.emplace(id, std::move(series));
-  queue_.push_back(id);
+  queue.push_back(id);
   wake_.set();
 }
 
@@ -86,13 +96,19 @@ void EventRecorder::prune() {
 }
 
 asio::awaitable<void> EventRecorder::run() {
+  async::Clock& clock = api_.clock();
   while (true) {
-    co_await wake_.wait_and_reset();
-    while (!queue_.empty()) {
-      const std::string id = std::move(queue_.front());
-      queue_.pop_front();
-      co_await write(id);
+    const bool is_routine = queue_.empty() && !routine_.empty();
+    if (queue_.empty() && (!is_routine || clock.now() < next_routine_)) {
+      co_await wake_.wait_until(clock, is_routine ? Deadline{next_routine_} : Deadline::never());
+      wake_.reset();
+      continue;
     }
+    std::deque<std::string>& queue = is_routine ? routine_ : queue_;
+    const std::string id = std::move(queue.front());
+    queue.pop_front();
+    if (is_routine) next_routine_ = clock.now() + routine_pause;
+    co_await write(id);
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "runtime_fixture.hpp"
 
 using namespace kube;
@@ -63,4 +65,40 @@ TEST_CASE("what does not fit is dropped and counted, and a server that is away h
   w.recorder.warning(World::widget("u2"), widgets, "Refused", "after it");
   CHECK(w.reaches([&] { return !w.events().empty(); }));
   CHECK(w.metrics_have("kube_events_total{outcome=\"dropped\"} 1000"));
+}
+
+TEST_CASE("what goes well all the time is told behind all others, one a second, and no more than can be in a minute") {
+  World w;
+  w.recorder.routine(World::widget("u1"), widgets, "Started", "it runs");
+  w.pass(10ms);
+  CHECK(w.events().size() == 1);
+  for (int i = 0; i < 100; ++i) w.recorder.routine(World::widget("u2"), widgets, "Started", std::to_string(i));
+  w.recorder.warning(World::widget("u3"), widgets, "Refused", "no room");
+  w.pass(100ms);
+  REQUIRE(w.events().size() == 2);
+  CHECK(std::ranges::any_of(w.events(), [](const Tree& event) { return string_at(*event, {"reason"}) == "Refused"; }));
+  w.pass(10s);
+  CHECK(w.events().size() == 12);
+  w.pass(50s);
+  CHECK(w.events().size() == 2 + EventRecorder::most_routine);
+  CHECK(w.metrics_have("kube_events_total{outcome=\"dropped\"} 50"));
+  // A repeat is folded as others are.
+  w.recorder.routine(World::widget("u1"), widgets, "Started", "it runs");
+  w.pass(10s);
+  CHECK(w.events().size() == 2 + EventRecorder::most_routine);
+  CHECK(w.metrics_have("kube_events_total{outcome=\"folded\"} 1"));
+}
+
+TEST_CASE("a server that is away holds up no Event that is noted after what goes well") {
+  World w;
+  for (int i = 0; i < 60; ++i) w.recorder.routine(World::widget("u2"), widgets, "Started", std::to_string(i));
+  w.pass(3s);
+  w.link.refuse();
+  w.pass(10s);
+  w.link.heal();
+  w.recorder.warning(World::widget("u3"), widgets, "Refused", "no room");
+  CHECK(w.reaches([&] {
+    return std::ranges::any_of(w.events(),
+                               [](const Tree& event) { return string_at(*event, {"reason"}) == "Refused"; });
+  }));
 }

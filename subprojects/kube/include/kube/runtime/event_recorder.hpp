@@ -17,8 +17,8 @@ namespace kube {
 enum class EventType { normal, warning };
 
 /// Writes core/v1 Events. A repeat (same object UID, reason and message) within the fold time costs no write of its
-/// own: it is added to the count, which is written at most once per fold time. The queue is bounded; what does not fit
-/// is dropped and counted. Events are best effort: a failed write is logged, not retried. One thread.
+/// own: it is added to the count, which is written at most once per fold time. Both queues are bounded; what does not
+/// fit is dropped and counted. Events are best effort: a failed write is logged, not retried. One thread.
 class EventRecorder {
  public:
   /// Who is the source of an event, such as "kubelet", by the kind of its object and its reason.
@@ -38,6 +38,12 @@ class EventRecorder {
   void warning(const Object& object, const Resource& resource, std::string_view reason, std::string message) {
     record(object, resource, EventType::warning, reason, std::move(message));
   }
+  /// Notes what goes well, as it does all the time, and what nobody waits for: it is written behind all others, one in
+  /// `routine_pause`. Of a load that is more than that, `most_routine` wait and the rest is dropped, so that each is
+  /// written within their product or not at all.
+  void routine(const Object& object, const Resource& resource, std::string_view reason, std::string message);
+  static constexpr Duration routine_pause = std::chrono::seconds(1);
+  static constexpr std::size_t most_routine = 50;
   /// Writes what was noted, until cancelled.
   asio::awaitable<void> run();
 
@@ -49,6 +55,8 @@ class EventRecorder {
     bool queued = false;
     json::object body;  ///< of the first write
   };
+  void note(const Object& object, const Resource& resource, EventType type, std::string_view reason,
+            std::string message, std::deque<std::string>& queue, std::size_t most);
   asio::awaitable<void> write(const std::string& id);
   void prune();
 
@@ -56,7 +64,8 @@ class EventRecorder {
   Source source_;
   async::Event wake_;
   std::unordered_map<std::string, Series> series_;
-  std::deque<std::string> queue_;
+  std::deque<std::string> queue_, routine_;
+  TimePoint next_routine_{};  ///< not before then the next of `routine_` is written
   Log log_;
   Counter written_, folded_, dropped_;
 };
