@@ -72,6 +72,9 @@ asio::awaitable<kube::Result<void>> PodController::remove_local(kube::ObjectKey 
   memory_.erase(key);
   if (!removed && !removed.error().is_not_found())
     co_return kube::fail(std::move(removed.error()), "removing the terminated pod");
+  // The watch tells later, and until then what else is told of it would have it removed again.
+  if (const auto local = local_pods_->find(key); local && kube::array_at(local->metadata(), {"finalizers"}).empty())
+    local_pods_->observe_gone(key, uid);
   co_return kube::Result<void>();
 }
 

@@ -1,6 +1,8 @@
 // A pod is deleted at home with another time to end than its own: what each side does about it, and what it writes.
 #include "liqo/core/ending.hpp"
 
+#include <algorithm>
+
 #include "offloading_fixture.hpp"
 
 namespace liqo::testing {
@@ -74,6 +76,28 @@ TEST_CASE("a pod that is deleted in its own time costs one write") {
   world.delete_at_home({});
   REQUIRE(world.reaches([&] { return world.said() == "(no ShadowPod)"; }));
   CHECK(world.words() == "DELETE ");
+}
+
+TEST_CASE("a pod that has ended is removed at home once, whatever else is told of it until that is seen") {
+  Running world(30);
+  world.reads = [&](kube::HttpRequest& request) {
+    // While its removal is under way, something of its name comes and goes at the provider.
+    if (request.method != "DELETE" || !request.target.contains("/pods/web")) return;
+    kube::Object other = kube::Object::make(resources::pods, {twin, "web"});
+    other.mutable_spec()["containers"] = json::array{json::object{{"name", "main"}, {"image", "other:1"}}};
+    (void)world.milan.create(resources::pods, other.tree(), "milan");
+    (void)world.milan.remove(resources::pods, {twin, "web"}, {.grace_period_seconds = 0}, "milan");
+  };
+  world.stop();
+  world.start();
+  world.delete_at_home({});
+  REQUIRE(world.reaches([&] { return world.said() == "(no ShadowPod)"; }));
+  (void)world.milan.remove(resources::pods, {twin, "web"}, {.grace_period_seconds = 0}, "kubelet");
+  REQUIRE(world.reaches([&] { return !world.local("web"); }));
+  world.pass(1min);
+  CHECK(std::ranges::count_if(world.server.writes(), [&](const auto& write) {
+          return write.actor == world.link.actor() && write.method == "DELETE" && write.plural == "pods";
+        }) == 1);
 }
 
 TEST_CASE("the provider is told the time, and the ShadowPod goes when the end has begun") {
