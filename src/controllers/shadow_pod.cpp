@@ -1,9 +1,12 @@
 #include "liqo/controllers/shadow_pod.hpp"
 
 #include <algorithm>
+#include <boost/asio/this_coro.hpp>
 #include <limits>
 
 #include "known.hpp"
+#include "kube/async/finally.hpp"
+#include "kube/async/task_group.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -17,6 +20,7 @@
 #include "liqo/core/namespace/twin_quota.hpp"
 #include "liqo/core/order.hpp"
 #include "liqo/core/pod_plan.hpp"
+#include "liqo/telemetry/families.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -36,6 +40,10 @@ constexpr kube::Duration cache_pause = 200ms;
 constexpr kube::Duration resize_pause = 1min;
 /// So many are tried when something has ended, which makes room for some.
 constexpr std::size_t woken_by_an_end = 32;
+/// Records that nobody waits for and that are written at a time: few, for what is on its way comes first.
+constexpr int late_records = 8;
+/// How far the clock of the API server may be from this one.
+constexpr kube::Duration clock_slack = 5s;
 
 }  // namespace
 
@@ -54,7 +62,10 @@ ShadowPodController::ShadowPodController(Context context)
                    .limits = {.workers = 128, .workers_per_group = 64},
                    .ready = [this] { return has_synced(); },
                    .fill = [this] { enqueue_all(); }},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      records_(context,
+               {.name = "shadowpod_record", .limits = {.workers = late_records, .workers_per_group = late_records}},
+               [this](kube::WorkKey key) { return record(std::move(key)); }) {
   const auto changed = [this](const kube::ObjectKey& key) { enqueue(key); };
   const auto synced = [this] { enqueue_all(); };
   shadows_.subscribe(changed, synced);
@@ -67,6 +78,52 @@ ShadowPodController::ShadowPodController(Context context)
       },
       synced);
   quotas_.follow([this](const kube::Change& quota) { see_bounds(quota); });
+  unrecorded_shown_ = context.metrics.sample(families::unrecorded_pods, {}, [this] {
+    return context_.leadership.is_leader() ? double(unrecorded_.size()) : 0.0;
+  });
+}
+
+asio::awaitable<void> ShadowPodController::run() {
+  begun_ = context_.clock.wall();
+  unrecorded_.clear();
+  kube::async::TaskGroup group(co_await asio::this_coro::executor);
+  group.spawn(controller_.run());
+  group.spawn(records_.run());
+  co_await kube::async::finally(group.join(), group.stop());
+}
+
+void ShadowPodController::record_later(const kube::ObjectKey& key) {
+  if (!unrecorded_.insert(key).second) return;
+  busy_at_ = context_.clock.now();
+  records_.enqueue_after({key.ns, key}, core::record_limit);
+  records_.enqueue_after({}, core::record_quiet);
+}
+
+asio::awaitable<Outcome> ShadowPodController::record(kube::WorkKey work) {
+  const kube::ObjectKey key = work.object;
+  if (key.name.empty()) {
+    const kube::Duration left = busy_at_ + core::record_quiet - context_.clock.now();
+    if (left > 0ms && !unrecorded_.empty()) co_return Outcome::again_after(left);
+    for (const kube::ObjectKey& one : unrecorded_) records_.enqueue({one.ns, one});
+    co_return Outcome::done();
+  }
+  if (!unrecorded_.contains(key)) co_return Outcome::done();
+  const auto shadow = shadows_->find(key);
+  const auto pod = pods_->find(key);
+  core::ShadowPlan plan;
+  if (shadow && pod) plan = core::plan_shadow_pod(*shadow, &*pod, core::ShadowMemory(), nullptr, policy_of(key.ns));
+  if (plan.status && plan.status_may_wait) {
+    auto patched = co_await kube::merge_patch(context_.home.api(), *shadows_, key, kube::json::serialize(*plan.status),
+                                              "recording the phase", {.subresource = "status"});
+    if (!patched) co_return Outcome::retry(std::move(patched.error()));
+  }
+  unrecorded_.erase(key);
+  co_return Outcome::done();
+}
+
+bool ShadowPodController::is_inherited(const kube::Object& shadow) const {
+  const auto created = kube::parse_time(shadow.creation_timestamp());
+  return !created || *created <= begun_ + clock_slack;
 }
 
 void ShadowPodController::see_bounds(const kube::Change& quota) {
@@ -315,6 +372,7 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
   if (!shadow) {
     std::string last;
     if (const auto known = memory_.find(key); known != memory_.end()) last = known->second.uid;
+    unrecorded_.erase(key);
     auto outcome = co_await release_orphan(key, std::move(last));
     if (!outcome.failure()) memory_.erase(key);
     co_return outcome;
@@ -325,6 +383,7 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
   const kube::Duration awaited = context_.clock.now() - memory.awaited_since;
   memory.plan.node_silent = pod && memory.awaited == pod->uid() && awaited >= core::node_patience;
   memory.plan.create_in_doubt = context_.clock.now() < memory.in_doubt_until;
+  memory.plan.inherited = is_inherited(*shadow);
   kube::Api& home = context_.home.api();
 
   core::IpMapping mapping;
@@ -398,7 +457,7 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
       now.plan.pod_created = true;
       now.waits_since.reset();
       stop_waiting(key);
-      now.created_at = context_.clock.now();
+      now.created_at = busy_at_ = context_.clock.now();
       pods_->observe(std::move(*created));
     } else if (created.error().is_already_exists()) {
       // Ours and not in the cache yet, or somebody else's: its labels and owner tell.
@@ -435,7 +494,9 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
     }
     if (patched) pods_->observe(std::move(*patched));
   }
-  if (plan.status) {
+  if (plan.status && plan.status_may_wait) {
+    record_later(key);
+  } else if (plan.status) {
     auto patched = co_await kube::merge_patch(home, *shadows_, key, kube::json::serialize(*plan.status),
                                               "recording the phase", {.subresource = "status"});
     if (!patched) co_return Outcome::retry(std::move(patched.error()));

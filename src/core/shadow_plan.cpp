@@ -16,10 +16,11 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-json::object phase_patch(const kube::Object& shadow, std::string_view phase) {
+/// `may_wait`: it is written beside all else, and so may come after the record of how the pod ended.
+json::object phase_patch(const kube::Object& shadow, std::string_view phase, bool may_wait = false) {
   json::object metadata{{"uid", shadow.uid()}};
   // A write that is long under way must not take back what was recorded since: "Pending" lets a pod run.
-  if (phase == "Pending") metadata["resourceVersion"] = shadow.resource_version();
+  if (phase == "Pending" || may_wait) metadata["resourceVersion"] = shadow.resource_version();
   return {{"metadata", std::move(metadata)}, {"status", json::object{{"phase", phase}}}};
 }
 
@@ -34,6 +35,13 @@ std::string_view phase_to_record(const api::ShadowPod& shadow, const kube::Objec
   if (phase == "Running") return phase;
   if (phase == "Pending") return recorded != "Running" && is_stuck(pod) ? phase : std::string_view();
   return {};
+}
+
+/// Whether it is the record that a pod runs, of which nothing depends: one that restarts always is made again whatever
+/// it says. That its ephemeral containers have had their run is known by it alone.
+bool may_wait(const api::ShadowPod& shadow, std::string_view phase) {
+  return phase == "Running" && restarts_always(shadow.pod_spec()) &&
+         kube::array_at(shadow.pod_spec(), {"ephemeralContainers"}).empty();
 }
 
 /// A pod that was deleted by force is not waited for by anybody, and its kubelet may be dead.
@@ -95,8 +103,10 @@ ShadowPlan plan_with_pod(const kube::Object& shadow, const kube::Object& pod, co
     return plan;
   }
   if (plan_ending(shadow, pod, policy, plan)) return plan;
-  if (const std::string_view phase = phase_to_record(api::ShadowPod(shadow), pod); !phase.empty())
-    plan.status = phase_patch(shadow, phase);
+  if (const std::string_view phase = phase_to_record(api::ShadowPod(shadow), pod); !phase.empty()) {
+    plan.status_may_wait = may_wait(api::ShadowPod(shadow), phase);
+    plan.status = phase_patch(shadow, phase, plan.status_may_wait);
+  }
   if (is_tracked(pod)) plan_release(shadow, pod, memory, plan);
   if (!pod.is_deleting() && !api::is_final_phase(api::phase_of(pod))) {
     plan.patch = plan_provider_pod_update(shadow, pod, policy);
@@ -178,7 +188,8 @@ ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, 
   }
   plan.create = forge_provider_pod(shadow, api_server_ips, policy);
   if (started) leave_out_ephemeral(*plan.create, shadow);
-  plan.confirm_first = memory.create_tried || memory.pod_seen || memory.pod_started || view.phase() != "Unknown";
+  plan.confirm_first =
+      memory.create_tried || memory.pod_seen || memory.pod_started || memory.inherited || view.phase() != "Unknown";
   return plan;
 }
 

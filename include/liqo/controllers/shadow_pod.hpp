@@ -22,11 +22,11 @@ class ShadowPodController final : public Runnable {
  public:
   explicit ShadowPodController(Context context);
 
-  asio::awaitable<void> run() override { return controller_.run(); }
+  asio::awaitable<void> run() override;
   bool has_synced() const override {
     return shadows_->has_synced() && pods_->has_synced() && namespaces_->has_synced();
   }
-  bool is_busy() const override { return controller_.is_busy(); }
+  bool is_busy() const override { return controller_.is_busy() || records_.is_busy(); }
 
  private:
   struct Memory {
@@ -59,6 +59,10 @@ class ShadowPodController final : public Runnable {
   asio::awaitable<kube::Result<void>> tell(const kube::Object& shadow, std::string words);
   asio::awaitable<kube::Result<void>> write_told(kube::ObjectKey key, kube::json::object patch);
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// Has the record written that the pod runs, when nothing is in its way any more.
+  void record_later(const kube::ObjectKey& key);
+  /// Writes it. The key without a name stands for a look whether it is quiet, and then for all of them.
+  asio::awaitable<kube::Outcome> record(kube::WorkKey work);
   /// What is to be done where the API server has refused the Pod.
   asio::awaitable<kube::Outcome> take_refusal(kube::Object shadow, kube::Failure failure);
   /// Adds an ephemeral container to the Pod, or notes there that the API server refuses it.
@@ -80,6 +84,8 @@ class ShadowPodController final : public Runnable {
   /// admission lets nothing new in by it.
   const core::admission::PodPolicy& policy_of(const std::string& twin);
 
+  /// Whether the ShadowPod may be older than what this process has seen of it.
+  bool is_inherited(const kube::Object& shadow) const;
   /// How the pod finds the API server of its home from here. Errors: that is in the network of the consumer, which is
   /// not ready.
   kube::Result<core::IpMapping> api_server_mapping(const kube::Object& shadow) const;
@@ -92,7 +98,11 @@ class ShadowPodController final : public Runnable {
   std::unordered_map<std::string, core::admission::PodPolicy> policies_;  ///< by twin, until a namespace changes
   std::unordered_map<kube::ObjectKey, Memory> memory_;
   std::unordered_map<kube::ObjectKey, std::string> released_;  ///< UIDs of pods that the cache has not let go yet
-  kube::Controller controller_;
+  std::set<kube::ObjectKey> unrecorded_;                       ///< ShadowPods whose record may wait, and does
+  kube::Metrics::Reading unrecorded_shown_;
+  kube::TimePoint busy_at_{};  ///< when the last Pod was made, or seen to run
+  kube::WallTime begun_{};     ///< since then nobody but this process has made Pods
+  kube::Controller controller_, records_;
 };
 
 }  // namespace liqo::controllers

@@ -26,10 +26,16 @@ struct ShadowMemory {
   bool pod_seen = false;      ///< its pod was in the cache
   bool pod_started = false;   ///< a container of its pod was seen to run or end (`has_started`)
   bool node_silent = false;   ///< its pod has waited `node_patience` for its node (`ShadowPlan::await_node`)
+  bool inherited = false;     ///< it may be older than what this process knows: its pod may have run and gone
 };
 
 /// How long a node may take to say what became of a pod that was deleted by force: a kubelet that lives needs moments.
 inline constexpr kube::Duration node_patience = std::chrono::seconds(30);
+
+/// The record that a pod runs which restarts always says nothing that anybody acts upon: it is written when for
+/// `record_quiet` no Pod has been made or begun to run, so that none is on its way, and at the latest `record_limit`
+/// after the pod was first seen to run.
+inline constexpr kube::Duration record_quiet = std::chrono::seconds(5), record_limit = std::chrono::seconds(40);
 
 /// At most one of `create`, `patch` and `remove_pod`; each part may be absent. What is recorded is recorded before the
 /// Pod is released.
@@ -43,6 +49,7 @@ struct ShadowPlan {
   std::optional<PodResize> resize;                 ///< PATCH it to the Pod; where that is refused, note it there
   std::optional<EphemeralAddition> add_ephemeral;  ///< PATCH it to the Pod; where that is refused, note it there
   std::optional<kube::json::object> status;        ///< merge patch for shadowpods/<name>/status, with its UID
+  bool status_may_wait = false;                    ///< it is the record that nobody acts upon (`record_limit`)
   std::optional<kube::json::object> told;          ///< merge patch for the ShadowPod (`refusal_patch`)
   bool remove_pod = false;  ///< DELETE the Pod by its UID: somebody holds the ShadowPod, which is to go, or hurries
   std::optional<std::int64_t> remove_grace;  ///< with `remove_pod`: within so many seconds; nothing = the Pod's own

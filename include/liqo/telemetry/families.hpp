@@ -131,6 +131,9 @@ inline constexpr MetricFamily quota_commits{counter, "liqo_quota_commits_total",
                                             "Writes of the record of reservations."};
 inline constexpr MetricFamily quota_conflicts{
     counter, "liqo_quota_conflicts_total", "Writes that another replica was faster with, and that were decided anew."};
+inline constexpr MetricFamily unrecorded_pods{
+    gauge, "liqo_shadowpods_unrecorded",
+    "ShadowPods whose pod runs, always restarts, and is not yet recorded to run: within a minute."};
 
 // Admission.
 inline constexpr MetricFamily admissions{counter, "liqod_admissions_total", "Reviews answered.", {"path", "answer"}};
@@ -252,6 +255,7 @@ inline constexpr const MetricFamily* all[] = {
     &quota_unproven,
     &quota_commits,
     &quota_conflicts,
+    &unrecorded_pods,
     &admissions,
     &admission_time,
     &admission_unreadable,

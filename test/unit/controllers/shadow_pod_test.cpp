@@ -1,4 +1,4 @@
-// The provider's half of offloading, where a pod cannot be made.
+// The provider's half of offloading: where a pod cannot be made, and what is recorded of one that runs.
 #include <doctest/doctest.h>
 
 #include "cluster_fixture.hpp"
@@ -15,29 +15,43 @@ const kube::ObjectKey key{"shop-rome", "web"};
 
 /// Provider milan, to whom rome gives orders.
 struct Provider : ClusterFixture {
-  Provider() : ClusterFixture("milan") {
+  Provider() : ClusterFixture("milan") { start_liqod(); }
+  ~Provider() { stop(); }
+  void start_liqod() {
     controllers::Settings settings;
     settings.enforce_resources = false;
     start(std::move(settings));
   }
-  ~Provider() { stop(); }
 
-  void order(json::array aliases = {}) {
-    kube::Object shadow = kube::Object::make(kinds::shadow_pods, key);
+  void order(json::array aliases = {}, std::string_view policy = "Always", const std::string& name = "web") {
+    kube::Object shadow = kube::Object::make(kinds::shadow_pods, {key.ns, name});
     shadow.set_label(api::labels::reflection_origin, "rome");
     shadow.set_label(api::labels::reflection_destination, "milan");
     shadow.mutable_spec()["pod"] =
         json::object{{"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
+    shadow.mutable_spec()["pod"].as_object()["restartPolicy"] = policy;
     if (!aliases.empty()) shadow.mutable_spec()["pod"].as_object()["hostAliases"] = std::move(aliases);
     apply(kinds::shadow_pods, shadow);
   }
   std::optional<kube::Object> pod() { return find(resources::pods, key); }
   std::string told() { return std::string(find(kinds::shadow_pods, key)->annotation(api::annotations::refused)); }
-  std::size_t writes_to(std::string_view plural) const {
+  std::size_t writes_to(std::string_view plural, std::string_view subresource = "") const {
     std::size_t count = 0;
     for (const auto& write : server.writes())
-      count += write.actor == link.actor() && write.plural == plural && write.subresource.empty();
+      count += write.actor == link.actor() && write.plural == plural && write.subresource == subresource;
     return count;
+  }
+  /// What is recorded of its pod, "" = nothing.
+  std::string recorded() { return std::string(kube::string_at(find(kinds::shadow_pods, key)->status(), {"phase"})); }
+  /// Plays the kubelet.
+  void set_phase(std::string_view phase) {
+    change(resources::pods, key, "status",
+           [&](json::object& next) { kube::ensure_object(next, "status")["phase"] = phase; });
+  }
+  void order_and_run(std::string_view policy = "Always") {
+    order({}, policy);
+    REQUIRE(reaches([&] { return pod().has_value(); }));
+    set_phase("Running");
   }
 };
 
@@ -107,6 +121,80 @@ TEST_CASE(
   });
   REQUIRE(milan.reaches([&] { return milan.pod().has_value(); }));
   CHECK(kube::string_at(kube::array_at(milan.pod()->spec(), {"hostAliases"}).at(0), {"ip"}) == "10.71.0.3");
+}
+
+TEST_CASE("that a pod runs which restarts always is recorded when nothing is in the way any more") {
+  Provider milan;
+  milan.order_and_run();
+  milan.pass(4s);
+  CHECK(milan.writes_to("shadowpods", "status") == 0);
+  CHECK(milan.metrics().contains("liqo_shadowpods_unrecorded 1"));
+  REQUIRE(milan.reaches([&] { return milan.recorded() == "Running"; }, 5s));
+  milan.pass(2min);
+  CHECK(milan.writes_to("shadowpods", "status") == 1);
+  CHECK(milan.metrics().contains("liqo_shadowpods_unrecorded 0"));
+}
+
+TEST_CASE("while pods are made all the time it is recorded within a minute all the same") {
+  Provider milan;
+  milan.order_and_run();
+  for (int second = 0; second < 60; ++second) {
+    milan.order({}, "Always", "next-" + std::to_string(second));
+    milan.pass(1s);
+    if (second == 30) CHECK(milan.writes_to("shadowpods", "status") == 0);
+  }
+  CHECK(milan.recorded() == "Running");
+  CHECK(milan.writes_to("shadowpods", "status") == 1);
+}
+
+TEST_CASE("what a restart of liqod leaves unrecorded is recorded within a minute") {
+  Provider milan;
+  milan.order_and_run();
+  milan.pass(1s);
+  milan.stop();
+  milan.pass(1h);
+  REQUIRE(milan.writes_to("shadowpods", "status") == 0);
+  milan.start_liqod();
+  CHECK(milan.reaches([&] { return milan.recorded() == "Running"; }));
+}
+
+TEST_CASE("that a pod runs which must not run twice is recorded at once") {
+  for (const char* policy : {"Never", "OnFailure"}) {
+    CAPTURE(policy);
+    Provider milan;
+    milan.order_and_run(policy);
+    CHECK(milan.reaches([&] { return milan.recorded() == "Running"; }, 1s));
+  }
+}
+
+TEST_CASE("the record that waits does not undo how the pod has ended") {
+  Provider milan;
+  milan.order_and_run();
+  milan.pass(1s);
+  milan.set_phase("Failed");
+  REQUIRE(milan.reaches([&] { return milan.recorded() == "Failed"; }, 1s));
+  milan.pass(2min);
+  CHECK(milan.recorded() == "Failed");
+}
+
+TEST_CASE("where a pod may have run before liqod was started, its ShadowPod is read before it is made again") {
+  Provider milan;
+  milan.order();
+  REQUIRE(milan.reaches([&] { return milan.pod().has_value(); }));
+  milan.stop();
+  (void)milan.server.remove(resources::pods, key, {.grace_period_seconds = 0}, "operator");
+  int looks = 0;
+  milan.reads = [&](kube::HttpRequest& request) {
+    looks += request.method == "GET" && request.target.contains("/shadowpods/web");
+  };
+  milan.start_liqod();
+  REQUIRE(milan.reaches([&] { return milan.pod().has_value(); }));
+  CHECK(looks == 1);
+  // What has come since is known from its beginning.
+  milan.pass(1min);
+  milan.order({}, "Always", "web-2");
+  REQUIRE(milan.reaches([&] { return milan.has(resources::pods, {key.ns, "web-2"}); }));
+  CHECK(looks == 1);
 }
 
 }  // namespace liqo::testing

@@ -33,7 +33,9 @@ std::string summary(const ShadowPlan& plan) {
   std::string text;
   if (plan.create) text += plan.confirm_first ? "confirm create " : "create ";
   if (plan.patch) text += "patch ";
-  if (plan.status) text += "phase=" + std::string(kube::string_at(*plan.status, {"status", "phase"})) + " ";
+  if (plan.status)
+    text += "phase=" + std::string(kube::string_at(*plan.status, {"status", "phase"})) +
+            (plan.status_may_wait ? "-later " : " ");
   if (!plan.refusal.empty()) text += "refuse ";
   if (plan.await_create) text += "wait ";
   if (plan.await_pod) text += "await ";
@@ -123,6 +125,7 @@ TEST_CASE("a lost pod is made again until it has finished") {
         Case{"created, not seen yet", "Unknown", "Always", {.pod_created = true}, "await "},
         Case{"an earlier create may still come", "Unknown", "Always", {.create_in_doubt = true}, "wait "},
         Case{"tried before", "Unknown", "Always", {.create_tried = true}, "confirm create "},
+        Case{"older than what is known", "Unknown", "Always", {.inherited = true}, "confirm create "},
         Case{"in doubt, recorded as running", "Running", "Never", {.create_in_doubt = true}, "phase=Failed "},
         Case{"finished, created", "Failed", "Always", {.pod_created = true}, ""}}) {
     CAPTURE(c.title);
@@ -171,7 +174,11 @@ TEST_CASE("the phase is recorded when it says something new") {
               "starting", "Unknown", "Always",
               R"({"phase": "Pending", "containerStatuses": [{"state": {"waiting": {"reason": "ContainerCreating"}}}]})",
               false, ""},
-          Case{"running", "Unknown", "Always", R"({"phase": "Running"})", false, "phase=Running "},
+          Case{"running", "Unknown", "Always", R"({"phase": "Running"})", false, "phase=Running-later "},
+          Case{"running, was stuck", "Pending", "Always", R"({"phase": "Running"})", false, "phase=Running-later "},
+          Case{"running, not to run twice", "Unknown", "Never", R"({"phase": "Running"})", false, "phase=Running "},
+          Case{"running, to run again only where it fails", "Unknown", "OnFailure", R"({"phase": "Running"})", false,
+               "phase=Running "},
           Case{"running, known", "Running", "Always", R"({"phase": "Running"})", false, ""},
           Case{"made again and stuck", "Running", "Always",
                R"({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False"}]})", false, ""},
@@ -191,6 +198,22 @@ TEST_CASE("the phase is recorded when it says something new") {
     CHECK(summary(plan) == c.expected);
     if (plan.status) CHECK(kube::string_at(*plan.status, {"metadata", "uid"}) == "s1");
   }
+}
+
+TEST_CASE(
+    "the record that may wait does not undo a later one, and does not wait where it keeps containers from running") {
+  kube::Object order = shadow();
+  order.mutable_metadata()["resourceVersion"] = "7";
+  kube::Object pod = pod_of(order, R"({"phase": "Running"})");
+  const auto plan = plan_shadow_pod(order, &pod, {});
+  REQUIRE(plan.status.has_value());
+  CHECK(plan.status_may_wait);
+  CHECK(*plan.status ==
+        parse_value(R"({"metadata": {"uid": "s1", "resourceVersion": "7"}, "status": {"phase": "Running"}})"));
+  order.mutable_spec()["pod"].as_object()["ephemeralContainers"] = parse_value(R"([{"name": "debug", "image": "i"}])");
+  const auto debugged = plan_shadow_pod(order, &pod, {});
+  CHECK(debugged.status.has_value());
+  CHECK_FALSE(debugged.status_may_wait);
 }
 
 TEST_CASE("a pod that must not run twice is held until it is on record how it ended") {
