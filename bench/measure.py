@@ -48,11 +48,16 @@ class Load:
     seconds: float
     cpu: dict[str, float]  # seconds by "<cluster>/<process>"
     writes: Counter[str]  # by "<cluster>: <verb> <resource>", of the liqod identities
+    leases: int  # of them, whose number goes by the time and not by the load
     requests_logged: int  # of them, with the reviews that are POSTs but write nothing
     requests_counted: int  # POST, PUT, PATCH and DELETE as liqod's own metrics count them
+    end: Snapshot
 
     def cpu_of(self, process: str) -> float:
         return sum(seconds for name, seconds in self.cpu.items() if name.endswith(f"/{process}"))
+
+    def writes_for_load(self) -> int:
+        return sum(self.writes.values()) - self.leases
 
     def disagreement(self) -> float:
         """How far our own counters are from the audit logs, as a fraction."""
@@ -82,6 +87,7 @@ class Meter:
             logged += len(entries)
             writes.update(
                 f"{cluster.name}: {entry['verb']} {audit.resource(entry)}"
+                + (f" ({audit.code(entry)})" if audit.code(entry) >= 400 else "")
                 for entry in entries
                 if audit.is_write(entry)
             )
@@ -89,23 +95,50 @@ class Meter:
             seconds=now.at - before.at,
             cpu={name: now.cpu[name] - before.cpu.get(name, 0.0) for name in now.cpu},
             writes=writes,
+            leases=sum(count for what, count in writes.items() if what.endswith(" leases")),
             requests_logged=logged,
             requests_counted=round(sum(now.counters.values()) - sum(before.counters.values())),
+            end=now,
         )
 
-    def settle(self, quiet: float = 3, timeout: float = 120) -> None:
-        """Waits until liqod has written nothing but leases for `quiet` seconds."""
-        until, since, seen = time.monotonic() + timeout, time.monotonic(), self._busy_writes()
+    def writes_until(self, before: Snapshot, at: float) -> int:
+        """Writes but leases from a moment on until another one, in monotonic seconds."""
+        wall = time.time() - (time.monotonic() - at)
+        return sum(
+            audit.is_write(entry) and audit.resource(entry) != "leases" and audit.received(entry) <= wall
+            for cluster in self._clusters
+            for entry in self._ours(cluster, before.marks[cluster.name], None)
+        )
+
+    def wait_writes(self, before: Snapshot, what: str, count: int, timeout: float = 120) -> float:
+        """Waits for so many successful writes of one kind ("<cluster>: <verb> <resource>"): the time of the last one."""
+        cluster = next(each for each in self._clusters if what.startswith(f"{each.name}: "))
+        until = time.monotonic() + timeout
+        while True:
+            found = [
+                audit.received(entry)
+                for entry in self._ours(cluster, before.marks[cluster.name], None)
+                if audit.code(entry) < 300 and f"{cluster.name}: {entry['verb']} {audit.resource(entry)}" == what
+            ]
+            if len(found) >= count:
+                return time.monotonic() - (time.time() - max(found))
+            if time.monotonic() > until:
+                raise TimeoutError(f"{len(found)} of {count} writes after {timeout:g} s: {what}")
+            time.sleep(0.25)
+
+    def settle(self, quiet: float = 3, timeout: float = 120, besides: tuple[str, ...] = ("leases",)) -> None:
+        """Waits until liqod has written nothing but `besides` for `quiet` seconds."""
+        until, since, seen = time.monotonic() + timeout, time.monotonic(), self._busy_writes(besides)
         while time.monotonic() - since < quiet:
             if time.monotonic() > until:
                 raise TimeoutError(f"liqod still writes after {timeout:g} s")
             time.sleep(0.25)
-            if (now := self._busy_writes()) != seen:
+            if (now := self._busy_writes(besides)) != seen:
                 since, seen = time.monotonic(), now
 
-    def _busy_writes(self) -> int:
+    def _busy_writes(self, besides: tuple[str, ...]) -> int:
         return sum(
-            audit.resource(entry) != "leases" for cluster in self._clusters for entry in self._ours(cluster, 0, None)
+            audit.resource(entry) not in besides for cluster in self._clusters for entry in self._ours(cluster, 0, None)
         )
 
     def _ours(self, cluster: Cluster, since: int, until: int | None) -> list[audit.Entry]:

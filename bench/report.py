@@ -15,41 +15,74 @@ class Row:
     reached: bool
 
 
+@dataclass(frozen=True)
+class Goals:
+    """What offloading is to cost at most; the rate is that of the bare client's, at least."""
+
+    early_writes: float
+    writes: float
+    cpu_ms: float | None
+    total_cpu_ms: float
+    rate: float
+    latency: float
+    kb: float
+    deletion_seconds: float
+
+
+# Without admission, as the bare client is, and with it.
+GOALS = {
+    False: Goals(3.3, 4.2, 4, 26, 0.70, 1.25, 15, 10),
+    True: Goals(3.3, 4.2, None, 30, 0.62, 1.35, 16, 12),
+}
+REST_MB = 20
+RECORD_SECONDS = 60
+
+
 def rows(figures: dict[str, Any]) -> list[Row]:
     """The rows for the figures of tools/bench offload --json."""
-    rest, details = figures["rest_mb"], figures["details"]
-    plain = details["plain_latency_ms"]
+    goals = GOALS[figures["admission"]]
+    rest = figures["rest_mb"]
+    plain = figures["plain_latency_ms"]
+    latency = figures["latency_ms"] / plain
     rate = figures["limit_seconds"] / figures["seconds"]
-    pods = f"{figures['pods']:,} pods until Running"
+    early, writes, kb = figures["early_writes_per_pod"], figures["writes_per_pod"], figures["kb_per_pod"]
+    cpu, total_cpu = figures["cpu_ms_per_pod"], figures["total_cpu_ms_per_pod"]
+    record, deletion = figures["record_seconds"], figures["deletion_seconds"]
+    count = f"{figures['pods']:,}"
     return [
         Row(
-            "writes per offloaded pod", "19-37", "<= 8", f"{figures['writes_per_pod']:.2f}",
-            figures["writes_per_pod"] <= 8,
+            "writes per pod before the last is Running", "-", f"<= {goals.early_writes}", f"{early:.2f}",
+            early <= goals.early_writes,
+        ),
+        Row("writes per pod over its life", "19-37", f"<= {goals.writes}", f"{writes:.2f}", writes <= goals.writes),
+        Row(
+            "until it is on record that all run", "-", f"<= {RECORD_SECONDS} s", f"{record:.0f} s",
+            record <= RECORD_SECONDS,
         ),
         Row(
-            "CPU per pod, consumer + provider", "34 ms", "<= 4 ms", f"{figures['cpu_ms_per_pod']:.2f} ms",
-            figures["cpu_ms_per_pod"] <= 4,
+            "CPU per pod, consumer + provider", "34 ms", "-" if goals.cpu_ms is None else f"<= {goals.cpu_ms} ms",
+            f"{cpu:.2f} ms", goals.cpu_ms is None or cpu <= goals.cpu_ms,
         ),
         Row(
-            "CPU per pod with the API servers'", "135 ms", "<= 60 ms", f"{figures['total_cpu_ms_per_pod']:.1f} ms",
-            figures["total_cpu_ms_per_pod"] <= 60,
+            "CPU per pod with the API servers'", "135 ms", f"<= {goals.total_cpu_ms} ms", f"{total_cpu:.1f} ms",
+            total_cpu <= goals.total_cpu_ms,
         ),
         Row(
-            "memory at rest, consumer / provider", "227 / 160 MB", "<= 20 MB each",
-            f"{rest['consumer']:.1f} / {rest['provider']:.1f} MB", max(rest.values()) <= 20,
+            "memory at rest, consumer / provider", "227 / 160 MB", f"<= {REST_MB} MB each",
+            f"{rest['consumer']:.1f} / {rest['provider']:.1f} MB", max(rest.values()) <= REST_MB,
+        ),
+        Row("memory per pod, both sides", "250 KB", f"<= {goals.kb} KB", f"{kb:.1f} KB", kb <= goals.kb),
+        Row(
+            "one pod, create to Ready, median", "93 ms", f"<= {goals.latency} x a plain one",
+            f"{latency:.2f}: {figures['latency_ms']:.0f} ms, plain {plain:.0f} ms", latency <= goals.latency,
         ),
         Row(
-            "memory per pod, both sides", "250 KB", "<= 30 KB", f"{figures['kb_per_pod']:.1f} KB",
-            figures["kb_per_pod"] <= 30,
+            f"{count} pods until Running", "-", f">= {goals.rate:.2f} of the limit's rate",
+            f"{rate:.2f}: {figures['seconds']:.1f} s, limit {figures['limit_seconds']:.1f} s", rate >= goals.rate,
         ),
         Row(
-            "one pod, create to Ready, median", "93 ms", "<= 45 ms",
-            f"{figures['latency_ms']:.0f} ms, {figures['latency_ms'] / plain:.1f} x a plain pod's {plain:.0f} ms",
-            figures["latency_ms"] <= 45,
-        ),
-        Row(
-            pods, "-", ">= 0.70 of the limit's rate",
-            f"{rate:.2f}: {figures['seconds']:.1f} s, limit {figures['limit_seconds']:.1f} s", rate >= 0.7,
+            f"deletion of {count} on both sides", "22-50 s", f"<= {goals.deletion_seconds} s", f"{deletion:.1f} s",
+            deletion <= goals.deletion_seconds,
         ),
     ]  # fmt: skip
 
@@ -73,10 +106,12 @@ def explain(details: dict[str, Any]) -> str:
     """Where writes and CPU time go, per pod."""
     text = ["writes per pod:"]
     text += [f"  {count:6.2f}  {what}" for what, count in details["writes_by_kind"].items() if count >= 0.005]
-    text.append("CPU ms per pod (liqod's run | the bare client's):")
-    limit = details["limit_cpu_ms_by_process"]
+    text.append("writes per pod of its deletion:")
+    text += [f"  {count:6.2f}  {what}" for what, count in details["deletion_writes_by_kind"].items() if count >= 0.005]
+    text.append("CPU ms per pod (liqod's run | the bare client's | its deletion):")
+    limit, deletion = details["limit_cpu_ms_by_process"], details["deletion_cpu_ms_by_process"]
     text += [
-        f"  {spent:6.2f} | {limit.get(process, 0):6.2f}  {process}"
+        f"  {spent:6.2f} | {limit.get(process, 0):6.2f} | {deletion.get(process, 0):6.2f}  {process}"
         for process, spent in details["cpu_ms_by_process"].items()
     ]
     return "\n".join(text)

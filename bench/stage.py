@@ -11,6 +11,7 @@ from pathlib import Path
 
 import yaml
 from harness import chart
+from harness.api import path
 from harness.cluster import Cluster, busybox
 from harness.components import Options
 from harness.liqod import Liqod
@@ -101,17 +102,29 @@ class Stage:
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(create, range(count)))
 
+    def wait_recorded(self, count: int, timeout: float = 120) -> None:
+        """Waits until that many ShadowPods say that their pods run. Each look is a list of all of them."""
+
+        def is_recorded() -> bool:
+            shadows = self.milan.api.list("shadowpods", self.twin)
+            running = sum(shadow.get("status", {}).get("phase") == "Running" for shadow in shadows)
+            assert running >= count, f"{running} of {count} ShadowPods say that their pods run"
+            return True
+
+        wait_for(is_recorded, timeout, "the records that pods run", interval=2)
+
     def wait_empty(self, timeout: float = 600) -> None:
-        """Waits until neither side has pods or shadow pods of the bench."""
+        """Waits until neither side has pods or shadow pods of the bench. A look costs next to nothing."""
 
         def left() -> list[str]:
-            found = [f"{len(pods)} pods in {cluster.name}/{namespace}"
-                     for cluster, namespace in ((self.rome, self.home), (self.milan, self.twin),
-                                                (self.rome, self.limit_home), (self.milan, self.limit_twin),
-                                                (self.milan, self.plain))
-                     if (pods := cluster.pods(namespace))]  # fmt: skip
-            shadows = self.milan.api.list("shadowpods", self.twin)
-            return found + ([f"{len(shadows)} shadow pods"] if shadows else [])
+            places = [(self.rome, self.home, "pods"), (self.milan, self.twin, "pods"),
+                      (self.milan, self.twin, "shadowpods"), (self.rome, self.limit_home, "pods"),
+                      (self.milan, self.limit_twin, "pods"), (self.milan, self.plain, "pods")]  # fmt: skip
+            return [
+                f"{what} in {cluster.name}/{namespace}"
+                for cluster, namespace, what in places
+                if cluster.api.request("GET", path(what, namespace), query={"limit": 1})["items"]
+            ]
 
         def empty() -> bool:
             assert not (found := left()), ", ".join(found)
