@@ -35,21 +35,25 @@ class Peering:
 
     def establish(self, resources: Mapping[str, str] = RESOURCES, **spec: Any) -> Peering:
         """Applies everything but mappings. `spec` adds to the VirtualNode's spec."""
-        for cluster, namespace, peer in (
-            (self.consumer, self.home, self.provider),
-            (self.provider, self.away, self.consumer),
-        ):
-            # The rights first: liqod looks at a tenant namespace as soon as it is marked as one.
-            cluster.namespace(namespace)
-            chart.bind(cluster, namespace, "ClusterRole", chart.TENANT_ROLE)
-            cluster.namespace(namespace, {"liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": peer.name})
+        self._tenant_namespace(self.provider, self.away, self.consumer)
         self.write_quota(resources)
+        return self.establish_home(resources, **spec)
+
+    def establish_home(self, resources: Mapping[str, str] = RESOURCES, **spec: Any) -> Peering:
+        """Likewise at the consumer alone, of a provider whose own side is somebody else's to make."""
+        self._tenant_namespace(self.consumer, self.home, self.provider)
         self.write_secret(self.kubeconfig())
         # In this order: a NamespaceMap without a VirtualNode is removed, and so is such a ForeignCluster.
         self.write_virtual_node(resources, **spec)
         self.declare(self.provider.pod_cidr)
         self._map_object()
         return self
+
+    def _tenant_namespace(self, cluster: Cluster, namespace: str, peer: Cluster) -> None:
+        # The rights first: liqod looks at a tenant namespace as soon as it is marked as one.
+        cluster.namespace(namespace)
+        chart.bind(cluster, namespace, "ClusterRole", chart.TENANT_ROLE)
+        cluster.namespace(namespace, {"liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": peer.name})
 
     def kubeconfig(self) -> str:
         """A kubeconfig for the provider as the least-privilege user of this peering."""
