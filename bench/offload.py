@@ -17,10 +17,10 @@ sys.path.insert(0, str(ROOT / "test/cluster"))
 import report  # noqa: E402
 from harness import settings  # noqa: E402
 from harness.cluster import busybox  # noqa: E402
-from harness.liqod import Liqod  # noqa: E402
 from measure import Meter, resident_mb  # noqa: E402
 from profiler import Profiler  # noqa: E402
 from stage import LIMIT_NODE, Stage, stage  # noqa: E402
+from turns import longest_ms, turns  # noqa: E402
 from watch import PodWatch  # noqa: E402
 
 ROUNDS = 3
@@ -90,7 +90,7 @@ def run_liqod(on: Stage, pods: int, profile: Path | None) -> dict[str, Any]:
             meter.settle(besides=("leases", "events"))
             load = meter.load_since(before)
             loaded = {"consumer": resident_mb(home), "provider": resident_mb(away)}
-            longest_turns = {daemon.cluster.name: longest_turn(daemon) for daemon in (home, away)}
+            longest_turns = {daemon.cluster.name: longest_ms(turns(daemon)) for daemon in (home, away)}
             on.wait_recorded(pods)
             meter.settle()
             life = meter.load_since(before)
@@ -122,17 +122,6 @@ def run_liqod(on: Stage, pods: int, profile: Path | None) -> dict[str, Any]:
         "kb_per_pod": 1024 * (sum(loaded.values()) - sum(rest.values())) / pods,
         "longest_turn_ms": longest_turns,
     }
-
-
-def longest_turn(daemon: Liqod) -> float:
-    """Milliseconds that no turn of the daemon's loop was longer than, by the buckets of its histogram."""
-    buckets = {
-        float(name.split('le="')[1].split('"')[0]): count
-        for name, count in daemon.metrics().items()
-        if name.startswith("liqod_loop_turn_seconds_bucket")
-    }
-    total = max(buckets.values(), default=0)
-    return 1000 * min((bound for bound, count in buckets.items() if count == total), default=0)
 
 
 def measure_single_pods(on: Stage) -> dict[str, Any]:

@@ -1,0 +1,26 @@
+"""How long liqod's loop was busy with one thing, by the histogram of its turns: CPU time, in which nothing else happens."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from harness.liqod import Liqod
+
+Turns = dict[float, float]
+
+
+def turns(daemon: Liqod) -> Turns:
+    """How many turns took no longer than each bound (seconds), until now."""
+    return {
+        float(name.split('le="')[1].split('"')[0]): count
+        for name, count in daemon.metrics().items()
+        if name.startswith("liqod_loop_turn_seconds_bucket")
+    }
+
+
+def longest_ms(now: Turns, before: Mapping[float, float] | None = None) -> float:
+    """Milliseconds that no turn was longer than since `before`; infinite where one was longer than the last bound."""
+    grown = {bound: count - (before or {}).get(bound, 0) for bound, count in now.items()}
+    total = grown.get(math.inf, 0)
+    return 1000 * min((bound for bound, count in grown.items() if count >= total), default=0)
