@@ -1,0 +1,136 @@
+#include "provider.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <utility>
+
+#include "lies.hpp"
+#include "liqo/api/kinds.hpp"
+
+namespace liqo::bench {
+
+namespace {
+
+namespace kinds = api::kinds;
+using namespace std::chrono_literals;
+
+constexpr kube::Duration tick = 50ms;
+constexpr std::size_t ticks_per_second = std::size_t(1s / tick);
+/// A client that has so much to take is given no more.
+constexpr std::size_t most_waiting = 64U << 10;
+
+/// The namespace of "/api/v1/namespaces/<ns>/pods?...", "" of anything else.
+std::string namespace_of_pods(std::string_view target) {
+  constexpr std::string_view before = "/api/v1/namespaces/", behind = "/pods";
+  target = target.substr(0, target.find('?'));
+  if (!target.starts_with(before) || !target.ends_with(behind)) return "";
+  target.remove_prefix(before.size());
+  return std::string(target.substr(0, target.size() - behind.size()));
+}
+
+/// One event of a pod that is not the client's; a kilobyte, as a real one.
+std::string flood_event(const std::string& ns, std::size_t number, std::uint64_t version) {
+  kube::json::object metadata{{"name", "flood-" + std::to_string(number % 100)},
+                              {"namespace", ns},
+                              {"uid", "flood-" + ns + "-" + std::to_string(number % 100)},
+                              {"resourceVersion", std::to_string(version)},
+                              {"creationTimestamp", "2026-01-01T00:00:00Z"},
+                              {"annotations", {{"example.com/x", std::string(700, 'x')}}}};
+  kube::json::object pod{{"kind", "Pod"},
+                         {"apiVersion", "v1"},
+                         {"metadata", std::move(metadata)},
+                         {"spec", {{"containers", {{{"name", "main"}, {"image", "busybox"}}}}}},
+                         {"status", {{"phase", "Running"}, {"message", std::to_string(number)}}}};
+  return kube::json::serialize(kube::json::object{{"type", "MODIFIED"}, {"object", std::move(pod)}}) + "\n";
+}
+
+bool is_about_life(std::string_view target) { return target.starts_with("/livez") || target.starts_with("/version"); }
+
+}  // namespace
+
+Provider::Provider(asio::any_io_executor executor, Manner manner, std::size_t flood)
+    : executor_(std::move(executor)),
+      manner_(manner),
+      flood_(flood),
+      began_(std::chrono::steady_clock::now()),
+      clock_(std::chrono::time_point_cast<kube::WallTime::duration>(std::chrono::system_clock::now())),
+      server_(clock_) {
+  for (const kube::Resource& kind : {kinds::shadow_pods, kinds::shadow_endpoint_slices, kinds::namespace_maps,
+                                     kinds::quotas, kinds::tenants, kinds::identities, kinds::resource_slices})
+    server_.serve(kind);
+}
+
+void Provider::advance() {
+  const kube::TimePoint began_at{1h};  // of the virtual clock
+  clock_.advance_to(began_at + (std::chrono::steady_clock::now() - began_));
+}
+
+void Provider::handle(kube::HttpRequest request, std::shared_ptr<Answer> answer) {
+  if (manner_ == Manner::stuck) return;
+  if (manner_ == Manner::lying && !is_about_life(request.target)) {
+    const Lie lie = lie_about(request, lies_++);
+    answer->begin(lie.status, {{"content-type", "application/json"}});
+    answer->more(lie.body);
+    answer->end();
+    return;
+  }
+  advance();
+  kube::testing::FakeAnswer made = server_.handle(request, "consumer");
+  answer->begin(made.status, made.headers);
+  if (!made.watch) {
+    answer->more(made.body);
+    answer->end();
+    return;
+  }
+  made.watch->on_wake([this] { tell_soon(); });
+  watches_.push_back(
+      {.ns = namespace_of_pods(request.target), .watch = std::move(made.watch), .answer = std::move(answer)});
+  tell_soon();
+}
+
+void Provider::tell_soon() {
+  if (std::exchange(is_telling_, true)) return;
+  asio::post(executor_, [this] {
+    is_telling_ = false;
+    tell_all();
+  });
+}
+
+void Provider::tell_all() {
+  for (auto open = watches_.begin(); open != watches_.end();) {
+    while (auto line = open->watch->next()) open->answer->more(*line);
+    if (open->watch->ended()) open->answer->end();
+    open = open->watch->ended() || !open->answer->is_wanted() ? watches_.erase(open) : std::next(open);
+  }
+}
+
+void Provider::flood() {
+  if (watches_.empty()) return;
+  std::size_t left = flood_ / ticks_per_second;
+  // As many rounds as it takes, unless nobody takes anything any more.
+  for (bool has_told = true; has_told && left > 0;) {
+    has_told = false;
+    for (OpenWatch& open : watches_) {
+      if (left == 0 || open.ns.empty() || open.answer->waiting() > most_waiting) continue;
+      ++flooded_;
+      open.answer->more(flood_event(open.ns, flooded_, server_.store().version() + flooded_));
+      has_told = true;
+      --left;
+    }
+  }
+  // Those that had their turn come last the next time.
+  const std::size_t share = std::min(watches_.size(), flood_ / ticks_per_second);
+  watches_.splice(watches_.end(), watches_, watches_.begin(), std::next(watches_.begin(), std::ptrdiff_t(share)));
+}
+
+asio::awaitable<void> Provider::keep_time() {
+  kube::async::RealClock clock;
+  while (true) {
+    co_await clock.sleep(tick);
+    advance();
+    tell_all();
+    if (manner_ == Manner::flooding) flood();
+  }
+}
+
+}  // namespace liqo::bench

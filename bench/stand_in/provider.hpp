@@ -1,0 +1,53 @@
+// A provider that is in memory: the library's API server, over real time and for many clients at once.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "http2_port.hpp"
+#include "kube/testing/fake_api_server.hpp"
+
+namespace liqo::bench {
+
+enum class Manner {
+  well,
+  stuck,     ///< takes every request and answers none
+  lying,     ///< answers that it is alive, and lies about everything else
+  flooding,  ///< as well, but every watch of Pods has events without end, of pods that nobody asked for
+};
+
+/// Runs no pods: nothing stands behind its objects. One thread.
+class Provider {
+ public:
+  /// `flood` is how many events a second all watches of a flooding one have together.
+  Provider(asio::any_io_executor executor, Manner manner, std::size_t flood);
+
+  void handle(kube::HttpRequest request, std::shared_ptr<Answer> answer);
+  /// Moves time on, for bookmarks and for what ends with time, and floods; for ever.
+  asio::awaitable<void> keep_time();
+
+ private:
+  struct OpenWatch {
+    std::string ns;  ///< of a watch of Pods
+    std::unique_ptr<kube::testing::FakeWatch> watch;
+    std::shared_ptr<Answer> answer;
+  };
+  void advance();
+  void tell_soon();
+  void tell_all();
+  void flood();
+
+  asio::any_io_executor executor_;
+  Manner manner_;
+  std::size_t flood_, lies_ = 0, flooded_ = 0;
+  kube::TimePoint began_;
+  kube::testing::VirtualClock clock_;
+  kube::testing::FakeApiServer server_;
+  std::list<OpenWatch> watches_;
+  bool is_telling_ = false;
+};
+
+}  // namespace liqo::bench
