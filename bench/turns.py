@@ -1,4 +1,5 @@
-"""How long liqod's loop was busy with one thing, by the histogram of its turns: CPU time, in which nothing else happens."""
+"""How long liqod's loop was busy with one thing, by the histogram of its turns: CPU time in which nothing else
+happens."""
 
 from __future__ import annotations
 

@@ -30,9 +30,10 @@ class Milestones:
 
 
 class PodWatch:
-    """A watch from now on, in a thread of its own; use as a context manager."""
+    """A watch from now on, in a thread of its own; use as a context manager. Without a namespace it is of all, among which
+    no two pods may have one name."""
 
-    def __init__(self, cluster: Cluster, namespace: str, alive: Callable[[], bool] = lambda: True):
+    def __init__(self, cluster: Cluster, namespace: str | None, alive: Callable[[], bool] = lambda: True):
         """`alive` says whether it is still worth waiting."""
         self.pods: dict[str, Milestones] = {}
         self._cluster, self._namespace, self._alive = cluster, namespace, alive
