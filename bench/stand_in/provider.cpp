@@ -14,8 +14,10 @@ namespace {
 namespace kinds = api::kinds;
 using namespace std::chrono_literals;
 
-constexpr kube::Duration tick = 50ms;
-constexpr std::size_t ticks_per_second = std::size_t(1s / tick);
+/// How often it is looked what time alone does to watches; to look at a thousand takes a millisecond.
+constexpr kube::Duration upkeep_interval = 2s;
+constexpr kube::Duration flood_interval = 50ms;
+constexpr std::size_t floods_per_second = std::size_t(1s / flood_interval);
 /// A client that has so much to take is given no more.
 constexpr std::size_t most_waiting = 64U << 10;
 
@@ -106,7 +108,7 @@ void Provider::tell_all() {
 
 void Provider::flood() {
   if (watches_.empty()) return;
-  std::size_t left = flood_ / ticks_per_second;
+  std::size_t left = flood_ / floods_per_second;
   // As many rounds as it takes, unless nobody takes anything any more.
   for (bool has_told = true; has_told && left > 0;) {
     has_told = false;
@@ -119,14 +121,14 @@ void Provider::flood() {
     }
   }
   // Those that had their turn come last the next time.
-  const std::size_t share = std::min(watches_.size(), flood_ / ticks_per_second);
+  const std::size_t share = std::min(watches_.size(), flood_ / floods_per_second);
   watches_.splice(watches_.end(), watches_, watches_.begin(), std::next(watches_.begin(), std::ptrdiff_t(share)));
 }
 
 asio::awaitable<void> Provider::keep_time() {
   kube::async::RealClock clock;
   while (true) {
-    co_await clock.sleep(tick);
+    co_await clock.sleep(manner_ == Manner::flooding ? flood_interval : upkeep_interval);
     advance();
     tell_all();
     if (manner_ == Manner::flooding) flood();
