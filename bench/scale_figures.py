@@ -35,7 +35,7 @@ def rows(figures: dict[str, Any]) -> list[report.Row]:
         _memory("milan", f"memory of the provider: {size['pods']:,} ShadowPods", figures),
         _start("start of the consumer, caches complete / first write", figures["start_home"]),
         _start("start of the provider, likewise", figures["start_away"]),
-        *(_turn(name, of) for name, of in figures["changes"].items()),
+        *_turns(figures["changes"]),
         _requests(figures["steps"]),
         _rest(f"CPU at rest, {size['few']} twins", few, REST_FEW_SECONDS),
         _rest(f"CPU at rest, {namespaces}, {nodes}, {pods}", all_, REST_ALL_SECONDS),
@@ -60,13 +60,29 @@ def _start(figure: str, start: dict[str, float]) -> report.Row:
     )  # fmt: skip
 
 
-def _turn(name: str, of: dict[str, Any]) -> report.Row:
-    longest = {cluster: of[cluster]["longest_turn_ms"] for cluster in ("rome", "milan")}
-    measured = ", ".join(f"{cluster} {_bound(ms)}" for cluster, ms in longest.items())
-    if name == "nothing":
-        return report.Row("longest turn while nothing changes", "-", "-", measured, True)
-    figure = f"longest turn while one {name} changes"
-    return report.Row(figure, "-", f"<= {TURN_MS:g} ms", measured, max(longest.values()) <= TURN_MS)
+def _turns(changes: dict[str, dict[str, Any]]) -> list[report.Row]:
+    """One reading of the metrics is in each time, and is not what is asked about: where no turn was longer than that of a
+    reading may be, the longest one is left out."""
+    clusters = ("rome", "milan")
+    readings = {name: max(changes[of][name]["longest_turn_ms"] for of in ("reading", "nothing")) for name in clusters}
+    found = [report.Row("turn in which /metrics is read", "-", "-", _by_cluster(readings), True)]
+    for change, of in changes.items():
+        if change == "reading":
+            continue
+        longest = {
+            name: of[name]["longest_turn_ms" if of[name]["longest_turn_ms"] > readings[name] else "second_turn_ms"]
+            for name in clusters
+        }
+        if change == "nothing":
+            found.append(report.Row("longest turn while nothing changes", "-", "-", _by_cluster(longest), True))
+            continue
+        figure, goal = f"longest turn while one {change} changes", f"<= {TURN_MS:g} ms"
+        found.append(report.Row(figure, "-", goal, _by_cluster(longest), max(longest.values()) <= TURN_MS))
+    return found
+
+
+def _by_cluster(milliseconds: dict[str, float]) -> str:
+    return ", ".join(f"{name} {_bound(of)}" for name, of in milliseconds.items())
 
 
 def _bound(milliseconds: float) -> str:
@@ -140,6 +156,7 @@ def explain(figures: dict[str, Any]) -> str:
     text.append("CPU s of the liqods in the seconds after a change (rome, milan):")
     for name, of in figures["changes"].items():
         text.append(f"  {of['rome']['cpu_seconds']:6.2f} {of['milan']['cpu_seconds']:6.2f}  {name}")
+    text.append("rome's liqod holds: " + ", ".join(f"{count:,.0f} {what}" for what, count in figures["held"].items()))
     text.append("while one provider is foul: events that it has told, CPU s of rome's liqod:")
     text += [f"  {of['events']:8.0f} {of['cpu_seconds']:6.2f}  {name}" for name, of in figures["foul"].items()]
     return "\n".join(text)
