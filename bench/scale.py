@@ -115,6 +115,7 @@ def measure(on: ScaleStage, profile: Path | None) -> dict[str, Any]:
         profiler.stop()
     figures["connections"] = measures.connections(on)
     figures["held"] = measures.held(on)
+    say(f"rome's liqod holds {scale_figures.counted(figures['held'])}")
     figures["foul"] = measure_foul(on)
     return figures
 

@@ -124,6 +124,10 @@ def _open(connections: dict[str, Any]) -> list[report.Row]:
     return found
 
 
+def counted(held: dict[str, float]) -> str:
+    return ", ".join(f"{count:,.0f} {what}" for what, count in held.items())
+
+
 def explain(figures: dict[str, Any]) -> str:
     size = figures["size"]
     text = [
@@ -156,7 +160,7 @@ def explain(figures: dict[str, Any]) -> str:
     text.append("CPU s of the liqods in the seconds after a change (rome, milan):")
     for name, of in figures["changes"].items():
         text.append(f"  {of['rome']['cpu_seconds']:6.2f} {of['milan']['cpu_seconds']:6.2f}  {name}")
-    text.append("rome's liqod holds: " + ", ".join(f"{count:,.0f} {what}" for what, count in figures["held"].items()))
+    text.append("rome's liqod holds " + counted(figures["held"]))
     text.append("while one provider is foul: events that it has told, CPU s of rome's liqod:")
     text += [f"  {of['events']:8.0f} {of['cpu_seconds']:6.2f}  {name}" for name, of in figures["foul"].items()]
     return "\n".join(text)
