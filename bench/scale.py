@@ -82,10 +82,10 @@ def measure_foul(on: ScaleStage) -> dict[str, dict[str, Any]]:
     return found
 
 
-def measure(on: ScaleStage, profile: Path | None) -> dict[str, Any]:
+def measure(on: ScaleStage, figures: dict[str, Any], profile: Path | None) -> None:
     size = on.size
     say(f"{size.few} namespaces")
-    figures: dict[str, Any] = {"size": {**asdict(size), "twins": size.twins, "few": size.few}}
+    figures["size"] = {**asdict(size), "twins": size.twins, "few": size.few}
     figures["rest_few"] = measure_few(on)
     say(f"at rest {cpu_of(figures['rest_few'])}; {size.namespaces} namespaces and {size.nodes} virtual nodes")
     on.add_stand_ins()
@@ -117,20 +117,23 @@ def measure(on: ScaleStage, profile: Path | None) -> dict[str, Any]:
     figures["held"] = measures.held(on)
     say(f"rome's liqod holds {scale_figures.counted(figures['held'])}")
     figures["foul"] = measure_foul(on)
-    return figures
 
 
-def bench(size: Size, profile: Path | None) -> dict[str, Any]:
-    run, on = Run(), None
+def bench(size: Size, file: Path | None, profile: Path | None) -> dict[str, Any]:
+    """What was measured until something failed is written to the file all the same."""
+    run, on, figures = Run(), None, dict[str, Any]()
     try:
         say("starting two clusters")
         on = ScaleStage(run, size)
-        return measure(on, profile)
+        measure(on, figures, profile)
+        return figures
     except BaseException:
         if run.clusters:
             print(f"bench: logs are kept in {run.keep_logs('bench')}", file=sys.stderr, flush=True)
         raise
     finally:
+        if file:
+            file.write_text(json.dumps(figures, indent=1) + "\n")
         if on:
             on.stand_ins.close()
         run.close()
@@ -151,9 +154,8 @@ def main() -> int:
         sys.exit(f"bench: real clusters need {', '.join(missing)}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     load = os.getloadavg()[0]
-    figures = bench(Size(chosen.pods, chosen.nodes, chosen.providers, chosen.namespaces), chosen.profile)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(figures, indent=1) + "\n")
+    size = Size(chosen.pods, chosen.nodes, chosen.providers, chosen.namespaces)
+    figures = bench(size, chosen.json, chosen.profile)
     found = scale_figures.rows(figures)
     print(report.lay_out(found), scale_figures.explain(figures), f"load average before: {load:.1f}", sep="\n\n")
     return 0 if all(row.reached for row in found) else 1
