@@ -56,9 +56,9 @@ class RequestLog:
     def mark(self) -> int:
         """A point between two lines of the log, which the server writes before it answers."""
         with self._file.open("rb") as log:
-            size = log.seek(0, os.SEEK_END)
-            log.seek(max(0, size - _LONGEST_LINE))
-            return size - len(log.read().rpartition(b"\n")[2])
+            begin = log.seek(max(0, log.seek(0, os.SEEK_END) - _LONGEST_LINE))
+            # It grows meanwhile.
+            return begin + log.read().rfind(b"\n") + 1
 
     def entries(self, since: int) -> Iterator[audit.Entry]:
         with self._file.open("rb") as log:
