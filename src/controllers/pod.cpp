@@ -209,6 +209,9 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     if (needs_tokens && !twin.tokens) watch_tokens(key.ns, twin);
     knows_tokens = twin.knows_tokens();
     remote = twin.pods->find(remote_key);
+    // That it has started is written late, perhaps into a namespace that ends.
+    if (const auto known = memory_.find(key); known != memory_.end() && (!local || local->is_deleting()))
+      context_.events.forget_routine(known->second.uid);
     if (!local && !shadow && !remote) memory_.erase(key);
     core::PodMemory remembered;
     if (local) {

@@ -93,6 +93,12 @@ TEST_CASE("that containers have started is told of a few pods at once, and of ma
   world.pass(1min);
   const std::size_t left_out = std::size_t(most + 31) - told().size();
   CHECK(world.metrics().contains("kube_events_total{outcome=\"dropped\"} " + std::to_string(left_out)));
+  // Of a pod that goes meanwhile nothing is told, for its namespace may go with it.
+  const std::size_t before = told().size();
+  for (const char* name : {"first", "second", "third"}) start(name);
+  for (const char* name : {"second", "third"}) (void)world.server.remove(resources::pods, {shop, name}, {}, "operator");
+  world.pass(10s);
+  CHECK(told().size() == before + 1);
 }
 
 TEST_CASE("a pod that is there before its twin namespace is not told of it, unless it does not come") {

@@ -34,6 +34,17 @@ void EventRecorder::routine(const Object& object, const Resource& resource, std:
   note(object, resource, EventType::normal, reason, std::move(message), routine_, most_routine);
 }
 
+void EventRecorder::forget_routine(std::string_view uid) {
+  std::erase_if(routine_, [&](const std::string& id) {
+    const bool is_of_it = id.starts_with(uid) && id.substr(uid.size()).starts_with('/');
+    if (is_of_it) {
+      series_.erase(id);
+      dropped_.add();
+    }
+    return is_of_it;
+  });
+}
+
 void EventRecorder::note(const Object& object, const Resource& resource, EventType type, std::string_view reason,
                          std::string message, std::deque<std::string>& queue, std::size_t most) {
   if (message.size() > max_message) message.resize(max_message);

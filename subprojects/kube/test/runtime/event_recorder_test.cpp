@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "runtime_fixture.hpp"
 
@@ -87,6 +89,20 @@ TEST_CASE("what goes well all the time is told behind all others, one a second, 
   w.pass(10s);
   CHECK(w.events().size() == 2 + EventRecorder::most_routine);
   CHECK(w.metrics_have("kube_events_total{outcome=\"folded\"} 1"));
+}
+
+TEST_CASE("what waits of an object that goes is not told any more") {
+  World w;
+  for (const char* uid : {"u1", "u2", "u22", "u3"})
+    w.recorder.routine(World::widget(uid), widgets, "Started", "it runs");
+  w.pass(10ms);
+  w.recorder.forget_routine("u2");
+  w.recorder.forget_routine("u1");
+  w.pass(1min);
+  std::set<std::string> told;
+  for (const Tree& event : w.events()) told.emplace(string_at(*event, {"involvedObject", "uid"}));
+  CHECK(told == std::set<std::string>{"u1", "u22", "u3"});
+  CHECK(w.metrics_have("kube_events_total{outcome=\"dropped\"} 1"));
 }
 
 TEST_CASE("a server that is away holds up no Event that is noted after what goes well") {

@@ -42,6 +42,8 @@ class EventRecorder {
   /// `routine_pause`. Of a load that is more than that, `most_routine` wait and the rest is dropped, so that each is
   /// written within their product or not at all.
   void routine(const Object& object, const Resource& resource, std::string_view reason, std::string message);
+  /// Drops what waits of `routine` about the object with that UID: it goes, and its namespace may go with it.
+  void forget_routine(std::string_view uid);
   static constexpr Duration routine_pause = std::chrono::seconds(1);
   static constexpr std::size_t most_routine = 50;
   /// Writes what was noted, until cancelled.
