@@ -51,8 +51,9 @@ class H2Server {
           if (frame->hd.type == NGHTTP2_GOAWAY) server.goaway_seen = true;
           const bool complete = (frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
                                 (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
-          if (complete && server.on_request)
-            server.on_request(server, frame->hd.stream_id, server.requests_[frame->hd.stream_id]);
+          if (!complete || !server.on_request) return 0;
+          const auto request = server.requests_.extract(frame->hd.stream_id);
+          server.on_request(server, frame->hd.stream_id, request.mapped());
           return 0;
         });
     nghttp2_session_callbacks_set_on_stream_close_callback(
@@ -101,7 +102,11 @@ class H2Server {
       std::memcpy(out, answer.bytes.data() + answer.sent, count);
       answer.sent += count;
       self(user).body_sent += count;
-      if (answer.sent == answer.bytes.size() && answer.last) *flags |= NGHTTP2_DATA_FLAG_EOF;
+      if (answer.sent == answer.bytes.size()) {
+        answer.bytes.clear();
+        answer.sent = 0;
+        if (answer.last) *flags |= NGHTTP2_DATA_FLAG_EOF;
+      }
       if (count == 0 && !answer.last) return NGHTTP2_ERR_DEFERRED;
       return static_cast<ssize_t>(count);
     };
@@ -116,6 +121,13 @@ class H2Server {
     answers_[id].bytes += bytes;
     answers_[id].last = last;
     nghttp2_session_resume_data(session_, id);
+  }
+  /// Whether an answer has begun of which the client has not taken the end, and which it still wants.
+  bool is_answering(std::int32_t id) const { return answers_.contains(id); }
+  /// Bytes of an answer that the client has not taken yet.
+  std::size_t waiting(std::int32_t id) const {
+    const auto found = answers_.find(id);
+    return found == answers_.end() ? 0 : found->second.bytes.size() - found->second.sent;
   }
   void answer(std::int32_t id, int status, std::string_view body = {},
               const std::vector<std::pair<std::string, std::string>>& headers = {}) {
