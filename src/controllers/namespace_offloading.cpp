@@ -41,15 +41,11 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
                                                                       std::string(api::labels::app_managed_by_liqo)}})),
       offers_(
           virtual_nodes_, offer_of,
-          [this](const kube::ObjectKey&, const Offer* before, const Offer* now) {
-            if (!before || !now || *before != *now) enqueue_all();
-          },
+          [this](const kube::ObjectKey&, const Offer* before, const Offer* now) { offer_changed(before, now); },
           [this] { enqueue_all(); }),
       labels_(
           nodes_, labels_of,
-          [this](const kube::ObjectKey&, const Offer* before, const Offer* now) {
-            if (!before || !now || *before != *now) enqueue_all();
-          },
+          [this](const kube::ObjectKey&, const Offer* before, const Offer* now) { offer_changed(before, now); },
           [this] { enqueue_all(); }),
       told_(
           maps_, map_of,
@@ -105,6 +101,10 @@ NamespaceOffloadingController::Map NamespaceOffloadingController::map_of(const k
     known.twins[entry.local].asked = std::move(entry.remote);
   }
   return known;
+}
+
+void NamespaceOffloadingController::offer_changed(const Offer* before, const Offer* now) {
+  if (!before || !now || *before != *now) enqueue_all();
 }
 
 void NamespaceOffloadingController::map_changed(const Map* before, const Map* now) {

@@ -56,6 +56,18 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
             if (!before || !now || *before != *now) enqueue_all();
           },
           [this] { enqueue_all(); }),
+      clusters_(
+          virtual_nodes_, [](const kube::Object& object) { return std::string(api::VirtualNode(object).cluster_id()); },
+          [this](const kube::ObjectKey&, const std::string* before, const std::string* now) {
+            for (const std::string* cluster : {now, before})
+              if (cluster) enqueue(*cluster);
+          },
+          [this] { enqueue_all(); }),
+      destinations_(maps_,
+                    [](const kube::Object& map) {
+                      const bool goes_out = map.label(labels::replication) == "true";
+                      return std::string(goes_out ? map.label(labels::replication_destination) : "");
+                    }),
       controller_(context, {.name = "outgoing-namespacemap", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   maps_->add_index(std::string(by_cluster), [](const kube::Object& map, std::vector<std::string>& out) {
@@ -66,12 +78,6 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
                               out.emplace_back(api::VirtualNode(object).cluster_id());
                             });
   const auto synced = [this] { enqueue_all(); };
-  virtual_nodes_.subscribe(
-      [this](const kube::Change& change) {
-        for (const kube::Object* virtual_node : {change.now, change.previous()})
-          if (virtual_node) enqueue(api::VirtualNode(*virtual_node).cluster_id());
-      },
-      synced);
   nodes_.subscribe(
       [this](const kube::Change& node) {
         // It is written often; what counts here are its labels.
@@ -96,12 +102,10 @@ void OutgoingNamespaceMapController::enqueue(std::string_view cluster) {
 }
 
 void OutgoingNamespaceMapController::enqueue_all() {
-  std::set<std::string> known;
-  for (const kube::Object& virtual_node : virtual_nodes_->objects())
-    known.emplace(api::VirtualNode(virtual_node).cluster_id());
-  for (const kube::Object& map : maps_->objects())
-    if (map.label(labels::replication) == "true") known.emplace(map.label(labels::replication_destination));
-  for (const std::string& cluster : known) enqueue(cluster);
+  std::set<std::string_view> known;
+  for (const kube::View<std::string>* view : {&clusters_, &destinations_})
+    for (const auto& [key, cluster] : view->all()) known.insert(cluster);
+  for (const std::string_view cluster : known) enqueue(cluster);
 }
 
 asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey work) {

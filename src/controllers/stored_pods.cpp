@@ -149,22 +149,15 @@ void StoredPods::recount(const kube::ObjectKey& key) {
 void StoredPods::recount_later(std::vector<kube::ObjectKey> keys) {
   // What counts already goes on, by what was known, as it does while a watch is late.
   was_counted_ = has_synced();
-  waiting_.insert(waiting_.end(), std::make_move_iterator(keys.begin()), std::make_move_iterator(keys.end()));
-  // Each once, however often its surroundings change.
-  std::ranges::sort(waiting_);
-  const auto repeated = std::ranges::unique(waiting_);
-  waiting_.erase(repeated.begin(), repeated.end());
+  waiting_.insert(std::make_move_iterator(keys.begin()), std::make_move_iterator(keys.end()));
   more_waiting_.set();
 }
 
 asio::awaitable<void> StoredPods::recount_waiting() {
   while (true) {
     while (!waiting_.empty()) {
-      for (std::size_t counted = 0; counted < counted_in_a_turn && !waiting_.empty(); ++counted) {
-        const kube::ObjectKey key = std::move(waiting_.back());
-        waiting_.pop_back();
-        recount(key);
-      }
+      for (std::size_t counted = 0; counted < counted_in_a_turn && !waiting_.empty(); ++counted)
+        recount(waiting_.extract(waiting_.begin()).value());
       co_await asio::post(asio::use_awaitable);
     }
     co_await more_waiting_.wait_and_reset();

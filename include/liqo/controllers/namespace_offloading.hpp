@@ -69,6 +69,7 @@ class NamespaceOffloadingController final : public Runnable {
     std::map<std::string, Twin, std::less<>> twins;
   };
   static Map map_of(const kube::Object& map);
+  void offer_changed(const Offer* before, const Offer* now);
   void map_changed(const Map* before, const Map* now);
 
   Context context_;

@@ -44,7 +44,8 @@ class OutgoingNamespaceMapController final : public Runnable {
   Context context_;
   RemoteDataWatch data_;
   kube::InformerHandle virtual_nodes_, nodes_, offloadings_, maps_;
-  kube::View<core::TwinRequest> requests_;                    ///< of the NamespaceOffloadings
+  kube::View<core::TwinRequest> requests_;           ///< of the NamespaceOffloadings
+  kube::View<std::string> clusters_, destinations_;  ///< of VirtualNodes; of the maps that go out, "" of others
   std::unordered_map<std::string, core::TwinMemory> memory_;  ///< by cluster
   std::unordered_map<std::string, core::HeldTwins> told_;     ///< by cluster: what was told of data
   std::unordered_map<std::string, kube::TimePoint> written_;  ///< by cluster: when its map was written last

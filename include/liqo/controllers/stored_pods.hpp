@@ -91,7 +91,7 @@ class StoredPods {
   std::unordered_map<std::string, StoredAmount> amounts_;  ///< by the consumer's ID
   std::set<kube::ObjectKey> unconfirmed_;                  ///< keys whose Pod has to be read live
   std::uint64_t refreshed_at_ = 0;                         ///< lists of ShadowPods when Pods were read last
-  std::vector<kube::ObjectKey> waiting_;                   ///< to be counted anew
+  std::set<kube::ObjectKey> waiting_;                      ///< to be counted anew
   bool was_counted_ = false;                               ///< nothing waited, once all caches were complete
   kube::async::Event progress_, more_to_read_, more_waiting_;
 };

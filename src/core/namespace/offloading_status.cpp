@@ -33,9 +33,9 @@ bool is_failed(const TwinState& twin, const OffloadingFacts& facts) {
 
 std::string crowded_out() {
   return "the cluster is asked for " + std::to_string(max_mappings) +
-         " namespaces already, which is the most that one cluster may ask of another: offload fewer namespaces to it, "
-         "by "
-         "their clusterSelectors";
+         " namespaces already, which is the most that one cluster may ask of another: offload fewer namespaces to "
+         "it, " +
+         "by their clusterSelectors";
 }
 
 Condition ready_condition(const TwinState& twin, const OffloadingFacts& facts) {

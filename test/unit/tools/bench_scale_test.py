@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from missing import ends_with_one
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "bench"))
@@ -104,14 +105,7 @@ def test_a_figure_that_is_missed_is_named(monkeypatch, capsys, path, value, row)
         place = place[key]
     place[path[-1]] = value
     assert missed(figures) == [row]
-    monkeypatch.setattr(scale.settings, "missing_requirements", lambda: [])
-    monkeypatch.setattr(scale.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(scale, "bench", lambda *_: figures)
-    monkeypatch.setattr(sys, "argv", ["scale"])
-    assert scale.main() == 1
-    assert "MISSED" in capsys.readouterr().out
-    monkeypatch.setattr(scale, "bench", lambda *_: REACHED)
-    assert scale.main() == 0
+    ends_with_one(monkeypatch, capsys, scale, "bench", figures, REACHED)
 
 
 def entry(verb, resource, uri="/api", **fields):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from missing import ends_with_one
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "bench"))
@@ -54,14 +55,7 @@ def test_a_figure_that_is_missed_is_named(monkeypatch, capsys, path, value, row)
         place = place[key]
     place[path[-1]] = value
     assert missed(figures) == [row]
-    monkeypatch.setattr(streams.settings, "missing_requirements", lambda: [])
-    monkeypatch.setattr(streams.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(streams, "measure", lambda *_: figures)
-    monkeypatch.setattr(sys, "argv", ["streams"])
-    assert streams.main() == 1
-    assert "MISSED" in capsys.readouterr().out
-    monkeypatch.setattr(streams, "measure", lambda *_: REACHED)
-    assert streams.main() == 0
+    ends_with_one(monkeypatch, capsys, streams, "measure", figures, REACHED)
 
 
 def test_its_help_needs_no_clusters():

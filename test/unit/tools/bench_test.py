@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from missing import ends_with_one
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "bench"))
@@ -56,14 +57,7 @@ def test_a_figure_that_is_missed_is_named(monkeypatch, capsys, part, key, value,
     figures = copy.deepcopy(REACHED)
     (figures[part] if part else figures)[key] = value
     assert missed(figures) == [row]
-    monkeypatch.setattr(reflection.settings, "missing_requirements", lambda: [])
-    monkeypatch.setattr(reflection.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(reflection, "measure", lambda *_: figures)
-    monkeypatch.setattr(sys, "argv", ["reflection"])
-    assert reflection.main() == 1
-    assert "MISSED" in capsys.readouterr().out
-    monkeypatch.setattr(reflection, "measure", lambda *_: REACHED)
-    assert reflection.main() == 0
+    ends_with_one(monkeypatch, capsys, reflection, "measure", figures, REACHED)
 
 
 def test_its_help_needs_no_clusters():
