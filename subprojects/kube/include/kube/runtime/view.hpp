@@ -21,9 +21,9 @@ class View {
 
   /// Begins with what is there, of which nothing is told. The handle outlives it.
   View(InformerHandle& objects, Derive derive, Changed changed = {}, Informer::SyncedHandler synced = {})
-      : derive_(std::move(derive)) {
-    objects.follow([this](const Change& change) { take(change); }, std::move(synced));
-    changed_ = std::move(changed);
+      : derive_(std::move(derive)), changed_(std::move(changed)) {
+    for (const Object& object : objects->objects()) held_.emplace(object.key(), derive_(object));
+    objects.subscribe([this](const Change& change) { take(change); }, std::move(synced));
   }
   View(const View&) = delete;
   View& operator=(const View&) = delete;
