@@ -53,6 +53,22 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Wr
       questions_(context, {.name = "pod_events", .limits = {.workers = 1, .workers_per_group = 1}},
                  [this](kube::WorkKey key) { return ask_events(std::move(key)); }),
       log_(kube::Log("pod").with("cluster", forging_.clusters.remote).with("node", forging_.node_name)) {
+  reader_ = provider_.twins.join({
+      .shadow_changed =
+          [this](const TwinWatch& watch, const kube::Change& change) {
+            // Its room may be free now.
+            if (!change.now && twins_.contains(watch.local)) ask_again();
+            enqueue_changed(watch, change);
+          },
+      .pod_changed = [this](const TwinWatch& watch, const kube::Change& change) { enqueue_changed(watch, change); },
+      .synced =
+          [this](const TwinWatch& watch) {
+            const Twin* twin = find_twin(watch.local);
+            if (!twin || twin->watch.get() != &watch) return;
+            enqueue_twin(watch.local);
+            if (twin->withdrawn) enqueue({watch.local, {}});
+          },
+  });
   local_pods_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); }, [this] { enqueue_all(); });
   // A slice and its virtual node have one name.
   for (kube::InformerHandle* grant : {&virtual_nodes_, &slices_})
@@ -65,6 +81,8 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Wr
       start_time_bounds);
   enqueue_all();
 }
+
+PodController::~PodController() { provider_.twins.leave(reader_); }
 
 asio::awaitable<void> PodController::run() {
   begun_ = context_.clock.wall();
@@ -117,7 +135,10 @@ PodController::Memory& PodController::memory_of(const kube::ObjectKey& key, std:
 asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
   // Nothing is decided before all caches are complete; their completion brings every key back here.
   if (!local_pods_->has_synced() || !mapping_known_) co_return Outcome::done();
-  if (key.object.name.empty()) co_return co_await look_for_tokens(key.object.ns);
+  if (key.object.name.empty()) {
+    leave_withdrawn(key.object.ns);
+    co_return co_await look_for_tokens(key.object.ns);
+  }
   if (mapping_.withdrawn(key.object.ns))
     if (auto local = local_pods_->find(key.object)) {
       auto looked = co_await look_behind(std::move(*local));
@@ -141,9 +162,9 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
     outcome = Outcome::done();
   }
   twin = find_twin(key.object.ns);
-  if (twin && outcome->failure()) twin->counters.failed.add();
+  if (twin && outcome->failure()) twin->counters.add_failed(series_of(key.object.ns));
   if (const kube::ObjectKey remote{twin ? twin->remote : "", key.object.name};
-      twin && twin->withdrawn && !twin->shadows->store().contains(remote) && !twin->pods->store().contains(remote))
+      twin && twin->withdrawn && !twin->shadows().store().contains(remote) && !twin->pods().store().contains(remote))
     leave_withdrawn(key.object.ns);
   co_return std::move(*outcome);
 }
@@ -203,12 +224,12 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     Twin& twin = *find_twin(key.ns);
     withdrawn = twin.withdrawn;
     local = local_pods_->find(key);
-    shadow = twin.shadows->find(remote_key);
+    shadow = twin.shadows().find(remote_key);
     mounts_tokens = shadow && core::mounts_tokens(*shadow);
     needs_tokens = local && !withdrawn && (mounts_tokens || core::needs_tokens(*local, forging_));
     if (needs_tokens && !twin.tokens) watch_tokens(key.ns, twin);
     knows_tokens = twin.knows_tokens();
-    remote = twin.pods->find(remote_key);
+    remote = twin.pods().find(remote_key);
     // That it has started is written late, perhaps into a namespace that ends.
     if (const auto known = memory_.find(key); known != memory_.end() && (!local || local->is_deleting()))
       context_.events.forget_routine(known->second.uid);
@@ -270,8 +291,8 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     const kube::Duration waited = context_.clock.now() - memory.shadow_created_at;
     if (waited < unseen_time) co_return Outcome::again_after(unseen_time - waited);
     auto live = co_await provider_.api.get(api::kinds::shadow_pods, remote_key);
-    auto* cache = cache_of(key.ns, remote_namespace, &Twin::shadows);
-    if (live && cache) (*cache)->observe(std::move(*live));
+    auto* cache = cache_of(key.ns, remote_namespace, &TwinWatch::shadows);
+    if (live && cache) cache->observe(std::move(*live));
     if (!live && live.error().is_not_found()) memory_of(key, local->uid()).plan.shadow_created = false;
     if (!live && !live.error().is_not_found()) co_return Outcome::retry(std::move(live.error()));
     co_return Outcome::again_after(0ms);
@@ -288,12 +309,12 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     done = co_await create_shadow(*local, remote_key);
     if (!done)
       if (const auto left = wait_for_room(*local, remote_namespace)) {
-        if (Twin* refused = find_twin(key.ns)) refused->counters.failed.add();
+        if (Twin* refused = find_twin(key.ns)) refused->counters.add_failed(series_of(key.ns));
         co_return Outcome::again_after(*left);
       }
     // The ShadowPod's appearance brings the pod back here. Where it existed already, the cache may lag.
     const Twin* twin = find_twin(key.ns);
-    if (done && twin && !twin->shadows->store().contains(remote_key)) outcome = Outcome::again_after(unseen_time);
+    if (done && twin && !twin->shadows().store().contains(remote_key)) outcome = Outcome::again_after(unseen_time);
   } else if (std::holds_alternative<action::KeepShadow>(plan.action)) {
     auto updated = co_await update_shadow(*local, *shadow);
     if (!updated) done = std::unexpected(std::move(updated.error()));

@@ -38,7 +38,7 @@ asio::awaitable<kube::Result<void>> PodController::delete_shadow(kube::ObjectKey
   if (remove.foreground) options.propagation = kube::Propagation::foreground;
   auto removed = co_await provider_.api.remove(api::kinds::shadow_pods, remote_key, options);
   if (!removed && removed.error().is_not_found()) {
-    if (auto* cache = cache_of(key.ns, remote_key.ns, &Twin::shadows)) (*cache)->observe_gone(remote_key, remove.uid);
+    if (auto* cache = cache_of(key.ns, remote_key.ns, &TwinWatch::shadows)) cache->observe_gone(remote_key, remove.uid);
     co_return kube::Result<void>();
   }
   if (!removed) co_return kube::fail(std::move(removed.error()), "deleting the ShadowPod");
@@ -58,9 +58,9 @@ asio::awaitable<kube::Result<bool>> PodController::confirm(kube::ObjectKey key, 
     if (live ? !core::is_reflected(*live, forging_.clusters) : !live.error().is_not_found()) continue;
     if ((live ? live->uid() : "") == known) continue;
     right = false;
-    auto* cache = cache_of(key.ns, remote_key.ns, is_shadow ? &Twin::shadows : &Twin::pods);
-    if (cache && live) (*cache)->observe(std::move(*live));
-    if (cache && !live) (*cache)->observe_gone(remote_key, known);
+    auto* cache = cache_of(key.ns, remote_key.ns, is_shadow ? &TwinWatch::shadows : &TwinWatch::pods);
+    if (cache && live) cache->observe(std::move(*live));
+    if (cache && !live) cache->observe_gone(remote_key, known);
   }
   co_return right;
 }
@@ -85,9 +85,9 @@ asio::awaitable<kube::Result<void>> PodController::evict_local(kube::Object loca
   if (!live && !live.error().is_not_found()) co_return kube::fail(std::move(live.error()), "reading the remote pod");
   const bool is_ending = live && live->uid() == action.remote_uid && live->is_deleting();
   if (!is_ending) {
-    auto* cache = cache_of(std::string(local.ns()), remote_key.ns, &Twin::pods);
-    if (cache && live) (*cache)->observe(std::move(*live));
-    if (cache && !live) (*cache)->observe_gone(remote_key, action.remote_uid);
+    auto* cache = cache_of(std::string(local.ns()), remote_key.ns, &TwinWatch::pods);
+    if (cache && live) cache->observe(std::move(*live));
+    if (cache && !live) cache->observe_gone(remote_key, action.remote_uid);
     co_return kube::Result<void>();
   }
   auto removed = co_await context_.home.api().remove(kube::resources::pods, local.key(), {.uid = action.uid});
@@ -111,8 +111,8 @@ asio::awaitable<kube::Result<void>> PodController::tell_grace(kube::ObjectKey ke
   const bool is_told = patched && core::ordered_grace(*patched) == seconds;
   const auto known = memory_.find(key);
   if (!is_told && known != memory_.end()) known->second.plan.grace_given_up = seconds;
-  auto* cache = cache_of(key.ns, shadow.ns(), &Twin::shadows);
-  if (patched && cache) (*cache)->observe(std::move(*patched));
+  auto* cache = cache_of(key.ns, shadow.ns(), &TwinWatch::shadows);
+  if (patched && cache) cache->observe(std::move(*patched));
   co_return kube::Result<void>();
 }
 

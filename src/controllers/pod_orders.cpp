@@ -79,9 +79,9 @@ asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Obj
     note_order(local, created ? nullptr : &created.error());
     if (created) {
       if (std::exchange(refused_until_, {}) > context_.clock.now() && room_changed_) room_changed_();
-      if (Twin* twin = find_twin(std::string(local.ns()))) twin->counters.reflected.add();
-      if (auto* cache = cache_of(std::string(local.ns()), remote_key.ns, &Twin::shadows))
-        (*cache)->observe(std::move(*created));
+      if (Twin* twin = find_twin(std::string(local.ns()))) twin->counters.add_reflected(series_of(local.ns()));
+      if (auto* cache = cache_of(std::string(local.ns()), remote_key.ns, &TwinWatch::shadows))
+        cache->observe(std::move(*created));
       wake(refused_.taken(local.key()));
       Memory& memory = memory_of(local.key(), local.uid());
       memory.plan.shadow_created = true;
@@ -135,9 +135,9 @@ asio::awaitable<kube::Result<bool>> PodController::update_shadow(const kube::Obj
           "Cluster " + forging_.clusters.remote + " refuses the change: " + core::refusal_words(patched.error()));
     co_return kube::fail(std::move(patched.error()), "updating the ShadowPod");
   }
-  if (Twin* twin = find_twin(std::string(local.ns()))) twin->counters.reflected.add();
-  if (auto* cache = cache_of(std::string(local.ns()), shadow.ns(), &Twin::shadows))
-    (*cache)->observe(std::move(*patched));
+  if (Twin* twin = find_twin(std::string(local.ns()))) twin->counters.add_reflected(series_of(local.ns()));
+  if (auto* cache = cache_of(std::string(local.ns()), shadow.ns(), &TwinWatch::shadows))
+    cache->observe(std::move(*patched));
   co_return true;
 }
 
@@ -148,8 +148,8 @@ asio::awaitable<kube::Result<std::optional<kube::Failure>>> PodController::chang
   auto patched = co_await provider_.api.patch(api::kinds::shadow_pods, remote_key, kube::PatchType::merge,
                                               kube::json::serialize(patch));
   if (patched) {
-    if (auto* now = cache_of(std::string(local.ns()), remote_key.ns, &Twin::shadows))
-      (*now)->observe(std::move(*patched));
+    if (auto* now = cache_of(std::string(local.ns()), remote_key.ns, &TwinWatch::shadows))
+      now->observe(std::move(*patched));
     co_return std::nullopt;
   }
   if (!patched.error().is_permanent() || patched.error().is_not_found())
@@ -158,8 +158,8 @@ asio::awaitable<kube::Result<std::optional<kube::Failure>>> PodController::chang
 }
 
 std::optional<kube::Object> PodController::shadow_of(const kube::Object& local, const kube::ObjectKey& remote_key) {
-  auto* cache = cache_of(std::string(local.ns()), remote_key.ns, &Twin::shadows);
-  auto shadow = cache ? (*cache)->find(remote_key) : std::nullopt;
+  auto* cache = cache_of(std::string(local.ns()), remote_key.ns, &TwinWatch::shadows);
+  auto shadow = cache ? cache->find(remote_key) : std::nullopt;
   if (shadow && shadow->annotation(api::annotations::local_pod_uid) != local.uid()) shadow.reset();
   return shadow;
 }

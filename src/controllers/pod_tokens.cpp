@@ -12,19 +12,15 @@ namespace {
 using namespace std::chrono_literals;
 namespace reasons = api::reasons;
 
-/// Picks what brings tokens, also that of other consumers.
-constexpr std::string_view token_secrets = api::labels::service_account_name;
-
 /// Before a name that somebody else has is looked at again: no watch tells of his object.
 constexpr kube::Duration foreign_pause = 20s;
 
 }  // namespace
 
 void PodController::watch_tokens(const std::string& local, Twin& twin) {
-  twin.token_counters = {context_.metrics, local, kube::resources::service_accounts.kind, forging_};
   twin.tokens = provider_.caches.acquire({.resource = kube::resources::secrets,
                                           .ns = twin.remote,
-                                          .selection = {.label_selector = std::string(token_secrets)}});
+                                          .selection = {.label_selector = std::string(TwinWatches::token_selector())}});
   twin.tokens.subscribe([this, local](const kube::ObjectKey& key) { enqueue_token_pod(local, key); },
                         [this, local] { enqueue_twin(local); });
   if (twin.tokens->has_synced()) enqueue_twin(local);
@@ -33,21 +29,13 @@ void PodController::watch_tokens(const std::string& local, Twin& twin) {
 asio::awaitable<kube::Outcome> PodController::look_for_tokens(std::string local) {
   const Twin* twin = find_twin(local);
   if (!twin || twin->withdrawn || twin->tokens) co_return kube::Outcome::done();
-  const std::string remote = twin->remote;
-  bool found = false;
-  auto listed = co_await kube::list_all(
-      provider_.api, kube::resources::secrets, remote,
-      {.selection = {.label_selector = std::string(token_secrets)}, .resource_version = "0", .metadata_only = true},
-      [&](const kube::Object& secret) {
-        found = core::is_token_secret(secret, forging_.clusters) &&
-                secret.label(api::labels::node_name) == forging_.node_name;
-        return !found;
-      });
+  const std::shared_ptr<TwinWatch> watch = twin->watch;
+  auto looked = co_await provider_.twins.find_tokens(watch, provider_.api, forging_.clusters);
   // With the twin the right to look into it goes.
-  if (!listed && !listed.error().is_permanent())
-    co_return kube::Outcome::retry(std::move(listed.error()).in("looking for tokens that are left"));
+  if (!looked && !looked.error().is_permanent())
+    co_return kube::Outcome::retry(std::move(looked.error()).in("looking for tokens that are left"));
   Twin* now = find_twin(local);
-  if (found && now && now->remote == remote && !now->tokens) watch_tokens(local, *now);
+  if (now && now->watch == watch && !now->tokens && watch->has_tokens_of(forging_.node_name)) watch_tokens(local, *now);
   co_return kube::Outcome::done();
 }
 
@@ -76,7 +64,8 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::ensu
                                                                                           bool is_mounted) {
   auto ensured = co_await write_tokens(key, local, std::move(remote_namespace), is_mounted);
   if (!ensured)
-    if (Twin* twin = find_twin(key.ns)) twin->token_counters.failed.add();
+    if (Twin* twin = find_twin(key.ns))
+      twin->token_counters.add_failed(series_of(key.ns, kube::resources::service_accounts));
   co_return ensured;
 }
 
@@ -151,7 +140,8 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> PodController::writ
       co_return kube::fail(std::move(written.error()), "reflecting the service-account tokens");
     }
     if (Twin* twin = find_twin(key.ns); twin && twin->tokens && twin->remote == remote_namespace) {
-      twin->token_counters.reflected.add();
+      twin->token_counters.add_reflected(series_of(key.ns, kube::resources::service_accounts));
+      twin->watch->token_nodes.insert(forging_.node_name);
       twin->tokens->observe(std::move(*written));
     }
   }

@@ -17,25 +17,27 @@ namespace reasons = api::reasons;
 /// How far our clock may be from that of the API server at home.
 constexpr kube::Duration clock_slack = std::chrono::minutes(1);
 
-/// Of a provider's pod only what tells its state is needed here.
-void prune_remote_pod(kube::json::object& tree) {
-  kube::json::object* spec = tree.contains("spec") ? tree["spec"].if_object() : nullptr;
-  if (!spec) return;
-  kube::json::object kept;
-  for (std::string_view field : {"nodeName", "restartPolicy"})
-    if (const auto* value = spec->if_contains(field)) kept[field] = *value;
-  tree["spec"] = std::move(kept);
-}
-
 }  // namespace
 
 void PodController::enqueue_twin(const std::string& local) {
   const Twin& twin = twins_.at(local);
   for (const kube::ObjectKey& key : local_pods_->store().keys_in(local)) enqueue(key);
-  for (const kube::ObjectKey& key : twin.shadows->store().keys()) enqueue({local, key.name});
-  for (const kube::ObjectKey& key : twin.pods->store().keys()) enqueue({local, key.name});
+  for (const kube::Informer* cache : {&twin.shadows(), &twin.pods()})
+    for (const kube::ObjectKey& key : cache->store().keys())
+      if (const kube::ObjectKey here{local, key.name}; is_known_here(here)) {
+        enqueue(here);
+      } else if (const auto object = cache->find(key); object && is_of_this_node(&*object)) {
+        enqueue(here);
+      }
   if (!twin.tokens) return;
   for (const kube::ObjectKey& key : twin.tokens->store().keys()) enqueue_token_pod(local, key);
+}
+
+void PodController::enqueue_changed(const TwinWatch& watch, const kube::Change& change) {
+  const Twin* twin = find_twin(watch.local);
+  if (!twin || twin->watch.get() != &watch) return;
+  kube::ObjectKey here{watch.local, change.key.name};
+  if (is_known_here(here) || is_of_this_node(change.now ? change.now : change.previous())) enqueue(here);
 }
 
 void PodController::enqueue_token_pod(const std::string& local, const kube::ObjectKey& secret) {
@@ -55,10 +57,10 @@ PodController::Twin* PodController::find_twin(const std::string& local_namespace
   return found == twins_.end() ? nullptr : &found->second;
 }
 
-kube::InformerHandle* PodController::cache_of(const std::string& local_namespace, std::string_view remote_namespace,
-                                              kube::InformerHandle Twin::* which) {
-  Twin* twin = find_twin(local_namespace);
-  return twin && twin->remote == remote_namespace ? &(twin->*which) : nullptr;
+kube::Informer* PodController::cache_of(const std::string& local_namespace, std::string_view remote_namespace,
+                                        kube::InformerHandle TwinWatch::* which) {
+  const Twin* twin = find_twin(local_namespace);
+  return twin && twin->remote == remote_namespace ? &*((*twin->watch).*which) : nullptr;
 }
 
 void PodController::set_mapping(core::NamespaceMapping mapping) {
@@ -94,21 +96,10 @@ void PodController::set_mapping(core::NamespaceMapping mapping) {
 PodController::Twin& PodController::start_twin(const std::string& local, const std::string& remote) {
   Twin& twin = twins_[local];
   twin.remote = remote;
-  twin.counters = {context_.metrics, local, kube::resources::pods.kind, forging_};
-  twin.shadows = provider_.caches.acquire({.resource = api::kinds::shadow_pods, .ns = remote});
-  twin.pods = provider_.caches.acquire({.resource = kube::resources::pods, .ns = remote, .prune = prune_remote_pod});
-  const auto changed = [this, local](const kube::ObjectKey& key) { enqueue({local, key.name}); };
-  const auto shadow_changed = [this, local](const kube::ObjectKey& key) {
-    const Twin* known = find_twin(local);
-    if (known && !known->shadows->store().contains(key)) ask_again();
-    enqueue({local, key.name});
-  };
-  const auto synced = [this, local] { enqueue_twin(local); };
-  twin.shadows.subscribe(shadow_changed, synced);
-  twin.pods.subscribe(changed, synced);
+  twin.watch = provider_.twins.watch(local, remote);
   if (context_.settings.api_server_mode == core::ApiServerMode::always) watch_tokens(local, twin);
   // Another virtual node may have read it before.
-  if (twin.has_synced()) synced();
+  if (twin.has_synced()) enqueue_twin(local);
   enqueue({local, {}});
   return twin;
 }
@@ -153,11 +144,10 @@ void PodController::leave_withdrawn(const std::string& local) {
   if (twin == twins_.end() || !twin->second.withdrawn || !twin->second.has_synced()) return;
   const auto holds = [this](const kube::Informer& watched) {
     for (const kube::Object& object : watched.objects())
-      if (core::is_reflected(object, forging_.clusters) && object.label(api::labels::node_name) == forging_.node_name)
-        return true;
+      if (core::is_reflected(object, forging_.clusters) && is_of_this_node(&object)) return true;
     return false;
   };
-  if (holds(*twin->second.shadows) || holds(*twin->second.pods)) return;
+  if (holds(twin->second.shadows()) || holds(twin->second.pods())) return;
   left_[local] = twin->second.remote;
   twins_.erase(twin);
   if (const std::string* remote = mapping_.to_remote(local)) start_twin(local, *remote);

@@ -23,6 +23,7 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
                 if (ended_) ended_();
               }),
       caches_(context.executor, api_, context.metrics, &stores_),
+      twins_(context.executor, context.clock, caches_),
       namespace_maps_(context.home.acquire(
           {.resource = api::kinds::namespace_maps,
            .ns = home_.ns,

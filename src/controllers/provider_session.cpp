@@ -18,7 +18,8 @@ ProviderSession::ProviderSession(core::ForgingContext forging, std::shared_ptr<P
            {.cluster = forging.clusters.remote,
             .may_write = [&lead = context.leadership] { return lead.may_write(); },
             .packed_lists = true}),
-      pods_(forging, {.caches = cluster_->caches(), .api = api_}, cluster_->home_writes(), context),
+      pods_(forging, {.twins = cluster_->twins(), .caches = cluster_->caches(), .api = api_}, cluster_->home_writes(),
+            context),
       workers_(context.executor),
       log_(kube::Log("provider").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {
   health_.failure_threshold = context.settings.probe_failures;

@@ -90,7 +90,6 @@ void Reflector::start_namespace(const std::string& local, const std::string& rem
         });
   }
   auto started = std::make_shared<Namespace>(local, remote, kind_.copies(), context_, held_);
-  started->counters = {context_.metrics, local, kind_.name, forging_};
   namespaces_[local] = started;
   enqueue(*started, {});
 }
@@ -135,7 +134,7 @@ void Reflector::set_forging(core::ForgingContext forging) {
   const bool counts_same = forging.node_name == forging_.node_name;
   forging_ = std::move(forging);
   if (!counts_same)
-    for (const auto& [local, ns] : namespaces_) ns->counters = {context_.metrics, local, kind_.name, forging_};
+    for (const auto& [local, ns] : namespaces_) ns->counters = {};
   if (!makes_same) reconsider();
 }
 
@@ -265,6 +264,10 @@ bool Reflector::is_current(const Namespace& ns) const {
   return found != namespaces_.end() && found->second.get() == &ns;
 }
 
+ReflectionSeries Reflector::series_of(const Namespace& ns) const {
+  return {.metrics = context_.metrics, .ns = ns.local, .kind = kind_.name, .forging = forging_};
+}
+
 asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
   if (key == key_of_waiting()) {
     if (!is_known_at_home()) co_return Outcome::again_after(known_pause);
@@ -291,7 +294,7 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
     co_return Outcome::done();
   }
   Outcome outcome = key.object.name.empty() ? co_await look(ns) : co_await reflect(ns, key.object.name);
-  if (outcome.failure()) ns->counters.failed.add();
+  if (outcome.failure()) ns->counters.add_failed(series_of(*ns));
   read_next();
   // An earlier wake-up may have come and gone, and been meant for an earlier end.
   if (const auto left = ns->referred.find(key.object.name);

@@ -52,7 +52,7 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   ns->replaced.erase(key.name);
   ns->unsure.erase(key.name);
   if (kind_.pace.interval > 0s) ns->looked_at[std::string(local.name())] = context_.clock.now();
-  ns->counters.reflected.add();
+  ns->counters.add_reflected(series_of(*ns));
   const std::string wish(wanted.desired.annotation(api::annotations::reflected_digest));
   ns->copies.settle(*applied, wish, version_of(local));
   if (kind_.gather) {
@@ -82,7 +82,7 @@ asio::awaitable<Outcome> Reflector::trim(Shared ns, kube::Object local, kube::Ob
   // What is added to each version that is written, as by a webhook, stays until somebody changes the copy again.
   ns->copies.settle(*trimmed, std::string(trimmed->annotation(api::annotations::reflected_digest)), version_of(local));
   if (wishes != ns->wishes) ns->copies.doubt_source(key.name);
-  ns->counters.reflected.add();
+  ns->counters.add_reflected(series_of(*ns));
   co_return Outcome::done();
 }
 

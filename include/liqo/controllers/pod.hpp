@@ -8,8 +8,10 @@
 #include <unordered_map>
 
 #include "kube/runtime/controller.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/controllers/context.hpp"
 #include "liqo/controllers/provider_budget.hpp"
+#include "liqo/controllers/twin_watches.hpp"
 #include "liqo/core/forge/pod_status.hpp"
 #include "liqo/core/mapping/namespaces.hpp"
 #include "liqo/core/pod_plan.hpp"
@@ -28,10 +30,12 @@ class PodController {
  public:
   /// What it reads the provider from, which others may read, too, and what it asks and writes by: both outlive it.
   struct Provider {
+    TwinWatches& twins;
     kube::InformerSet& caches;
     kube::Api& api;
   };
   PodController(core::ForgingContext forging, Provider provider, WriteBudget& home_writes, Context context);
+  ~PodController();
 
   /// Takes the namespaces that have a twin as of now, and starts and stops watching accordingly.
   void set_mapping(core::NamespaceMapping mapping);
@@ -62,14 +66,16 @@ class PodController {
   const core::ForgingContext& forging() const { return forging_; }
 
  private:
-  /// The watches of one twin namespace.
+  /// One twin namespace of this node: there is one of each for each virtual node of a provider.
   struct Twin {
     std::string remote;
     bool withdrawn = false;  ///< nothing is sent to it any more; it is watched until its pods are gone
-    kube::InformerHandle shadows, pods, tokens;
-    reflector::ReflectionCounters counters;
-    reflector::ReflectionCounters token_counters;  ///< unset while there are no tokens
-    bool has_synced() const { return shadows->has_synced() && pods->has_synced(); }
+    std::shared_ptr<TwinWatch> watch;
+    kube::InformerHandle tokens;
+    reflector::ReflectionCounters counters, token_counters;
+    const kube::Informer& shadows() const { return *watch->shadows; }
+    const kube::Informer& pods() const { return *watch->pods; }
+    bool has_synced() const { return watch->has_synced(); }
     /// What tokens there are is waited for only by those who use them.
     bool knows_tokens() const { return !tokens || tokens->has_synced(); }
   };
@@ -150,7 +156,7 @@ class PodController {
   /// Watches the Secrets with tokens in a twin: from the first pod on that needs one.
   void watch_tokens(const std::string& local, Twin& twin);
   /// Does so where such a Secret of this node is there, which may be all that is left of a pod: of one that went while
-  /// this process was down. The key without a name of a pod stands for this.
+  /// this process was down. The key without a name of a pod stands for this, and for leave_withdrawn().
   asio::awaitable<kube::Outcome> look_for_tokens(std::string local);
   /// Brings the Secret with the pod's tokens up to date; answers when to look again. `is_mounted`: its ShadowPod mounts
   /// it. Does nothing before it is known what tokens there are, which brings the pod back.
@@ -197,10 +203,14 @@ class PodController {
   void note_refusal(const kube::ObjectKey& key, bool refused);
 
   Twin* find_twin(const std::string& local_namespace);
+  reflector::ReflectionSeries series_of(std::string_view local_namespace,
+                                        const kube::Resource& kind = kube::resources::pods) const {
+    return {.metrics = context_.metrics, .ns = local_namespace, .kind = kind.kind, .forging = forging_};
+  }
   /// One of the caches of the namespace's twin, for what that twin has just been asked; null where the namespace has
   /// another twin by now, or none.
-  kube::InformerHandle* cache_of(const std::string& local_namespace, std::string_view remote_namespace,
-                                 kube::InformerHandle Twin::* which);
+  kube::Informer* cache_of(const std::string& local_namespace, std::string_view remote_namespace,
+                           kube::InformerHandle TwinWatch::* which);
   /// Whether the claim of that name, in the pod's namespace, gets its volume where the pod runs.
   bool has_volume_there(const kube::Object& local, std::string_view claim) const;
   Memory& memory_of(const kube::ObjectKey& key, std::string_view uid);
@@ -212,8 +222,16 @@ class PodController {
   void wake(const std::vector<kube::ObjectKey>& refused, kube::Duration delay = {});
   /// Something has changed by which the provider may now take what it refused: who asks for the refused asks soon.
   void ask_again();
-  /// Every key that local and remote objects of a mapped namespace have.
+  /// Every key that objects of this node have in a mapped namespace, here and there.
   void enqueue_twin(const std::string& local_namespace);
+  /// Enqueues what is known here of an object in the twin of this node, or bears its name.
+  void enqueue_changed(const TwinWatch& watch, const kube::Change& change);
+  bool is_of_this_node(const kube::Object* object) const {
+    return object && object->label(api::labels::node_name) == forging_.node_name;
+  }
+  bool is_known_here(const kube::ObjectKey& local) const {
+    return local_pods_->store().contains(local) || memory_.contains(local);
+  }
   void enqueue_token_pod(const std::string& local, const kube::ObjectKey& secret);
   Twin& start_twin(const std::string& local, const std::string& remote);
   /// Watches the twin that a namespace had, where pods of this node may be left in it.
@@ -234,6 +252,7 @@ class PodController {
   std::string withdrawal_;
   core::NamespaceMapping mapping_;
   bool mapping_known_ = false;
+  TwinWatches::Membership reader_;
   std::map<std::string, Twin, std::less<>> twins_;  ///< by local namespace
   std::map<std::string, std::string> left_;         ///< withdrawn twins that are known to hold nothing, likewise
   std::unordered_map<kube::ObjectKey, Memory> memory_;

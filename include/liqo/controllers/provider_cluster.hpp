@@ -35,6 +35,7 @@ class ProviderCluster {
   bool uses(const ProviderLink* link) const { return link_.uses(link); }
   /// The caches of the provider.
   kube::InformerSet& caches() { return caches_; }
+  TwinWatches& twins() { return twins_; }
   /// Writes at home because of what the provider says.
   WriteBudget& home_writes() { return budget_->home_writes; }
 
@@ -69,6 +70,7 @@ class ProviderCluster {
   std::function<void()> ended_;
   kube::StoreBudget stores_;
   kube::InformerSet caches_;
+  TwinWatches twins_;
   kube::InformerHandle namespace_maps_;
   kube::InformerHandle foreign_clusters_, configurations_, ips_;  ///< what is declared about the provider's addresses
   ClusterReflection reflection_;

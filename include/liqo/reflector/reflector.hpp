@@ -151,6 +151,7 @@ class Reflector {
   void enqueue_all(const Namespace& ns);
   void enqueue_copy(const Namespace& ns, std::string_view remote_name);
   bool is_current(const Namespace& ns) const;
+  ReflectionSeries series_of(const Namespace& ns) const;
 
   const reflection::ReflectedKind& kind_;
   reflection::SelectionPolicy policy_;

@@ -9,7 +9,7 @@
 namespace liqo::core {
 
 NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map, const NamespaceMapping* before) {
-  NamespaceMapping made;
+  Tables made;
   std::map<std::string, int, std::less<>> uses;
   std::vector<api::MappedNamespace> usable;
   for (api::MappedNamespace& entry : map.current_mapping()) {
@@ -18,20 +18,20 @@ NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map, const Name
     // wanted, before the provider removes it.
     if (map.desired_twin(entry.local) != entry.remote || entry.phase == "Terminating") {
       if (is_dns_label(entry.local) && is_dns_label(entry.remote))
-        made.withdrawn_.emplace(std::move(entry.local), std::move(entry.remote));
+        made.withdrawn.emplace(std::move(entry.local), std::move(entry.remote));
       continue;
     }
     if (!entry.accepted()) {
       if (entry.phase != "CreationLoopBackOff") continue;
       const std::string* used = before ? before->to_remote(entry.local) : nullptr;
       if (!used || *used != entry.remote) {
-        made.troubled_.insert(std::move(entry.local));
+        made.troubled.insert(std::move(entry.local));
         continue;
       }
     }
     if (!is_dns_label(entry.local) || !is_dns_label(entry.remote)) {
-      made.refused_.push_back("the mapping of namespace " + in_quotes(entry.local, 63) + " to " +
-                              in_quotes(entry.remote, 63) + " is not used: not the names of namespaces");
+      made.refused.push_back("the mapping of namespace " + in_quotes(entry.local, 63) + " to " +
+                             in_quotes(entry.remote, 63) + " is not used: not the names of namespaces");
       continue;
     }
     ++uses[entry.remote];
@@ -39,24 +39,24 @@ NamespaceMapping NamespaceMapping::from(const api::NamespaceMap& map, const Name
   }
   for (api::MappedNamespace& entry : usable) {
     if (uses[entry.remote] > 1) {
-      made.refused_.push_back("the mapping of namespace " + entry.local + " to " + entry.remote +
-                              " is not used: another namespace is mapped to the same");
+      made.refused.push_back("the mapping of namespace " + entry.local + " to " + entry.remote +
+                             " is not used: another namespace is mapped to the same");
       continue;
     }
-    made.backward_.emplace(entry.remote, entry.local);
-    made.forward_.emplace(std::move(entry.local), std::move(entry.remote));
+    made.backward.emplace(entry.remote, entry.local);
+    made.forward.emplace(std::move(entry.local), std::move(entry.remote));
   }
-  return made;
+  return NamespaceMapping(std::move(made));
 }
 
 const std::string* NamespaceMapping::to_remote(std::string_view local) const {
-  const auto found = forward_.find(local);
-  return found == forward_.end() ? nullptr : &found->second;
+  const auto found = tables_->forward.find(local);
+  return found == tables_->forward.end() ? nullptr : &found->second;
 }
 
 const std::string* NamespaceMapping::withdrawn(std::string_view local) const {
-  const auto found = withdrawn_.find(local);
-  return found == withdrawn_.end() ? nullptr : &found->second;
+  const auto found = tables_->withdrawn.find(local);
+  return found == tables_->withdrawn.end() ? nullptr : &found->second;
 }
 
 std::set<std::string, std::less<>> NamespaceMapping::differences(const NamespaceMapping& other) const {
@@ -65,17 +65,17 @@ std::set<std::string, std::less<>> NamespaceMapping::differences(const Namespace
     for (const auto& [local, remote] : some)
       if (const auto same = others.find(local); same == others.end() || same->second != remote) found.insert(local);
   };
-  note(forward_, other.forward_);
-  note(other.forward_, forward_);
-  note(withdrawn_, other.withdrawn_);
-  note(other.withdrawn_, withdrawn_);
-  std::ranges::set_symmetric_difference(troubled_, other.troubled_, std::inserter(found, found.end()));
+  note(tables_->forward, other.tables_->forward);
+  note(other.tables_->forward, tables_->forward);
+  note(tables_->withdrawn, other.tables_->withdrawn);
+  note(other.tables_->withdrawn, tables_->withdrawn);
+  std::ranges::set_symmetric_difference(tables_->troubled, other.tables_->troubled, std::inserter(found, found.end()));
   return found;
 }
 
 const std::string* NamespaceMapping::to_local(std::string_view remote) const {
-  const auto found = backward_.find(remote);
-  return found == backward_.end() ? nullptr : &found->second;
+  const auto found = tables_->backward.find(remote);
+  return found == tables_->backward.end() ? nullptr : &found->second;
 }
 
 }  // namespace liqo::core

@@ -1,4 +1,6 @@
 // What a consumer with many namespaces asks of one provider: how often it writes that, and how much it asks for.
+#include <doctest/doctest.h>
+
 #include "cluster_fixture.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespace/desired_mapping.hpp"

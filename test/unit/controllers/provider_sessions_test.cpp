@@ -14,6 +14,7 @@ struct Line {
   bool is_refused = false;  ///< the provider does not know the credentials any more
   bool is_dead = false;     ///< it leads nowhere any more
   std::vector<std::string> watches, lists, orders;
+  int token_lists = 0;  ///< of the Secrets with tokens in a twin
 };
 
 class CountedLink final : public controllers::ProviderLink, public kube::net::Transport {
@@ -28,6 +29,8 @@ class CountedLink final : public controllers::ProviderLink, public kube::net::Tr
     const std::string path = request.target.substr(0, request.target.find('?'));
     if (request.verb == "watch") line_.watches.push_back(path);
     if (request.verb == "list") line_.lists.push_back(path);
+    if (request.verb == "list" && path == resources::secrets.path(twin))
+      line_.token_lists += request.target.contains("labelSelector=") ? 1 : 0;
     if (request.verb == "create" && request.resource == "shadowpods") line_.orders.push_back(path);
     co_return co_await transport_.send(std::move(request), deadline);
   }
@@ -98,6 +101,42 @@ TEST_CASE("virtual nodes of one provider share its watches, and order their pods
     return kube::string_at(world.find(resources::nodes, {"", "milan"})->status(), {"nodeInfo", "kubeletVersion"}) ==
            "v1.35.4";
   }));
+}
+
+TEST_CASE("virtual nodes of one provider ask once which tokens are left in a twin") {
+  TwoNodes world;
+  world.pass(1min);
+  CHECK(world.milan_line().token_lists + world.other_line().token_lists == 1);
+}
+
+TEST_CASE("what a provider shows that is of no pod of a virtual node wakes none") {
+  TwoNodes world;
+  world.create_pod("web");
+  world.run_at_milan("web");
+  world.pass(1min);
+  const auto woken = [&] {
+    const std::string text = world.metrics(), series = "workqueue_adds_total{controller=\"pod\",name=\"pod\"} ";
+    const std::size_t at = text.find(series);
+    REQUIRE(at != std::string::npos);
+    return std::stod(text.substr(at + series.size()));
+  };
+  const double before = woken();
+  for (int i = 0; i < 10; ++i) {
+    kube::Object foreign = kube::Object::make(resources::pods, {twin, "foreign-" + std::to_string(i)});
+    foreign.mutable_spec()["containers"] = json::array{json::object{{"name", "main"}, {"image", "shop:1"}}};
+    REQUIRE(world.milan.create(resources::pods, foreign.tree(), "milan").has_value());
+    world.pass(1s);
+    world.change_at_milan(foreign.name(), "status",
+                          [](json::object& next) { kube::ensure_object(next, "status")["phase"] = "Running"; });
+    world.pass(1s);
+    static_cast<void>(world.milan.remove(resources::pods, foreign.key(), {.grace_period_seconds = 0}, "milan"));
+  }
+  world.pass(1s);
+  CHECK(woken() == before);
+  // One that has the name of a pod here, or is of this node, does.
+  world.change_at_milan("web", "status", [](json::object& next) { next["status"].as_object()["message"] = "fine"; });
+  CHECK(world.reaches([&] { return kube::string_at(world.local("web")->status(), {"message"}) == "fine"; }));
+  CHECK(woken() > before);
 }
 
 TEST_CASE("where the provider does not know the credentials any more that are read by, those of another node are") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,7 +12,8 @@
 
 namespace liqo::core {
 
-/// An immutable table of the accepted entries of one NamespaceMap.
+/// An immutable table of the accepted entries of one NamespaceMap. Copies share it: each virtual node of a provider has
+/// one, and each may have a thousand entries.
 class NamespaceMapping {
  public:
   NamespaceMapping() = default;
@@ -27,22 +29,27 @@ class NamespaceMapping {
   const std::string* to_local(std::string_view remote) const;
   /// Whether the provider reports trouble with the twin of a namespace that is not mapped. It may have been in use
   /// before this process knew: pods may run there.
-  bool is_troubled(std::string_view local) const { return troubled_.contains(local); }
+  bool is_troubled(std::string_view local) const { return tables_->troubled.contains(local); }
   /// The twin that a namespace had and must not use any more, while the provider says that it is still there: pods may
   /// run in it until it is gone. nullptr where there is none.
   const std::string* withdrawn(std::string_view local) const;
   /// The namespaces at home of which another mapping says another thing.
   std::set<std::string, std::less<>> differences(const NamespaceMapping& other) const;
   /// Local to remote, sorted.
-  const std::map<std::string, std::string, std::less<>>& entries() const { return forward_; }
-  const std::vector<std::string>& refused() const { return refused_; }
-  bool operator==(const NamespaceMapping& other) const { return forward_ == other.forward_; }
+  const std::map<std::string, std::string, std::less<>>& entries() const { return tables_->forward; }
+  const std::vector<std::string>& refused() const { return tables_->refused; }
+  bool operator==(const NamespaceMapping& other) const { return entries() == other.entries(); }
 
  private:
-  std::map<std::string, std::string, std::less<>> forward_, backward_;
-  std::map<std::string, std::string, std::less<>> withdrawn_;
-  std::set<std::string, std::less<>> troubled_;
-  std::vector<std::string> refused_;
+  struct Tables {
+    std::map<std::string, std::string, std::less<>> forward, backward;
+    std::map<std::string, std::string, std::less<>> withdrawn;
+    std::set<std::string, std::less<>> troubled;
+    std::vector<std::string> refused;
+  };
+  explicit NamespaceMapping(Tables tables) : tables_(std::make_shared<const Tables>(std::move(tables))) {}
+
+  std::shared_ptr<const Tables> tables_ = std::make_shared<const Tables>();
 };
 
 }  // namespace liqo::core

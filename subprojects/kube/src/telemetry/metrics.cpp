@@ -32,12 +32,70 @@ std::shared_ptr<void> enlist(const std::shared_ptr<State>& state, std::list<Entr
   return {state.get(), [state, list, at](void*) { ((*state).*list).erase(at); }};
 }
 
+/// A series that goes with its handles. In the registry it would take a map of its labels, and to take it away a look
+/// at all others of its family.
+struct PassingSeries {
+  virtual ~PassingSeries() = default;
+  virtual prometheus::ClientMetric collect() const = 0;
+};
+
+struct PassingFamily {
+  const MetricFamily* family = nullptr;
+  prometheus::MetricType type{};
+  /// By the values of the labels, in the order of their names, each with a zero behind it.
+  std::map<std::string, std::weak_ptr<PassingSeries>> series;
+};
+
+std::string join_values(const Labels& labels) {
+  std::string joined;
+  for (const auto& [name, value] : labels) joined.append(value).push_back('\0');
+  return joined;
+}
+
+std::vector<prometheus::ClientMetric::Label> labels_of(const MetricFamily& family, std::string_view joined) {
+  std::vector<prometheus::ClientMetric::Label> labels(family.label_count());
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i].name = family.labels[i];
+  std::ranges::sort(labels, {}, &prometheus::ClientMetric::Label::name);
+  for (auto& label : labels) {
+    label.value = joined.substr(0, joined.find('\0'));
+    joined.remove_prefix(label.value.size() + 1);
+  }
+  return labels;
+}
+
+prometheus::MetricFamily collect(const PassingFamily& of) {
+  prometheus::MetricFamily collected{
+      .name = std::string(of.family->name), .help = std::string(of.family->help), .type = of.type, .metric = {}};
+  collected.metric.reserve(of.series.size());
+  for (const auto& [values, series] : of.series)
+    if (const auto held = series.lock()) {
+      collected.metric.push_back(held->collect());
+      collected.metric.back().label = labels_of(*of.family, values);
+    }
+  return collected;
+}
+
+/// Takes itself from the list of its family, which `owner` holds.
+template <class Metric>
+struct Passing final : PassingSeries {
+  template <class... Arguments>
+  Passing(std::shared_ptr<void> owner, PassingFamily& family, std::string joined, Arguments&&... arguments)
+      : metric(std::forward<Arguments>(arguments)...), state(std::move(owner)), of(family), values(std::move(joined)) {}
+  ~Passing() override { of.series.erase(values); }
+  prometheus::ClientMetric collect() const override { return metric.Collect(); }
+
+  Metric metric;
+  std::shared_ptr<void> state;
+  PassingFamily& of;
+  std::string values;
+};
+
 }  // namespace
 
 /// Shared with the handles, which take their series away when they go.
 struct Metrics::State {
   prometheus::Registry registry{prometheus::Registry::InsertBehavior::Merge};
-  std::map<std::pair<std::string_view, Labels>, std::weak_ptr<void>> lives;
+  std::map<std::string_view, PassingFamily> passing;  ///< by name
   std::list<Sampled> samples;
   std::list<std::function<void()>> refreshes;
 };
@@ -62,20 +120,25 @@ Metrics::~Metrics() = default;
 template <class Handle, class Builder, class... Arguments>
 Handle Metrics::make(Builder builder, const MetricFamily& family, const Labels& labels, Arguments... arguments) {
   assert(has_labels(family, labels));
-  auto& series_of = builder.Name(std::string(family.name)).Help(std::string(family.help)).Register(state_->registry);
+  using Metric = std::remove_pointer_t<decltype(Handle::series_)>;
   Handle handle;
-  handle.series_ = &series_of.Add(labels, std::move(arguments)...);
-  if (family.life == SeriesLife::process) return handle;
-  std::weak_ptr<void>& life = state_->lives[{family.name, labels}];
-  handle.life_ = life.lock();
-  if (handle.life_) return handle;
-  const std::pair<std::string_view, Labels> key{family.name, labels};
-  handle.life_ = std::shared_ptr<void>(static_cast<void*>(handle.series_),
-                                       [state = state_, &series_of, series = handle.series_, key](void*) {
-                                         series_of.Remove(series);
-                                         state->lives.erase(key);
-                                       });
-  life = handle.life_;
+  if (family.life == SeriesLife::process) {
+    auto& series_of = builder.Name(std::string(family.name)).Help(std::string(family.help)).Register(state_->registry);
+    handle.series_ = &series_of.Add(labels, std::move(arguments)...);
+    return handle;
+  }
+  PassingFamily& of = state_->passing[family.name];
+  of.family = &family;
+  of.type = Metric::metric_type;
+  std::string values = join_values(labels);
+  std::weak_ptr<PassingSeries>& known = of.series[values];
+  auto series = std::static_pointer_cast<Passing<Metric>>(known.lock());
+  if (!series) {
+    series = std::make_shared<Passing<Metric>>(state_, of, std::move(values), std::move(arguments)...);
+    known = series;
+  }
+  handle.series_ = &series->metric;
+  handle.life_ = std::move(series);
   return handle;
 }
 
@@ -112,7 +175,10 @@ std::string Metrics::text() const {
     if (!is_new) known->second = std::max(known->second, value);
     sample.gauge.set(known->second);
   }
-  return prometheus::TextSerializer().Serialize(state_->registry.Collect());
+  auto families = state_->registry.Collect();
+  for (const auto& [name, of] : state_->passing)
+    if (!of.series.empty()) families.push_back(collect(of));
+  return prometheus::TextSerializer().Serialize(families);
 }
 
 void GaugeSet::show(const std::map<Labels, double>& values) {
