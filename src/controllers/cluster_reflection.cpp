@@ -43,6 +43,7 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
                           return std::ranges::any_of(
                               reflectors_, [&](const Reflecting& each) { return each.reflector->has_copies(local); });
                         },
+                    .is_quiet = [this](const std::string& local) { return is_quiet(local); },
                     .find = [this](const std::string& local,
                                    const core::CopyWarning& warning) { return find_copy(local, warning); }},
                    context),
@@ -51,6 +52,7 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
     for (const Reflecting& each : reflectors_)
       if (each.reflector->kind().name == scope.kind) each.reflector->gather_anew(scope.ns);
   });
+  provider_.twins.on_wake([this](const std::string& local) { end_quiet(local); });
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) add_kind(*kind);
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
     if (take_virtual_node(key)) read_rules();
@@ -60,17 +62,21 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
   read_rules();
 }
 
-ClusterReflection::~ClusterReflection() { provider_.statuses.leave(source_); }
+ClusterReflection::~ClusterReflection() {
+  provider_.statuses.leave(source_);
+  provider_.twins.on_wake(nullptr);
+}
 
 ClusterReflection::Reflecting& ClusterReflection::add_kind(const reflection::ReflectedKind& kind) {
   auto reflector = std::make_unique<reflector::Reflector>(
       kind, reflection::SelectionPolicy::allow_list, forging_of(nullptr),
-      reflector::ReflectorContext{context_.environment(), context_.home, provider_.api, provider_.stores,
-                                  context_.events,
-                                  [this, &kind](const std::string& ns) {
-                                    return provider_.statuses.is_source({std::string(kind.name), ns}, source_);
-                                  },
-                                  [this] { return provider_.home_writes.take(); }});
+      reflector::ReflectorContext{
+          context_.environment(), context_.home, provider_.api, provider_.stores, context_.events,
+          [this, &kind](const std::string& ns) {
+            return provider_.statuses.is_source({std::string(kind.name), ns}, source_);
+          },
+          [this] { return provider_.home_writes.take(); }, [this](const std::string& ns) { return is_quiet(ns); },
+          [this](const std::string& ns) { end_quiet(ns); }});
   reflector->set_references_known([this] { return references_.has_synced(); });
   reflector->on_references([this, &kind](const std::string& ns, const std::string& name, auto secrets) {
     references_.set(ns, std::string(kind.name) + "/" + name, std::move(secrets));
@@ -107,6 +113,17 @@ void ClusterReflection::take_custom_kinds() {
 
 bool ClusterReflection::is_busy() const {
   return std::ranges::any_of(reflectors_, [](const auto& kind) { return kind.reflector->is_busy(); });
+}
+
+bool ClusterReflection::is_quiet(const std::string& local) const {
+  const auto twin = reflected_.find(local);
+  return twin != reflected_.end() && !provider_.twins.is_used(local, twin->second) &&
+         std::ranges::all_of(reflectors_, [&](const Reflecting& each) { return each.reflector->is_quiet(local); });
+}
+
+void ClusterReflection::end_quiet(const std::string& local) {
+  for (const Reflecting& each : reflectors_) each.reflector->end_quiet(local);
+  copy_events_.end_quiet(local);
 }
 
 CopyEvents::Answer ClusterReflection::find_copy(const std::string& local, const core::CopyWarning& warning) const {

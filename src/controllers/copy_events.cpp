@@ -14,6 +14,8 @@ using kube::Outcome;
 
 /// Between two looks at a twin, so that what comes is home within 30 s.
 constexpr std::int64_t look_after_ms = 17'000, look_before_ms = 23'000;
+/// Of a quiet twin so many of these times.
+constexpr int quiet_times = 15;
 /// Where it is not known yet whether something is a copy.
 constexpr kube::Duration undecided_pause = 5s;
 /// Before a provider that refuses its Events is asked for them again.
@@ -36,11 +38,16 @@ CopyEvents::CopyEvents(Source source, Context context)
       log_(kube::Log("reflection").with("cluster", source_.cluster)) {}
 
 void CopyEvents::start_namespace(const std::string& local, const std::string& remote) {
-  twins_[local] = std::make_shared<Twin>(Twin{.remote = remote, .warnings = {}, .no_right_until = {}});
+  twins_[local] = std::make_shared<Twin>(Twin{.remote = remote});
   controller_.enqueue({local, {local, {}}});
 }
 
 void CopyEvents::stop_namespace(const std::string& local) { twins_.erase(local); }
+
+void CopyEvents::end_quiet(const std::string& local) {
+  const auto found = twins_.find(local);
+  if (found != twins_.end() && std::exchange(found->second->is_quiet, false)) controller_.enqueue({local, {local, {}}});
+}
 
 void CopyEvents::begin() {
   begun_ = std::chrono::floor<std::chrono::seconds>(context_.clock.wall());
@@ -60,8 +67,10 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
   const auto found = twins_.find(local);
   if (found == twins_.end()) co_return Outcome::done();
   const Shared twin = found->second;
+  twin->is_quiet = source_.is_quiet(local);
   const Outcome later =
-      Outcome::again_after(std::chrono::milliseconds(context_.random.between(look_after_ms, look_before_ms)));
+      Outcome::again_after(std::chrono::milliseconds(context_.random.between(look_after_ms, look_before_ms)) *
+                           (twin->is_quiet ? quiet_times : 1));
   if (!source_.has_copies(local)) co_return later;
   if (twin->no_right_until && context_.clock.now() < *twin->no_right_until) co_return later;
 

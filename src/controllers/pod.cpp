@@ -68,6 +68,7 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Wr
             enqueue_twin(watch.local);
             if (twin->withdrawn) enqueue({watch.local, {}});
           },
+      .is_needed = [this](const TwinWatch& watch) { return is_needed(watch); },
   });
   local_pods_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); }, [this] { enqueue_all(); });
   // A slice and its virtual node have one name.
@@ -92,7 +93,10 @@ asio::awaitable<void> PodController::run() {
   co_await local_pods_->wait_synced();
   for (int failures = 1; !co_await local_pods_->refresh(); ++failures)
     co_await context_.clock.sleep(refresh_backoff.pause(failures, context_.random));
-  for (const auto& [local, twin] : twins_) enqueue({local, {}});
+  for (const auto& [local, twin] : twins_) {
+    provider_.twins.wake_anew(*twin.watch);
+    enqueue({local, {}});
+  }
   co_await controller_.run();
 }
 
@@ -146,6 +150,8 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
     }
   Twin* twin = find_twin(key.object.ns);
   if (!twin) wake(refused_.left(key.object));
+  // It rests where there was no pod until now; its caches bring the pod back here.
+  if (twin && local_pods_->store().contains(key.object)) provider_.twins.wake(*twin->watch);
   if (twin && !twin->has_synced()) co_return Outcome::done();
   if (!twin || !local_pods_->store().contains(key.object)) {
     note_refusal(key.object, false);
@@ -164,7 +170,8 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey key) {
   twin = find_twin(key.object.ns);
   if (twin && outcome->failure()) twin->counters.add_failed(series_of(key.object.ns));
   if (const kube::ObjectKey remote{twin ? twin->remote : "", key.object.name};
-      twin && twin->withdrawn && !twin->shadows().store().contains(remote) && !twin->pods().store().contains(remote))
+      twin && twin->withdrawn && !twin->contains(&TwinWatch::shadows, remote) &&
+      !twin->contains(&TwinWatch::pods, remote))
     leave_withdrawn(key.object.ns);
   co_return std::move(*outcome);
 }
@@ -224,12 +231,12 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     Twin& twin = *find_twin(key.ns);
     withdrawn = twin.withdrawn;
     local = local_pods_->find(key);
-    shadow = twin.shadows().find(remote_key);
+    shadow = twin.find(&TwinWatch::shadows, remote_key);
     mounts_tokens = shadow && core::mounts_tokens(*shadow);
     needs_tokens = local && !withdrawn && (mounts_tokens || core::needs_tokens(*local, forging_));
     if (needs_tokens && !twin.tokens) watch_tokens(key.ns, twin);
     knows_tokens = twin.knows_tokens();
-    remote = twin.pods().find(remote_key);
+    remote = twin.find(&TwinWatch::pods, remote_key);
     // That it has started is written late, perhaps into a namespace that ends.
     if (const auto known = memory_.find(key); known != memory_.end() && (!local || local->is_deleting()))
       context_.events.forget_routine(known->second.uid);
@@ -314,7 +321,7 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
       }
     // The ShadowPod's appearance brings the pod back here. Where it existed already, the cache may lag.
     const Twin* twin = find_twin(key.ns);
-    if (done && twin && !twin->shadows().store().contains(remote_key)) outcome = Outcome::again_after(unseen_time);
+    if (done && twin && !twin->contains(&TwinWatch::shadows, remote_key)) outcome = Outcome::again_after(unseen_time);
   } else if (std::holds_alternative<action::KeepShadow>(plan.action)) {
     auto updated = co_await update_shadow(*local, *shadow);
     if (!updated) done = std::unexpected(std::move(updated.error()));

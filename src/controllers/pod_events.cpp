@@ -35,7 +35,7 @@ asio::awaitable<Outcome> PodController::ask_events(kube::WorkKey work) {
   const auto local = local_pods_->find(key);
   if (!twin || twin->withdrawn || !local || local->is_deleting()) co_return Outcome::done();
   const std::string remote_namespace = twin->remote, uid(local->uid());
-  const auto remote = twin->pods().find({remote_namespace, key.name});
+  const auto remote = twin->find(&TwinWatch::pods, {remote_namespace, key.name});
   if (!remote) co_return Outcome::done();
   core::WarningQuestions& questions = memory_of(key, uid).questions;
   const kube::TimePoint now = context_.clock.now();

@@ -22,13 +22,15 @@ constexpr kube::Duration clock_slack = std::chrono::minutes(1);
 void PodController::enqueue_twin(const std::string& local) {
   const Twin& twin = twins_.at(local);
   for (const kube::ObjectKey& key : local_pods_->store().keys_in(local)) enqueue(key);
-  for (const kube::Informer* cache : {&twin.shadows(), &twin.pods()})
-    for (const kube::ObjectKey& key : cache->store().keys())
+  for (const kube::InformerHandle* cache : {&twin.watch->shadows, &twin.watch->pods}) {
+    if (!twin.has_synced()) break;
+    for (const kube::ObjectKey& key : (*cache)->store().keys())
       if (const kube::ObjectKey here{local, key.name}; is_known_here(here)) {
         enqueue(here);
-      } else if (const auto object = cache->find(key); object && is_of_this_node(&*object)) {
+      } else if (const auto object = (*cache)->find(key); object && is_of_this_node(&*object)) {
         enqueue(here);
       }
+  }
   if (!twin.tokens) return;
   for (const kube::ObjectKey& key : twin.tokens->store().keys()) enqueue_token_pod(local, key);
 }
@@ -42,6 +44,7 @@ void PodController::enqueue_changed(const TwinWatch& watch, const kube::Change& 
 
 void PodController::enqueue_token_pod(const std::string& local, const kube::ObjectKey& secret) {
   const Twin* twin = find_twin(local);
+  if (twin) provider_.twins.wake(*twin->watch);
   const auto known = twin && twin->tokens ? twin->tokens->find(secret) : std::nullopt;
   const std::string_view annotated = known ? known->annotation(api::annotations::token_pod_name) : std::string_view();
   if (const std::string_view pod = core::token_secret_pod(secret.name, annotated); !pod.empty())
@@ -60,7 +63,9 @@ PodController::Twin* PodController::find_twin(const std::string& local_namespace
 kube::Informer* PodController::cache_of(const std::string& local_namespace, std::string_view remote_namespace,
                                         kube::InformerHandle TwinWatch::* which) {
   const Twin* twin = find_twin(local_namespace);
-  return twin && twin->remote == remote_namespace ? &*((*twin->watch).*which) : nullptr;
+  if (!twin || twin->remote != remote_namespace) return nullptr;
+  const kube::InformerHandle& cache = (*twin->watch).*which;
+  return cache ? &*cache : nullptr;
 }
 
 void PodController::set_mapping(core::NamespaceMapping mapping) {
@@ -110,6 +115,14 @@ void PodController::watch_withdrawn(const std::string& local) {
   start_twin(local, *remote).withdrawn = true;
 }
 
+bool PodController::is_needed(const TwinWatch& watch) const {
+  const auto twin = twins_.find(watch.local);
+  if (twin == twins_.end() || twin->second.watch.get() != &watch) return false;
+  const kube::InformerHandle& tokens = twin->second.tokens;
+  return twin->second.withdrawn || !local_pods_->has_synced() || (tokens && tokens->store().size() > 0) ||
+         !local_pods_->store().keys_in(watch.local).empty();
+}
+
 bool PodController::is_ours_alone(const kube::Object& local) const {
   const auto created = kube::parse_time(local.creation_timestamp());
   return created && *created > begun_ + clock_slack;
@@ -141,13 +154,15 @@ asio::awaitable<kube::Result<void>> PodController::look_behind(kube::Object loca
 
 void PodController::leave_withdrawn(const std::string& local) {
   const auto twin = twins_.find(local);
-  if (twin == twins_.end() || !twin->second.withdrawn || !twin->second.has_synced()) return;
+  if (twin == twins_.end() || !twin->second.withdrawn) return;
+  const TwinWatch& watch = *twin->second.watch;
+  if (!watch.is_resting && !watch.has_synced()) return;
   const auto holds = [this](const kube::Informer& watched) {
     for (const kube::Object& object : watched.objects())
       if (core::is_reflected(object, forging_.clusters) && is_of_this_node(&object)) return true;
     return false;
   };
-  if (holds(twin->second.shadows()) || holds(twin->second.pods())) return;
+  if (!watch.is_resting && (holds(*watch.shadows) || holds(*watch.pods))) return;
   left_[local] = twin->second.remote;
   twins_.erase(twin);
   if (const std::string* remote = mapping_.to_remote(local)) start_twin(local, *remote);

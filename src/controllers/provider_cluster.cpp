@@ -31,8 +31,10 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
       foreign_clusters_(context.home.acquire({.resource = api::kinds::foreign_clusters})),
       configurations_(context.home.acquire({.resource = api::kinds::configurations})),
       ips_(context.home.acquire({.resource = api::kinds::ips, .ns = home_.ns})),
-      reflection_(home_, {.api = api_, .stores = stores_, .home_writes = budget_->home_writes, .statuses = statuses},
-                  context),
+      reflection_(
+          home_,
+          {.api = api_, .stores = stores_, .home_writes = budget_->home_writes, .statuses = statuses, .twins = twins_},
+          context),
       workers_(context.executor),
       log_(kube::Log("provider").with("cluster", home_.name)) {
   namespace_maps_.subscribe([this](const kube::ObjectKey&) { read_mapping(); });
@@ -42,6 +44,7 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
 
 void ProviderCluster::start() {
   workers_.spawn(caches_.run());
+  workers_.spawn(twins_.run());
   reflection_.start(workers_);
   workers_.spawn(read_mapping_first());
   workers_.spawn(read_addresses_first());

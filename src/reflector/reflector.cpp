@@ -22,6 +22,7 @@ constexpr kube::Duration longest_put_off = 25s;
 /// Where nothing is reflected of a kind that is not watched at home, its objects are looked through so often for
 /// annotations.
 constexpr std::int64_t idle_check_ms = 60'000;
+constexpr int idle_quiet_times = 5;
 /// So late a request of an earlier process may be carried out, of which nothing was to be seen when the twin was read.
 constexpr kube::Duration late_after = 75s;
 /// While it is not known what refers to a copy, this is between two looks.
@@ -58,6 +59,23 @@ Reflector::~Reflector() = default;
 bool Reflector::has_copies(const std::string& local) const {
   const auto found = namespaces_.find(local);
   return found != namespaces_.end() && !found->second->copies.empty();
+}
+
+bool Reflector::is_quiet(const std::string& local) const {
+  const auto found = namespaces_.find(local);
+  if (found == namespaces_.end()) return true;
+  const Namespace& ns = *found->second;
+  // One that cannot be read keeps no other busy.
+  if (!ns.was_read) return true;
+  if (ns.late_at || !ns.referred.empty() || takes_all(ns)) return false;
+  return std::ranges::all_of(ns.copies.names(), [&](const std::string& name) {
+    return kind_.is_always_reflected && kind_.is_always_reflected(kind_.local_name(name, forging_));
+  });
+}
+
+void Reflector::end_quiet(const std::string& local) {
+  const auto found = namespaces_.find(local);
+  if (found != namespaces_.end() && std::exchange(found->second->is_quiet, false)) enqueue(*found->second, {});
 }
 
 FoundCopy Reflector::find_copy(const std::string& local, const std::string& remote_name, std::string_view uid) const {
@@ -318,6 +336,7 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
     ns->was_read = true;
     ns->late_at = context_.clock.now() + late_after;
     ns->compared_at = context_.clock.now();
+    if (!ns->copies.empty() && context_.copied) context_.copied(ns->local);
     enqueue_all(*ns);
   } else if (is_put_off(*ns)) {
     co_return Outcome::again_after(ns->compared_at + longest_put_off - context_.clock.now());
@@ -333,7 +352,9 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
   }
   if (!is_current(*ns)) co_return Outcome::done();
   if (!ns->copies.empty() || !ns->referred.empty() || takes_all(*ns)) {
-    kube::Duration pause = std::chrono::milliseconds(context_.random.between(check_after_ms, check_before_ms));
+    ns->is_quiet = context_.is_quiet && context_.is_quiet(ns->local);
+    kube::Duration pause = std::chrono::milliseconds(context_.random.between(check_after_ms, check_before_ms)) *
+                           (ns->is_quiet ? quiet_times : 1);
     if (ns->soon > 0s && ns->soon < pause)
       pause = std::exchange(ns->soon, 2 * ns->soon);
     else
@@ -343,8 +364,10 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
   if (ns->late_at) co_return Outcome::again_after(*ns->late_at - context_.clock.now());
   // Each copy that is written asks for this again.
   if (!kind_.referred_only) co_return Outcome::done();
+  ns->is_quiet = context_.is_quiet && context_.is_quiet(ns->local);
   co_return Outcome::again_after(
-      std::chrono::milliseconds(context_.random.between(idle_check_ms, idle_check_ms * 5 / 4)));
+      std::chrono::milliseconds(context_.random.between(idle_check_ms, idle_check_ms * 5 / 4)) *
+      (ns->is_quiet ? idle_quiet_times : 1));
 }
 
 bool Reflector::is_referred(const Namespace& ns, const std::string& name) const {

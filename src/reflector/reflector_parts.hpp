@@ -18,6 +18,8 @@ inline constexpr kube::Duration reference_grace = std::chrono::minutes(5);
 
 /// Copies are compared so often, so that one that somebody changed is right again within 30 s.
 inline constexpr std::int64_t check_after_ms = 17'000, check_before_ms = 23'000;
+/// Where its twin is quiet, so many times as late.
+inline constexpr int quiet_times = 15;
 /// Copies are compared so soon where more is to come home of one that has changed.
 inline constexpr kube::Duration first_look = std::chrono::seconds(2);
 /// Between two writes at home of what has come of one copy, where only home has changed it.
@@ -85,6 +87,7 @@ struct Reflector::Namespace {
     std::optional<kube::TimePoint> told;  ///< when it was told last that it cannot be written
   };
   std::map<std::string, Gathered> gathered;
+  bool is_quiet = false;  ///< it is looked at rarely
   kube::Duration soon{};  ///< until the copies are compared again, where that is to be soon; 0 = it is not
   ReflectionCounters counters;
 

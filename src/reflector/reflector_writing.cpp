@@ -53,6 +53,7 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   ns->unsure.erase(key.name);
   if (kind_.pace.interval > 0s) ns->looked_at[std::string(local.name())] = context_.clock.now();
   ns->counters.add_reflected(series_of(*ns));
+  if (context_.copied) context_.copied(ns->local);
   const std::string wish(wanted.desired.annotation(api::annotations::reflected_digest));
   ns->copies.settle(*applied, wish, version_of(local));
   if (kind_.gather) {

@@ -16,6 +16,7 @@
 #include "liqo/controllers/secret_references.hpp"
 #include "liqo/controllers/session_workers.hpp"
 #include "liqo/controllers/status_sources.hpp"
+#include "liqo/controllers/twin_watches.hpp"
 #include "liqo/core/mapping/namespaces.hpp"
 #include "liqo/reflector/reflector.hpp"
 
@@ -31,6 +32,7 @@ class ClusterReflection {
     kube::StoreBudget& stores;
     WriteBudget& home_writes;  ///< what its word may cause at home
     StatusSources& statuses;
+    TwinWatches& twins;
   };
   /// `home`: the tenant namespace here, and the cluster that it is of.
   ClusterReflection(kube::ObjectKey home, Provider provider, Context context);
@@ -85,6 +87,10 @@ class ClusterReflection {
   void offer_statuses();
   void tell_references(const std::string& ns);
   core::ForgingContext forging_of(const kube::Object* decides) const;
+  /// Whether none of our pods is in the twin of a namespace, and nothing was copied there but what every namespace has.
+  bool is_quiet(const std::string& local) const;
+  /// Has all look at the twin of a namespace that was quiet.
+  void end_quiet(const std::string& local);
   CopyEvents::Answer find_copy(const std::string& local, const core::CopyWarning& warning) const;
 
   kube::ObjectKey home_;  ///< the tenant namespace here, and the cluster that it is of

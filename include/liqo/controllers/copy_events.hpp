@@ -13,10 +13,10 @@
 
 namespace liqo::controllers {
 
-/// Each twin that has copies has its Warnings listed every 20 s or so, those of pods excepted: one request, however
-/// many kinds and copies there are, because API servers read Events from etcd. What is new about a copy becomes an
-/// Event `RemoteWarning` of its object; what was told or had happened before this process began to lead does not. One
-/// thread.
+/// Each twin that has copies has its Warnings listed every 20 s or so (every 5 minutes where it is quiet), those of
+/// pods excepted: one request, however many kinds and copies there are, because API servers read Events from etcd. What
+/// is new about a copy becomes an Event `RemoteWarning` of its object; what was told or had happened before this
+/// process began to lead does not. One thread.
 class CopyEvents {
  public:
   /// The object at home that a copy is of.
@@ -32,6 +32,8 @@ class CopyEvents {
     kube::Api& provider;
     std::string cluster;  ///< the provider
     std::function<bool(const std::string& local)> has_copies;
+    /// Whether hardly anything can happen to copies in the twin of a namespace.
+    std::function<bool(const std::string& local)> is_quiet;
     /// Which copy in the twin of a namespace a warning is about.
     std::function<Answer(const std::string& local, const core::CopyWarning& warning)> find;
   };
@@ -40,6 +42,8 @@ class CopyEvents {
 
   void start_namespace(const std::string& local, const std::string& remote);
   void stop_namespace(const std::string& local);
+  /// The twin of a namespace is quiet no more.
+  void end_quiet(const std::string& local);
   /// Looks until cancelled: while this process leads.
   asio::awaitable<void> run() { return controller_.run(); }
 
@@ -48,6 +52,7 @@ class CopyEvents {
     std::string remote;
     std::optional<core::CopyWarnings> warnings;     ///< since the first look
     std::optional<kube::TimePoint> no_right_until;  ///< the provider refuses
+    bool is_quiet = false;                          ///< it is looked at rarely
   };
   using Shared = std::shared_ptr<Twin>;  ///< it may be stopped while something of it is awaited
 

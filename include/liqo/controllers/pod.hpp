@@ -73,9 +73,16 @@ class PodController {
     std::shared_ptr<TwinWatch> watch;
     kube::InformerHandle tokens;
     reflector::ReflectionCounters counters, token_counters;
-    const kube::Informer& shadows() const { return *watch->shadows; }
-    const kube::Informer& pods() const { return *watch->pods; }
     bool has_synced() const { return watch->has_synced(); }
+    /// Of a twin that rests nothing is there.
+    std::optional<kube::Object> find(kube::InformerHandle TwinWatch::* which, const kube::ObjectKey& key) const {
+      const kube::InformerHandle& cache = (*watch).*which;
+      return cache ? cache->find(key) : std::nullopt;
+    }
+    bool contains(kube::InformerHandle TwinWatch::* which, const kube::ObjectKey& key) const {
+      const kube::InformerHandle& cache = (*watch).*which;
+      return cache && cache->store().contains(key);
+    }
     /// What tokens there are is waited for only by those who use them.
     bool knows_tokens() const { return !tokens || tokens->has_synced(); }
   };
@@ -239,6 +246,8 @@ class PodController {
   /// Does so where something of this pod, which was there before this process, is left in the twin. One that does not
   /// show a remote pod may have been placed in the last moments before: the provider is asked, once.
   asio::awaitable<kube::Result<void>> look_behind(kube::Object local);
+  /// Whether a twin is to be watched, though there is nothing in it.
+  bool is_needed(const TwinWatch& watch) const;
   /// Ends the watch of a withdrawn twin in which nothing of this node is left.
   void leave_withdrawn(const std::string& local);
 

@@ -32,6 +32,10 @@ struct ReflectorContext : kube::Environment {
   std::function<bool(const std::string& local)> brings_home = nullptr;
   /// Awaited before each write at home that the provider's word is the cause of; null = nothing bounds these.
   std::function<asio::awaitable<void>()> home_write = nullptr;
+  /// Whether hardly anything can happen in the twin of a namespace; null = that is not so.
+  std::function<bool(const std::string& local)> is_quiet = nullptr;
+  /// Called when something was copied there, or found to be.
+  std::function<void(const std::string& local)> copied = nullptr;
 };
 
 /// What is known of an object of a twin namespace.
@@ -45,11 +49,11 @@ struct FoundCopy {
 /// Streams: one watch of metadata at home, for all namespaces, and none at the provider, however many twins there are.
 /// The content of an object is read when it has changed, and not kept. Of the copies only UID and version are known:
 /// from the answers to writes, and from a list of metadata of each twin that holds any, every 20 s or so. A copy that
-/// somebody changes or deletes is thereby put right within 30 s. Kinds that are reflected only where something refers
-/// to them are listed so at home, too, and not watched; so are they where all of a namespace are wanted. A copy that
-/// nothing refers to any more stays for five minutes, because pods come and go; one that the Go version made stays.
-/// Where something of the copies comes home, those of a twin in which something happens are compared after two seconds
-/// already, then less and less often.
+/// somebody changes or deletes is thereby put right within 30 s; where a twin is quiet, within 6 minutes. Kinds that
+/// are reflected only where something refers to them are listed so at home, too, and not watched; so are they where all
+/// of a namespace are wanted. A copy that nothing refers to any more stays for five minutes, because pods come and go;
+/// one that the Go version made stays. Where something of the copies comes home, those of a twin in which something
+/// happens are compared after two seconds already, then less and less often.
 ///
 /// Guarantees: nothing is written in a twin before both sides of it have been read; an object of somebody else is
 /// neither changed nor kept, also where it appears between the reading and the writing; a copy that an earlier process
@@ -85,6 +89,10 @@ class Reflector {
   /// Reconciles until cancelled. What was known of copies before is read anew: another process may have led meanwhile.
   asio::awaitable<void> run();
   bool has_copies(const std::string& local) const;
+  /// Whether nothing of a namespace is copied, and nothing is wanted, but what every namespace has by itself.
+  bool is_quiet(const std::string& local) const;
+  /// A twin that was quiet is to be looked at.
+  void end_quiet(const std::string& local);
   /// What an object in the twin of a namespace is, by its name there and UID.
   FoundCopy find_copy(const std::string& local, const std::string& remote_name, std::string_view uid) const;
   bool is_busy() const { return controller_.is_busy(); }

@@ -5,9 +5,10 @@
 
 namespace kube {
 
-void Schedule::make_ready(const WorkKey& key, Item& item, TimePoint now) {
+void Schedule::make_ready(Items::value_type& entry, TimePoint now) {
+  auto& [key, item] = entry;
   item.pause_to.reset();
-  arrange(key, item);
+  arrange(entry);
   if (item.state == State::running) {
     item.again = true;
     item.since = now;
@@ -16,53 +17,55 @@ void Schedule::make_ready(const WorkKey& key, Item& item, TimePoint now) {
   if (item.state == State::ready) return;
   item.state = State::ready;
   item.since = now;
-  groups_[key.group].ready.push_back(key);
+  groups_[key.group].ready.push_back(&key);
   ++depth_;
 }
 
-void Schedule::arrange(const WorkKey& key, Item& item) {
-  if (item.delayed_to) delayed_.erase({*item.delayed_to, key});
+void Schedule::arrange(Items::value_type& entry) {
+  auto& [key, item] = entry;
+  if (item.delayed_to) delayed_.erase({*item.delayed_to, &key});
   item.delayed_to = item.pause_to;
   if (item.asked_to && (!item.delayed_to || *item.asked_to < *item.delayed_to)) item.delayed_to = item.asked_to;
-  if (item.delayed_to) delayed_.insert({*item.delayed_to, key});
+  if (item.delayed_to) delayed_.insert({*item.delayed_to, &key});
 }
 
-void Schedule::add(const WorkKey& key, TimePoint now) { make_ready(key, items_[key], now); }
+void Schedule::add(const WorkKey& key, TimePoint now) { make_ready(*items_.try_emplace(key).first, now); }
 
 void Schedule::add_at(const WorkKey& key, TimePoint at) {
-  Item& item = items_[key];
+  auto& entry = *items_.try_emplace(key).first;
+  Item& item = entry.second;
   if (item.asked_to && *item.asked_to <= at) return;
   item.asked_to = at;
-  arrange(key, item);
+  arrange(entry);
 }
 
 void Schedule::pause(const WorkKey& key, TimePoint at) {
-  Item& item = items_[key];
-  if (item.state == State::ready) return;
-  item.pause_to = at;
-  arrange(key, item);
+  auto& entry = *items_.find(key);
+  if (entry.second.state == State::ready) return;
+  entry.second.pause_to = at;
+  arrange(entry);
 }
 
 std::optional<WorkKey> Schedule::pop(TimePoint now) {
   while (!delayed_.empty() && delayed_.begin()->first <= now) {
-    const WorkKey key = delayed_.begin()->second;
-    Item& item = items_[key];
-    if (item.asked_to && *item.asked_to <= now) item.asked_to.reset();
-    make_ready(key, item, now);
+    auto& entry = *items_.find(*delayed_.begin()->second);
+    if (entry.second.asked_to && *entry.second.asked_to <= now) entry.second.asked_to.reset();
+    make_ready(entry, now);
   }
   if (depth_ == 0 || running_ >= std::size_t(limits_.workers)) return std::nullopt;
-  // Round robin: start behind the group that was served last.
+  // Round robin: start behind the group that was served last. Those without a key that is due are being worked on, and
+  // there are no more of them than workers.
   auto at = groups_.upper_bound(turn_);
   for (std::size_t i = 0; i < groups_.size(); ++i, ++at) {
     if (at == groups_.end()) at = groups_.begin();
     Group& group = at->second;
     if (group.ready.empty() || group.running >= limits_.workers_per_group) continue;
-    WorkKey key = std::move(group.ready.front());
+    WorkKey key = *group.ready.front();
     group.ready.pop_front();
     ++group.running;
     --depth_;
     ++running_;
-    items_[key].state = State::running;
+    items_.find(key)->second.state = State::running;
     turn_ = at->first;
     return key;
   }
@@ -75,20 +78,21 @@ std::optional<TimePoint> Schedule::next_due() const {
 }
 
 void Schedule::finish(const WorkKey& key, TimePoint now, bool forget_failures) {
-  Item& item = items_[key];
+  auto& entry = *items_.find(key);
+  Item& item = entry.second;
   item.state = State::idle;
   --running_;
-  --groups_[key.group].running;
+  const auto group = groups_.find(key.group);
+  --group->second.running;
   if (forget_failures) item.failures = 0;
-  if (std::exchange(item.again, false)) make_ready(key, item, now);
+  if (std::exchange(item.again, false)) make_ready(entry, now);
+  if (group->second.ready.empty() && group->second.running == 0) groups_.erase(group);
 }
 
 void Schedule::drop_if_unused(const WorkKey& key) {
   const auto at = items_.find(key);
   const Item& item = at->second;
   if (item.state == State::idle && !item.delayed_to && item.failures == 0) items_.erase(at);
-  const auto group = groups_.find(key.group);
-  if (group != groups_.end() && group->second.ready.empty() && group->second.running == 0) groups_.erase(group);
 }
 
 void Schedule::done(const WorkKey& key, TimePoint now) {
@@ -102,7 +106,7 @@ void Schedule::done_until(const WorkKey& key, TimePoint now, TimePoint at) {
 }
 
 Duration Schedule::failed(const WorkKey& key, TimePoint now, Random& random) {
-  Item& item = items_[key];
+  Item& item = items_.find(key)->second;
   const int failures = ++item.failures;
   Duration wait = limits_.backoff.pause(failures, random);
   // Not at once: the news may be what our own writes caused.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -173,7 +172,7 @@ class Informer {
     std::optional<Object> now;
     Store::PreviousText previous;
   };
-  std::deque<Untold> untold_;
+  std::list<Untold> untold_;
   bool is_telling_ = false;
   int notifying_ = 0;
   std::function<void(bool itself)> rewound_;

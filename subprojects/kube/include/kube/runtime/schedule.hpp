@@ -2,7 +2,7 @@
 #pragma once
 
 #include <compare>
-#include <deque>
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
@@ -73,21 +73,29 @@ class Schedule {
     std::optional<TimePoint> asked_to;    ///< what add_at() asked for
     std::optional<TimePoint> delayed_to;  ///< the earlier of both, as it stands in `delayed_`
   };
+  /// One that has keys which are due or worked on. Keys are those of `items_`.
   struct Group {
-    std::deque<WorkKey> ready;
+    std::list<const WorkKey*> ready;
     int running = 0;
   };
-  void make_ready(const WorkKey& key, Item& item, TimePoint now);
-  void arrange(const WorkKey& key, Item& item);
+  struct Sooner {
+    using Delayed = std::pair<TimePoint, const WorkKey*>;
+    bool operator()(const Delayed& one, const Delayed& other) const {
+      return one.first != other.first ? one.first < other.first : *one.second < *other.second;
+    }
+  };
+  using Items = std::map<WorkKey, Item>;
+  void make_ready(Items::value_type& entry, TimePoint now);
+  void arrange(Items::value_type& entry);
   void pause(const WorkKey& key, TimePoint at);
   void finish(const WorkKey& key, TimePoint now, bool forget_failures);
   void drop_if_unused(const WorkKey& key);
 
   Limits limits_;
-  std::map<WorkKey, Item> items_;
+  Items items_;
   std::map<std::string, Group> groups_;
   std::string turn_;  ///< the group that was served last
-  std::set<std::pair<TimePoint, WorkKey>> delayed_;
+  std::set<Sooner::Delayed, Sooner> delayed_;
   std::size_t depth_ = 0, running_ = 0;
 };
 
