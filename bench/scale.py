@@ -26,6 +26,8 @@ from watch import PodWatch  # noqa: E402
 
 # Pods made one at a time, for each manner of a provider and, before each, while all are well.
 SINGLE_PODS = 40
+# Twins of that provider in which pods of rome wait, and which it is watched by therefore.
+OCCUPIED = 100
 # Seconds that a provider is as it is before it is measured what that does to others.
 FOUL_FOR = 10.0
 BEGAN = time.monotonic()
@@ -60,6 +62,8 @@ def measure_few(on: ScaleStage) -> dict[str, Any]:
 def measure_foul(on: ScaleStage) -> dict[str, dict[str, Any]]:
     """Pods of milan while the last provider is stuck, lies or floods, each after some while all are well."""
     last = on.stand_ins.providers[-1]
+    on.occupy(last, OCCUPIED)
+    on.settle()
     found: dict[str, dict[str, Any]] = {}
     for manner in scale_figures.MANNERS:
         well = measures.latencies(on, f"before-{manner}", SINGLE_PODS)

@@ -19,7 +19,7 @@ from turns import longest_ms, turns
 from watch import PodWatch
 
 # Seconds: before it is looked at rest, for how long, and after each change of one object.
-CALM, REST, AFTER_CHANGE = 40.0, 60.0, 10.0
+CALM, REST, AFTER_CHANGE = 150.0, 60.0, 10.0
 # liqod gives metrics no more than a tenth of its time, and else the text that it has.
 BETWEEN_READINGS = 12.0
 _STREAMS = re.compile(r'rest_client_(streams|connections)\{host="([^"]*)",use="([^"]*)"\}')

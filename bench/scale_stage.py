@@ -17,7 +17,7 @@ from harness.peering import RESOURCES, Peering
 from harness.run import Run
 from harness.wait import wait_for
 from request_log import RequestLog, goes_by_the_clock, policy
-from stand_ins import StandIns
+from stand_ins import StandIn, StandIns
 
 PODS_PER_NODE = 250
 # More twins than that one consumer gets of no provider.
@@ -173,6 +173,14 @@ class ScaleStage:
     def create_pod(self, namespace: str, name: str) -> None:
         pod = self.peering.pinned(busybox("pod"))
         self.rome.api.create("pods", namespace, {**pod, "metadata": {"name": name}})
+
+    def occupy(self, provider: StandIn, count: int) -> None:
+        """One pod in each of so many twins of a provider, as a twin without pods is not watched. They stay pending."""
+        providers = self.stand_ins.providers
+        its = [n for n in range(self.size.twins, self.size.namespaces) if providers[n % len(providers)] is provider]
+        pod = Peering(self.rome, provider, provider.nodes[0]).pinned(busybox("pod"))
+        for number in its[:count]:
+            self.rome.api.create("pods", home_of(number), {**pod, "metadata": {"name": "occupant"}})
 
     def create_pods(self, numbers: range) -> None:
         each(numbers, lambda number: self.create_pod(self.namespace_of_pod(number), f"pod-{number}"))
