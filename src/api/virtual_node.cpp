@@ -41,9 +41,10 @@ OffloadingPatch VirtualNode::offloading_patch() const {
   const json::object& patch = kube::object_at(object_->spec(), {"offloadingPatch"});
   return {.annotations_not_reflected = strings(kube::array_at(patch, {"annotationsNotReflected"})),
           .labels_not_reflected = strings(kube::array_at(patch, {"labelsNotReflected"})),
-          .node_selector = kube::object_at(patch, {"nodeSelector"}),
-          .tolerations = kube::array_at(patch, {"tolerations"}),
-          .node_affinity = kube::object_at(patch, {"affinity", "nodeAffinity"}),
+          // It lives as long as the session, and the object's memory must not.
+          .node_selector = json::object(kube::object_at(patch, {"nodeSelector"}), json::storage_ptr()),
+          .tolerations = json::array(kube::array_at(patch, {"tolerations"}), json::storage_ptr()),
+          .node_affinity = json::object(kube::object_at(patch, {"affinity", "nodeAffinity"}), json::storage_ptr()),
           .runtime_class = std::string(kube::string_at(patch, {"runtimeClassName"}))};
 }
 

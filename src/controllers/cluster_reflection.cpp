@@ -159,7 +159,7 @@ bool ClusterReflection::take_virtual_node(const kube::ObjectKey& key) {
     differing_.erase(key);
     return nodes_of_provider_.erase(key) > 0;
   }
-  nodes_of_provider_.insert_or_assign(key, std::move(*node));
+  nodes_of_provider_.insert_or_assign(key, kube::Object(std::as_const(*node)));
   return true;
 }
 

@@ -52,7 +52,7 @@ asio::awaitable<void> NodeLeases::renew(std::string name, std::string uid) {
   auto written = exists ? co_await home.replace(kube::resources::leases, *lease)
                         : co_await home.create(kube::resources::leases, *lease);
   if (written) {
-    leases_.insert_or_assign(name, std::move(*written));
+    leases_.insert_or_assign(name, kube::Object(std::as_const(*written)));
     co_return;
   }
   // Read again next time: somebody else wrote it, or it was removed with an earlier Node of this name.

@@ -65,6 +65,7 @@ Informer::Informer(const asio::any_io_executor& executor, Api& api, InformerScop
                         [this] { return std::chrono::duration<double>(api_.clock().now() - told_at_).count(); });
   if (auto parsed = Selector::parse(scope_.selection.label_selector, scope_.selection.field_selector))
     selector_ = std::move(*parsed);
+  streaming_list_ = !scope_.in_pages;
   told_.resource = &scope_.resource;
   if (history_) history_->add(told_);
 }

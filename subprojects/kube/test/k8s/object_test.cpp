@@ -14,3 +14,26 @@ TEST_CASE("an owner is named once, however often it is added") {
   CHECK(owners[0].controller);
   CHECK(owners[1].uid == "u2");
 }
+
+TEST_CASE("an object that is copied or replaced grows no memory but its own") {
+  Object parsed = *Object::parse(R"({"metadata":{"name":"a"},"data":{"key":"value"}})");
+  const auto arena = parsed.tree().storage();
+  REQUIRE(arena != json::storage_ptr());
+  const Object copy = parsed;
+  CHECK(copy.tree().storage() == json::storage_ptr());
+  Object assigned;
+  assigned = parsed;
+  CHECK(assigned.tree().storage() == json::storage_ptr());
+  CHECK(assigned.text() == parsed.text());
+
+  // A new state brings its own, and that of the old one goes.
+  Object next = *Object::parse(R"({"metadata":{"name":"b"}})");
+  const auto of_next = next.tree().storage();
+  parsed = std::move(next);
+  CHECK(parsed.name() == "b");
+  CHECK(parsed.tree().storage() == of_next);
+  CHECK(arena.get() != of_next.get());
+  std::optional<Object> held = copy;
+  held = std::move(parsed);
+  CHECK(held->tree().storage() == of_next);
+}

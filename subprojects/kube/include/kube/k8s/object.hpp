@@ -1,6 +1,7 @@
 // A Kubernetes object: its whole JSON tree, with typed access to what every object has.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,11 +21,26 @@ struct OwnerReference {
 };
 
 /// The tree of one object. Fields that this program does not know stay in it, so a read-modify-write never loses data
-/// of a newer server. Reading never throws: what is absent or of another type reads as empty.
+/// of a newer server. Reading never throws: what is absent or of another type reads as empty. What was parsed lies in
+/// one piece of memory (json_arena.hpp) that grows with each change: what is kept for long, and changed, is kept as a
+/// copy.
 class Object {
  public:
   Object() = default;
   explicit Object(json::object tree) : tree_(std::move(tree)) {}
+  ~Object() = default;
+  /// A copy has memory of its own. (That of a json::object would lie in the arena of the original, and stay there.)
+  Object(const Object& other) : tree_(other.tree_, json::storage_ptr()) {}
+  Object(Object&& other) noexcept = default;
+  Object& operator=(const Object& other) { return *this = Object(other); }
+  /// Takes the memory over with the tree. (A json::object would be copied into the arena of what was here before, which
+  /// frees nothing.)
+  Object& operator=(Object&& other) noexcept {
+    if (this == &other) return *this;
+    std::destroy_at(&tree_);
+    std::construct_at(&tree_, std::move(other.tree_));
+    return *this;
+  }
   /// A new object with apiVersion, kind, name and (for namespaced kinds) namespace.
   static Object make(const Resource& resource, const ObjectKey& key);
   /// Takes a parsed document. Errors: Errc::parse if it is not a JSON object with `metadata.name`.

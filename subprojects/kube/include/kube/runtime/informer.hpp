@@ -31,6 +31,9 @@ struct InformerScope {
   Selection selection;
   /// Only metadata are read and stored: for kinds of which a content is needed rarely, and read then.
   bool metadata_only = false;
+  /// The list comes in pages, though the server can stream it: for few objects that are wanted at once. A stream ends
+  /// with the server's next bookmark, a second later, and not before its cache has all that etcd has.
+  bool in_pages = false;
   /// Removes what no reader needs before an object is stored; managedFields go always.
   void (*prune)(json::object& tree) = nullptr;
   bool operator==(const InformerScope&) const = default;
@@ -184,7 +187,7 @@ class Informer {
   HistoryWitness told_;                        ///< by the watch since its list
   std::uint64_t changed_at_ = 0;               ///< version of the newest change that is in the store, deletions too
   std::set<ObjectKey> gone_unseen_;            ///< deletions that are in the store, and that the watch has not told
-  bool streaming_list_ = true;                 ///< until the server refuses it, or breaks it off
+  bool streaming_list_ = true;                 ///< where it may, until the server refuses it, or breaks it off
   int broken_lists_ = 0;                       ///< streamed lists that ended before they were complete
   std::optional<std::set<ObjectKey>> listed_;  ///< keys of the list that is under way
   std::uint64_t newest_before_list_ = 0;
