@@ -1,5 +1,8 @@
 #include "liqo/controllers/namespace_offloading.hpp"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include <map>
 #include <set>
 
@@ -20,6 +23,10 @@ namespace {
 using kube::Outcome;
 namespace labels = api::labels;
 namespace json = kube::json;
+
+/// Stands for all of them. There may be thousands, which are enqueued over several turns of the loop.
+kube::WorkKey key_of_all() { return {}; }
+constexpr std::size_t enqueued_in_a_turn = 256;
 
 }  // namespace
 
@@ -76,8 +83,14 @@ void NamespaceOffloadingController::enqueue(const std::string& ns) {
   controller_.enqueue({"", {ns, std::string(api::namespace_offloading_name)}});
 }
 
-void NamespaceOffloadingController::enqueue_all() {
-  for (const kube::ObjectKey& key : offloadings_->store().keys()) enqueue(key.ns);
+void NamespaceOffloadingController::enqueue_all() { controller_.enqueue(key_of_all()); }
+
+asio::awaitable<void> NamespaceOffloadingController::spread() {
+  std::size_t enqueued = 0;
+  for (const kube::ObjectKey& key : offloadings_->store().keys()) {
+    enqueue(key.ns);
+    if (++enqueued % enqueued_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
+  }
 }
 
 NamespaceOffloadingController::Offer NamespaceOffloadingController::offer_of(const kube::Object& virtual_node) {
@@ -176,6 +189,10 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
 }
 
 asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey work) {
+  if (work == key_of_all()) {
+    co_await spread();
+    co_return Outcome::done();
+  }
   const kube::ObjectKey key = work.object;
   for (const kube::Object& other : offloadings_->objects_in(key.ns)) {
     if (other.name() == key.name) continue;

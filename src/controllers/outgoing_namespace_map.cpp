@@ -80,8 +80,10 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
   const auto synced = [this] { enqueue_all(); };
   nodes_.subscribe(
       [this](const kube::Change& node) {
-        // It is written often; what counts here are its labels.
-        if (node.changes(labels_of)) enqueue_all();
+        // It is written often; what counts here are its labels, and for the cluster that it stands for.
+        if (!node.changes(labels_of)) return;
+        for (const auto& [key, cluster] : clusters_.all())
+          if (key.name == node.key.name) enqueue(cluster);
       },
       synced);
   maps_.subscribe(

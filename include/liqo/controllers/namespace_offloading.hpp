@@ -46,6 +46,7 @@ class NamespaceOffloadingController final : public Runnable {
                                            std::string_view remote_name) const;
   void enqueue(const std::string& ns);
   void enqueue_all();
+  asio::awaitable<void> spread();
 
   /// What cluster selectors look at. VirtualNodes and Nodes are written often, and each change of these makes every
   /// namespace due.
