@@ -85,7 +85,7 @@ bool TwinWatches::is_used(const std::string& local, const std::string& remote) c
 void TwinWatches::begin_waiting() {
   std::erase_if(reading_, [&](const auto& begun) {
     const auto watch = begun.second.lock();
-    return !watch || watch->has_synced() || begun.first + reading_counts_for <= clock_.now();
+    return !watch || watch->is_resting || watch->has_synced() || begun.first + reading_counts_for <= clock_.now();
   });
   while (!waiting_.empty() && reading_.size() < most_reading) {
     const auto watch = waiting_.front().lock();

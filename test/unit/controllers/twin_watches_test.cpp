@@ -1,6 +1,8 @@
 // Twins in which nothing of ours is: they are not watched, hardly asked about, and missed by nobody.
 #include "liqo/controllers/twin_watches.hpp"
 
+#include <algorithm>
+
 #include "offloading_fixture.hpp"
 
 namespace liqo::testing {
@@ -103,6 +105,38 @@ TEST_CASE("what an earlier process has ordered late, in a twin that rests, is ta
   world.order_for_nobody("late");
   CHECK(world.reaches([&] { return !world.at_milan(kinds::shadow_pods, "late"); }, 60s));
   CHECK(world.reaches([&] { return world.rests(); }, 3min));
+}
+
+TEST_CASE("many twins are read one after the other without a pause, and rest") {
+  kube::testing::Simulator simulator(1);
+  kube::Random random(1);
+  kube::Metrics metrics;
+  kube::testing::FakeApiServer milan(simulator.clock());
+  milan.serve(kinds::shadow_pods);
+  kube::testing::SimLink link(simulator, milan, "rome");
+  kube::testing::SimTransport transport(link);
+  kube::Api api(transport, simulator.clock(), random, metrics, {.cluster = "milan"});
+  kube::InformerSet caches(simulator.executor(), api, metrics);
+  controllers::TwinWatches twins(simulator.executor(), simulator.clock(), caches);
+  kube::async::TaskGroup group(simulator.executor());
+  group.spawn(caches.run());
+  group.spawn(twins.run());
+
+  std::vector<std::shared_ptr<controllers::TwinWatch>> watches;
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = "ns-" + std::to_string(i);
+    watches.push_back(twins.watch(name, name + "-rome"));
+  }
+  // Each is as fast as the provider answers.
+  const auto all_rest = [&] {
+    return std::ranges::all_of(watches, [](const auto& watch) { return watch->is_resting; });
+  };
+  CHECK(simulator.run_until(all_rest, 2s) == kube::testing::Simulator::End::reached);
+  CHECK_FALSE(twins.is_used("ns-0", "ns-0-rome"));
+  twins.wake(*watches.front());
+  CHECK(twins.is_used("ns-0", "ns-0-rome"));
+  watches.clear();
+  simulator.run(group.stop());
 }
 
 TEST_CASE("who leads next looks into the twins that rest") {
