@@ -24,12 +24,11 @@ void PodController::enqueue_twin(const std::string& local) {
   for (const kube::ObjectKey& key : local_pods_->store().keys_in(local)) enqueue(key);
   for (const kube::InformerHandle* cache : {&twin.watch->shadows, &twin.watch->pods}) {
     if (!twin.has_synced()) break;
-    for (const kube::ObjectKey& key : (*cache)->store().keys())
-      if (const kube::ObjectKey here{local, key.name}; is_known_here(here)) {
-        enqueue(here);
-      } else if (const auto object = (*cache)->find(key); object && is_of_this_node(&*object)) {
-        enqueue(here);
-      }
+    for (const kube::ObjectKey& key : (*cache)->store().keys()) {
+      const kube::ObjectKey here{local, key.name};
+      const auto object = is_known_here(here) ? std::nullopt : (*cache)->find(key);
+      if (!object || is_of_this_node(&*object)) enqueue(here);
+    }
   }
   if (!twin.tokens) return;
   for (const kube::ObjectKey& key : twin.tokens->store().keys()) enqueue_token_pod(local, key);

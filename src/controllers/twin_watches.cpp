@@ -52,9 +52,13 @@ std::shared_ptr<TwinWatch> TwinWatches::watch(const std::string& local, const st
   const auto known = watches_.find(key);
   std::shared_ptr<TwinWatch> watch = known == watches_.end() ? nullptr : known->second.lock();
   if (!watch) {
-    watch.reset(new TwinWatch{.local = local, .remote = remote, .is_resting = true}, [this, key](TwinWatch* gone) {
+    auto made = std::make_unique<TwinWatch>();
+    made->local = local;
+    made->remote = remote;
+    made->is_resting = true;
+    watch = std::shared_ptr<TwinWatch>(made.release(), [this, key](TwinWatch* gone) {
       watches_.erase(key);
-      delete gone;
+      std::default_delete<TwinWatch>()(gone);
     });
     watches_[key] = watch;
   }

@@ -55,9 +55,11 @@ class Two:
 
         def is_settled() -> bool:
             seen.append(self.inventories())
-            return seen[-1] == seen[-2]
+            # That a pod runs which restarts always is recorded up to a minute late.
+            recorded = all((shadow.get("status") or {}).get("phase") for shadow in self.delphi.api.list("shadowpods"))
+            return recorded and seen[-1] == seen[-2]
 
-        wait_for(is_settled, 60, "nothing to change any more", interval=1)
+        wait_for(is_settled, 120, "nothing to change any more", interval=1)
         return seen[-1]
 
 

@@ -1,7 +1,7 @@
 // How often objects of one kind and namespace were brought to a provider.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -25,20 +25,27 @@ struct ReflectionSeries {
   }
 };
 
-/// Under the names and labels of the Go version. Each series is made when there is something to count, as there are
-/// many namespaces in which there is not, and goes when nobody reflects that namespace any more. One thread.
+/// Under the names and labels of the Go version. The series are made when there is something to count, as there are
+/// many namespaces in which there is not, and go when nobody reflects that namespace any more. One thread.
 class ReflectionCounters {
  public:
-  void add_reflected(const ReflectionSeries& series) { add(reflected_, families::reflected, series); }
-  void add_failed(const ReflectionSeries& series) { add(failed_, families::reflection_errors, series); }
+  void add_reflected(const ReflectionSeries& series) { made(series).reflected.add(); }
+  void add_failed(const ReflectionSeries& series) { made(series).failed.add(); }
 
  private:
-  static void add(std::optional<kube::Counter>& counter, const kube::MetricFamily& family,
-                  const ReflectionSeries& series) {
-    if (!counter) counter = series.metrics.counter(family, series.labels());
-    counter->add();
+  struct Made {
+    kube::Counter reflected, failed;
+  };
+  /// Both at once: that nothing has failed is shown as 0.
+  Made& made(const ReflectionSeries& series) {
+    if (!made_) {
+      const kube::Labels labels = series.labels();
+      made_ = std::make_unique<Made>(Made{.reflected = series.metrics.counter(families::reflected, labels),
+                                          .failed = series.metrics.counter(families::reflection_errors, labels)});
+    }
+    return *made_;
   }
-  std::optional<kube::Counter> reflected_, failed_;
+  std::unique_ptr<Made> made_;
 };
 
 }  // namespace liqo::reflector
