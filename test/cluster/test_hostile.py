@@ -472,6 +472,9 @@ class Hostile:
         self.consumer.liqoctl("offload", "namespace", "shop", "--pod-offloading-strategy", "Remote")
         self.consumer.api.create("pods", "shop", busybox("web"))
         wait_for(lambda: self.provider.running(TWIN) == 1, 60, "the pod to run at the provider")
+        # That a pod runs which restarts always is recorded up to a minute late.
+        recorded = lambda: (self.provider.api.list("shadowpods", TWIN)[0].get("status") or {}).get("phase")  # noqa: E731
+        wait_for(recorded, 90, "that it runs to be recorded")
         self.provider.api.create("services", TWIN, {**service(), "metadata": {"name": "front"}})
 
     def user_of(self, name: str) -> str:

@@ -95,7 +95,9 @@ TEST_CASE("that containers have started is told of a few pods at once, and of ma
   CHECK(world.metrics().contains("kube_events_total{outcome=\"dropped\"} " + std::to_string(left_out)));
   // Of a pod that goes meanwhile nothing is told, for its namespace may go with it.
   const std::size_t before = told().size();
-  for (const char* name : {"first", "second", "third"}) start(name);
+  start("first");
+  REQUIRE(world.reaches([&] { return told().size() == before + 1; }, 1s));
+  for (const char* name : {"second", "third"}) start(name);
   for (const char* name : {"second", "third"}) (void)world.server.remove(resources::pods, {shop, name}, {}, "operator");
   world.pass(10s);
   CHECK(told().size() == before + 1);
