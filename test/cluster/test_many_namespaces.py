@@ -31,13 +31,20 @@ def test_watches_leave_room_for_requests_and_grow_with_the_namespaces(run: Run) 
             gent.api.create("namespaceoffloadings", name, {**offloading, "spec": {"podOffloadingStrategy": "Remote"}})
             settings_of_it = {"kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"key": name}}
             gent.api.create("configmaps", name, settings_of_it)
+
+            def is_offloaded() -> bool:
+                labels = gent.api.get("namespaces", None, name)["metadata"]["labels"]
+                return "liqo.io/scheduling-enabled" in labels
+
+            # Earlier the webhook is not asked about its pods, and the node at home may take them.
+            wait_for(is_offloaded, 60, f"{name} to be offloaded")
             gent.api.create("pods", name, busybox("web"))
 
         with ThreadPoolExecutor(4) as several:
             list(several.map(offload, NAMESPACES))
 
         def running() -> int:
-            return sum(consumer.running(name) for name in NAMESPACES)
+            return sum(provider.running(f"{name}-gent") for name in NAMESPACES)
 
         wait_for(lambda: running() == len(NAMESPACES), 120, "a pod of each namespace to run in metz")
 
