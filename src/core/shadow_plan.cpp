@@ -142,7 +142,9 @@ std::optional<json::object> refusal_patch(const kube::Object& shadow, std::strin
 bool is_tracked(const kube::Object& pod) { return pod.has_finalizer(api::finalizers::shadow_pod_tracking); }
 
 json::object release_patch(const kube::Object& pod) {
+  // A cache may be behind, and show a pod as one that has not run: what was decided holds for what was seen.
   return {{"metadata", json::object{{"uid", pod.uid()},
+                                    {"resourceVersion", pod.resource_version()},
                                     {"$deleteFromPrimitiveList/finalizers",
                                      json::array{json::string(api::finalizers::shadow_pod_tracking)}}}}};
 }

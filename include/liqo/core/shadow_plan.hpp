@@ -67,7 +67,7 @@ void see_pod(ShadowMemory& memory, const kube::Object& shadow, const kube::Objec
 /// Whether our finalizer is on the pod. Pods get it that must not run twice, so that none of them vanishes unrecorded,
 /// whatever happens while nobody of ours watches; those that restart always do not, for it costs a write.
 bool is_tracked(const kube::Object& pod);
-/// The strategic merge patch that takes the finalizer off, with the Pod's UID.
+/// The strategic merge patch that takes the finalizer off the Pod, as long as it is what it was when that was decided.
 kube::json::object release_patch(const kube::Object& pod);
 
 /// The merge patch that makes the ShadowPod tell its consumer why the pod is not made, with its UID; "" = it is.

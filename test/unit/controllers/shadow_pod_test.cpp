@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "cluster_fixture.hpp"
+#include "kube/k8s/request.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/shadow_plan.hpp"
 
 namespace liqo::testing {
 namespace {
@@ -175,6 +177,33 @@ TEST_CASE("the record that waits does not undo how the pod has ended") {
   REQUIRE(milan.reaches([&] { return milan.recorded() == "Failed"; }, 1s));
   milan.pass(2min);
   CHECK(milan.recorded() == "Failed");
+}
+
+TEST_CASE("a pod of which the watch shows too late how it has ended is recorded, and not made again") {
+  Provider milan;
+  milan.order_and_run("OnFailure");
+  const json::object binding{{"apiVersion", "v1"}, {"kind", "Binding"}, {"target", json::object{{"name", "worker-1"}}}};
+  (void)milan.server.handle(
+      kube::request::create_subresource(resources::pods, key, "binding", kube::json::serialize(binding)), "scheduler");
+  REQUIRE(milan.reaches([&] { return milan.recorded() == "Running"; }));
+  (void)milan.server.remove(resources::pods, key, {.grace_period_seconds = 0}, "operator");
+  const std::string uid(milan.pod()->uid());
+  // Its node is waited for, and says how it ended when that is nearly over.
+  milan.pass(core::node_patience - 1s);
+  milan.link.set_faults({.stalled = 1, .stalled_by = 1min});
+  milan.change(resources::pods, key, "status", [](json::object& next) {
+    const json::object ended{{"terminated", json::object{{"exitCode", 0}}}};
+    json::object& status = kube::ensure_object(next, "status");
+    status["phase"] = "Succeeded";
+    status["containerStatuses"] = json::array{json::object{{"name", "main"}, {"restartCount", 0}, {"state", ended}}};
+  });
+  milan.pass(3s);
+  CHECK(milan.recorded() != "Succeeded");
+  REQUIRE(milan.pod());
+  CHECK(milan.pod()->uid() == uid);
+  CHECK(milan.reaches([&] { return milan.recorded() == "Succeeded" && !milan.pod(); }, 2min));
+  milan.pass(1min);
+  CHECK_FALSE(milan.pod());
 }
 
 TEST_CASE("where a pod may have run before liqod was started, its ShadowPod is read before it is made again") {

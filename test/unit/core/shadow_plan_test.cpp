@@ -293,10 +293,11 @@ TEST_CASE("only pods that do not restart always are held, and only our hold is t
   CHECK_FALSE(forge_provider_pod(shadow()).has_finalizer("shadowpod.offloading.liqo.io/tracking"));
   CHECK_FALSE(kube::find(forge_provider_pod(shadow()).tree(), {"metadata", "finalizers"}));
   const kube::Object order = shadow("Unknown", "OnFailure");
-  const kube::Object pod = pod_of(order, "{}");
+  kube::Object pod = pod_of(order, "{}");
   CHECK(pod.has_finalizer("shadowpod.offloading.liqo.io/tracking"));
   CHECK_FALSE(plan_provider_pod_update(order, pod).has_value());
-  CHECK(release_patch(pod) == parse_value(R"({"metadata": {"uid": "p1",
+  pod.mutable_metadata()["resourceVersion"] = "7";
+  CHECK(release_patch(pod) == parse_value(R"({"metadata": {"uid": "p1", "resourceVersion": "7",
     "$deleteFromPrimitiveList/finalizers": ["shadowpod.offloading.liqo.io/tracking"]}})"));
 }
 
