@@ -425,6 +425,16 @@ asio::awaitable<Outcome> ShadowPodController::reconcile(kube::WorkKey work) {
     }
     co_return Outcome::again_after(0ms);
   }
+  if (plan.status_if_gone) {
+    auto live = co_await home.get(kube::resources::pods, key);
+    if (!live && !live.error().is_not_found())
+      co_return Outcome::retry(std::move(live.error()).in("reading the pod that seems to be gone"));
+    const auto controller = live ? live->controller() : std::nullopt;
+    if (controller && controller->uid == shadow->uid()) {
+      pods_->observe(std::move(*live));
+      co_return Outcome::again_after(unseen_time);
+    }
+  }
   if (plan.create && plan.confirm_first) {
     auto live = co_await home.get(api::kinds::shadow_pods, key);
     if (!live && !live.error().is_not_found())

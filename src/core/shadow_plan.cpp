@@ -176,6 +176,7 @@ ShadowPlan plan_shadow_pod(const kube::Object& shadow, const kube::Object* pod, 
   const bool started = memory.pod_started || view.phase() == "Running";
   if (started && !restarts_always(view.pod_spec())) {
     plan.status = phase_patch(shadow, "Failed");
+    plan.status_if_gone = true;
     return plan;
   }
   if (memory.pod_created) {

@@ -206,6 +206,29 @@ TEST_CASE("a pod of which the watch shows too late how it has ended is recorded,
   CHECK_FALSE(milan.pod());
 }
 
+TEST_CASE("a pod that runs and that the cache does not show is not recorded as lost") {
+  Provider milan;
+  milan.order_and_run("Never");
+  REQUIRE(milan.reaches([&] { return milan.recorded() == "Running"; }));
+  int looks = 0;
+  milan.reads = [&](kube::HttpRequest& request) {
+    looks += request.method == "GET" && request.target.ends_with("/pods/web");
+  };
+  const auto label = [&](std::string_view value) {
+    milan.change(resources::pods, key, "", [&](json::object& next) {
+      next["metadata"].as_object()["labels"].as_object()[api::labels::managed_by] = value;
+    });
+  };
+  label("nobody");
+  milan.pass(1min);
+  CHECK(milan.recorded() == "Running");
+  CHECK(looks > 1);
+  CHECK(looks <= 13);
+  label(api::labels::managed_by_shadow_pod);
+  milan.set_phase("Succeeded");
+  CHECK(milan.reaches([&] { return milan.recorded() == "Succeeded"; }, 5s));
+}
+
 TEST_CASE("where a pod may have run before liqod was started, its ShadowPod is read before it is made again") {
   Provider milan;
   milan.order();

@@ -35,7 +35,9 @@ std::string summary(const ShadowPlan& plan) {
   if (plan.patch) text += "patch ";
   if (plan.status)
     text += "phase=" + std::string(kube::string_at(*plan.status, {"status", "phase"})) +
-            (plan.status_may_wait ? "-later " : " ");
+            (plan.status_may_wait  ? "-later "
+             : plan.status_if_gone ? " if gone "
+                                   : " ");
   if (!plan.refusal.empty()) text += "refuse ";
   if (plan.await_create) text += "wait ";
   if (plan.await_pod) text += "await ";
@@ -117,16 +119,16 @@ TEST_CASE("a lost pod is made again until it has finished") {
         Case{"succeeded", "Succeeded", "Always", {}, ""}, Case{"failed", "Failed", "Never", {}, ""},
         Case{"Never, not started", "Pending", "Never", {}, "confirm create "},
         Case{"OnFailure, let go to be made again", "Pending", "OnFailure", {.pod_seen = true}, "confirm create "},
-        Case{"Never, recorded as running", "Running", "Never", {}, "phase=Failed "},
-        Case{"OnFailure, recorded as running", "Running", "OnFailure", {}, "phase=Failed "},
-        Case{"Never, seen to run", "Unknown", "Never", {.pod_started = true}, "phase=Failed "},
+        Case{"Never, recorded as running", "Running", "Never", {}, "phase=Failed if gone "},
+        Case{"OnFailure, recorded as running", "Running", "OnFailure", {}, "phase=Failed if gone "},
+        Case{"Never, seen to run", "Unknown", "Never", {.pod_started = true}, "phase=Failed if gone "},
         Case{"Always, seen to run", "Unknown", "Always", {.pod_started = true}, "confirm create "},
         Case{"seen", "Unknown", "Never", {.pod_seen = true}, "confirm create "},
         Case{"created, not seen yet", "Unknown", "Always", {.pod_created = true}, "await "},
         Case{"an earlier create may still come", "Unknown", "Always", {.create_in_doubt = true}, "wait "},
         Case{"tried before", "Unknown", "Always", {.create_tried = true}, "confirm create "},
         Case{"older than what is known", "Unknown", "Always", {.inherited = true}, "confirm create "},
-        Case{"in doubt, recorded as running", "Running", "Never", {.create_in_doubt = true}, "phase=Failed "},
+        Case{"in doubt, recorded as running", "Running", "Never", {.create_in_doubt = true}, "phase=Failed if gone "},
         Case{"finished, created", "Failed", "Always", {.pod_created = true}, ""}}) {
     CAPTURE(c.title);
     CHECK(summary(plan_shadow_pod(shadow(c.phase, c.policy), nullptr, c.memory)) == c.expected);
@@ -145,7 +147,7 @@ TEST_CASE("an order that comes late is not carried out before the consumer confi
                         {"hours late", "2026-11-21T05:00:00Z", "Unknown", ""},
                         {"of the future", "2026-11-21T10:00:06Z", "Unknown", ""},
                         {"of no time", "soon", "Unknown", ""},
-                        {"late, after it ran", "2026-11-21T05:00:00Z", "Running", "phase=Failed "}}) {
+                        {"late, after it ran", "2026-11-21T05:00:00Z", "Running", "phase=Failed if gone "}}) {
     CAPTURE(c.title);
     kube::Object order = shadow(c.phase, "Never");
     order.mutable_metadata()["creationTimestamp"] = "2026-11-21T10:00:00Z";
