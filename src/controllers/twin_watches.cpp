@@ -102,8 +102,9 @@ void TwinWatches::begin_waiting() {
 
 void TwinWatches::begin(TwinWatch& watch) {
   TwinWatch* const twin = &watch;
-  watch.shadows = caches_.acquire({.resource = api::kinds::shadow_pods, .ns = watch.remote});
-  watch.pods = caches_.acquire({.resource = kube::resources::pods, .ns = watch.remote, .prune = prune_remote_pod});
+  watch.shadows = caches_.acquire({.resource = api::kinds::shadow_pods, .ns = watch.remote, .in_pages = true});
+  watch.pods = caches_.acquire(
+      {.resource = kube::resources::pods, .ns = watch.remote, .in_pages = true, .prune = prune_remote_pod});
   const auto synced = [this, twin] {
     if (!twin->has_synced()) return;
     for (const TwinReader& reader : readers_) reader.synced(*twin);
