@@ -35,10 +35,10 @@ std::string difference_digest(const kube::Object& pod, const kube::json::object&
 
 }  // namespace
 
-PodController::PodController(core::ForgingContext forging, Provider provider, WriteBudget& home_writes, Context context)
+PodController::PodController(core::ForgingContext forging, Provider provider, ProviderBudget& budget, Context context)
     : forging_(std::move(forging)),
       provider_(provider),
-      home_writes_(home_writes),
+      budget_(budget),
       context_(context),
       begun_(context.clock.wall()),
       local_pods_(context.home.acquire(
@@ -388,10 +388,11 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
     Memory& memory = memory_of(key, local->uid());
     const kube::TimePoint now = context_.clock.now();
     if (!memory.remote_seen_at) memory.remote_seen_at = now;
-    const kube::Duration left = core::status_may_wait(*local, *remote, now - *memory.remote_seen_at);
+    auto left = core::status_may_wait(*local, *remote, now - *memory.remote_seen_at);
     const bool may_wait = ephemeral_refusal.empty() && resize_refusal.words.empty() && !outcome.failure();
-    if (left > 0ms && may_wait)
-      co_return outcome.delay() && *outcome.delay() < left ? outcome : Outcome::again_after(left);
+    if (may_wait && left == 0ms && !budget_.asides.try_take()) left = core::starting_time;
+    if (may_wait && left > 0ms)
+      co_return outcome.delay() && *outcome.delay() < *left ? outcome : Outcome::again_after(*left);
   }
   if (plan.copy_status && local) {
     if (remote) tell_left_out(*local, *remote);
@@ -451,14 +452,15 @@ asio::awaitable<kube::Result<void>> PodController::write_status(const kube::Obje
     co_return kube::Result<void>();
   // The patch is a difference to what the cache showed: a request that was long under way must not undo a later one.
   (*patch)["metadata"].as_object()["resourceVersion"] = local.resource_version();
-  co_await home_writes_.take();
+  co_await budget_.home_writes.take();
   auto patched =
       co_await context_.home.api().patch(kube::resources::pods, local.key(), kube::PatchType::strategic_merge,
                                          kube::json::serialize(*patch), {.subresource = "status"});
   if (patched) {
     note_start(*patched);
     for (const std::string& name : core::started_containers(local.status(), *patched))
-      context_.events.routine(*patched, kube::resources::pods, "Started",
+      if (budget_.asides.try_take())
+        context_.events.routine(*patched, kube::resources::pods, "Started",
                               "Container " + name + " started in cluster " + forging_.clusters.remote);
     const auto left = core::status_patch(*patched, wanted);
     if (const auto known = memory_.find(local.key()); known != memory_.end() && known->second.uid == patched->uid())

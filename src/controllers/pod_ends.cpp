@@ -66,7 +66,7 @@ asio::awaitable<kube::Result<bool>> PodController::confirm(kube::ObjectKey key, 
 }
 
 asio::awaitable<kube::Result<void>> PodController::remove_local(kube::ObjectKey key, std::string uid) {
-  co_await home_writes_.take();
+  co_await budget_.home_writes.take();
   auto removed =
       co_await context_.home.api().remove(kube::resources::pods, key, {.uid = uid, .grace_period_seconds = 0});
   memory_.erase(key);

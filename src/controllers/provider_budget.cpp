@@ -17,6 +17,13 @@ kube::Duration WriteBudget::reserve() {
   return std::max(next_ - now - slack_, kube::Duration::zero());
 }
 
+bool WriteBudget::try_take() {
+  const kube::TimePoint now = clock_.now(), next = std::max(next_, now) + interval_;
+  if (next - now > slack_) return false;
+  next_ = next;
+  return true;
+}
+
 asio::awaitable<void> WriteBudget::take() {
   const kube::Duration wait = reserve();
   if (wait == kube::Duration::zero()) co_return;

@@ -18,7 +18,7 @@ ProviderSession::ProviderSession(core::ForgingContext forging, std::shared_ptr<P
            {.cluster = forging.clusters.remote,
             .may_write = [&lead = context.leadership] { return lead.may_write(); },
             .packed_lists = true}),
-      pods_(forging, {.twins = cluster_->twins(), .caches = cluster_->caches(), .api = api_}, cluster_->home_writes(),
+      pods_(forging, {.twins = cluster_->twins(), .caches = cluster_->caches(), .api = api_}, cluster_->budget(),
             context),
       workers_(context.executor),
       log_(kube::Log("provider").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {

@@ -242,7 +242,8 @@ std::shared_ptr<ProviderBudget> ProviderSessions::budget_of(const std::string& c
   auto budget = std::make_shared<ProviderBudget>(ProviderBudget{
       .stores = std::make_shared<kube::StoreUse>(limits, context_.metrics, cluster),
       .home_writes =
-          WriteBudget(context_.clock, settings.provider_writes_per_second, settings.provider_write_burst, delayed)});
+          WriteBudget(context_.clock, settings.provider_writes_per_second, settings.provider_write_burst, delayed),
+      .asides = WriteBudget(context_.clock, asides_per_second, most_asides, {})});
   known = budget;
   return budget;
 }

@@ -255,7 +255,8 @@ bool is_stuck(const kube::Object& pod) {
   return false;
 }
 
-kube::Duration status_may_wait(const kube::Object& local, const kube::Object& remote, kube::Duration known_for) {
+std::optional<kube::Duration> status_may_wait(const kube::Object& local, const kube::Object& remote,
+                                              kube::Duration known_for) {
   const auto is_pending = [](std::string_view phase) { return phase.empty() || phase == "Pending"; };
   const bool is_starting = is_pending(api::phase_of(local)) && is_pending(api::phase_of(remote)) &&
                            !local.is_deleting() && !remote.is_deleting() && !has_started(remote) && !is_stuck(remote);
@@ -263,7 +264,7 @@ kube::Duration status_may_wait(const kube::Object& local, const kube::Object& re
   const bool is_untold = local.annotation(api::annotations::remote_pod_uid).empty() &&
                          kube::string_at(local.status(), {"reason"}).empty() &&
                          !find_condition(local.status(), api::offloaded_condition);
-  if (!is_starting || !is_untold) return kube::Duration::zero();
+  if (!is_starting || !is_untold) return std::nullopt;
   return std::max(starting_time - known_for, kube::Duration::zero());
 }
 

@@ -34,7 +34,7 @@ class PodController {
     kube::InformerSet& caches;
     kube::Api& api;
   };
-  PodController(core::ForgingContext forging, Provider provider, WriteBudget& home_writes, Context context);
+  PodController(core::ForgingContext forging, Provider provider, ProviderBudget& budget, Context context);
   ~PodController();
 
   /// Takes the namespaces that have a twin as of now, and starts and stops watching accordingly.
@@ -253,7 +253,7 @@ class PodController {
 
   core::ForgingContext forging_;
   Provider provider_;
-  WriteBudget& home_writes_;
+  ProviderBudget& budget_;
   Context context_;
   kube::WallTime begun_;  ///< since then nobody but this process has offloaded pods
   std::optional<core::PeerAddresses> addresses_;

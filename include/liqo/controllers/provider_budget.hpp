@@ -22,6 +22,8 @@ class WriteBudget {
   asio::awaitable<void> take();
   /// Takes one token, and answers how long it has to be waited for.
   kube::Duration reserve();
+  /// Takes one token where there is one, and answers whether there was.
+  bool try_take();
 
  private:
   kube::async::Clock& clock_;
@@ -30,10 +32,15 @@ class WriteBudget {
   kube::Counter delayed_;
 };
 
+/// So many asides at once, and so many a second: the requests of a pod stay few however many pods start.
+inline constexpr double most_asides = 10, asides_per_second = 0.5;
+
 /// Shared by the sessions of all virtual nodes of one provider.
 struct ProviderBudget {
   std::shared_ptr<kube::StoreUse> stores;
   WriteBudget home_writes;
+  /// Of what is good to know and true for moments only. Where much happens at once, no more than a few of it is told.
+  WriteBudget asides;
 };
 
 }  // namespace liqo::controllers

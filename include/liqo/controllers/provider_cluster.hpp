@@ -37,7 +37,7 @@ class ProviderCluster {
   kube::InformerSet& caches() { return caches_; }
   TwinWatches& twins() { return twins_; }
   /// Writes at home because of what the provider says.
-  WriteBudget& home_writes() { return budget_->home_writes; }
+  ProviderBudget& budget() { return *budget_; }
 
   /// Tells the pods of a virtual node from now on what is known of the provider: mapping, addresses, withdrawal.
   void join(PodController& pods);

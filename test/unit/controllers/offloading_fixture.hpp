@@ -123,12 +123,16 @@ struct Offloading : ClusterFixture {
         {"name", "main"}, {"image", "shop:1"}, {"resources", json::object{{"requests", json::object{{"cpu", cpu}}}}}}};
     return apply(resources::pods, pod);
   }
-  /// Plays the provider: makes the Pod of a ShadowPod, which runs.
-  void run_at_milan(std::string_view name) {
+  /// Plays the provider: makes the Pod of a ShadowPod, which has a node.
+  void make_at_milan(std::string_view name) {
     REQUIRE(reaches([&] { return at_milan(kinds::shadow_pods, name).has_value(); }));
     kube::Object remote = core::forge_provider_pod(*at_milan(kinds::shadow_pods, name));
     remote.mutable_spec()["nodeName"] = "worker";
     REQUIRE(milan.create(resources::pods, remote.tree(), "milan").has_value());
+  }
+  /// Plays it, and its kubelet: makes the Pod of a ShadowPod, which runs.
+  void run_at_milan(std::string_view name) {
+    make_at_milan(name);
     change_at_milan(name, "status", [](json::object& next) {
       json::object& status = kube::ensure_object(next, "status");
       status["phase"] = "Running";

@@ -108,4 +108,14 @@ TEST_CASE("writes go at once until the burst is spent, then at an even pace") {
   CHECK(budget.reserve() == 10ms);
 }
 
+TEST_CASE("what may be left out is written while there are tokens") {
+  kube::testing::VirtualClock clock;
+  WriteBudget budget(clock, 0.5, 10, {});
+  for (int i = 0; i < 10; ++i) CHECK(budget.try_take());
+  for (int i = 0; i < 10; ++i) CHECK_FALSE(budget.try_take());
+  clock.advance_to(clock.now() + 2s);
+  CHECK(budget.try_take());
+  CHECK_FALSE(budget.try_take());
+}
+
 }  // namespace liqo::testing

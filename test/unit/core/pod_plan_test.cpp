@@ -267,34 +267,36 @@ TEST_CASE("the steps on the way to Running are not told one by one") {
   const char* const unschedulable = R"({"phase": "Pending", "conditions": [{"type": "PodScheduled",
     "status": "False", "reason": "Unschedulable"}]})";
   const char* const pending = R"({"phase": "Pending"})";
+  constexpr std::int64_t never = -1;
   for (const StartCase& c :
        {StartCase{"just made", pending, R"({})", 0, 10000},
         {"placed", pending, pending, 10, 9990},
         {"being created", pending, creating, 2000, 8000},
         {"for long", pending, creating, 10000, 0},
         {"for longer", pending, creating, 19000, 0},
-        {"running", pending, R"({"phase": "Running"})", 0, 0},
-        {"ended at once", pending, R"({"phase": "Failed"})", 0, 0},
-        {"an init container runs", pending, initialising, 0, 0},
-        {"no image", pending, pulling_failed, 0, 0},
-        {"no room", pending, unschedulable, 0, 0},
-        {"ran before", R"({"phase": "Running"})", pending, 0, 0},
+        {"running", pending, R"({"phase": "Running"})", 0, never},
+        {"ended at once", pending, R"({"phase": "Failed"})", 0, never},
+        {"an init container runs", pending, initialising, 0, never},
+        {"no image", pending, pulling_failed, 0, never},
+        {"no room", pending, unschedulable, 0, never},
+        {"ran before", R"({"phase": "Running"})", pending, 0, never},
         {"was refused before", R"({"phase": "Pending", "conditions": [
                                {"type": "offloading.liqo.io/Offloaded", "status": "False"}]})",
-         pending, 0, 0},
-        {"was rejected before", R"({"phase": "Pending", "reason": "OffloadingBackOff"})", pending, 0, 0}}) {
+         pending, 0, never},
+        {"was rejected before", R"({"phase": "Pending", "reason": "OffloadingBackOff"})", pending, 0, never}}) {
     CAPTURE(c.title);
     kube::Object far = remote();
     far.mutable_status() = parse_value(c.remote).get_object();
     const auto wait = [&](const kube::Object& home, const kube::Object& there) {
-      return status_may_wait(home, there, std::chrono::milliseconds(c.known_for)) / std::chrono::milliseconds(1);
+      const auto left = status_may_wait(home, there, std::chrono::milliseconds(c.known_for));
+      return left ? *left / std::chrono::milliseconds(1) : never;
     };
     CHECK(wait(local_pod(c.local), far) == c.expected);
-    CHECK(wait(deleting(local_pod(c.local)), far) == 0);
-    CHECK(wait(local_pod(c.local), deleting(far)) == 0);
+    CHECK(wait(deleting(local_pod(c.local)), far) == never);
+    CHECK(wait(local_pod(c.local), deleting(far)) == never);
     kube::Object told = local_pod(c.local);
     told.set_annotation("offloading.liqo.io/remote-pod-uid", "r0");
-    CHECK(wait(told, far) == 0);
+    CHECK(wait(told, far) == never);
   }
 }
 
