@@ -1,5 +1,5 @@
 """Ten thousand pods, a hundred virtual nodes and five thousand namespaces in one liqod: memory, start, requests, turns,
-what rest costs, and what a provider does to the others that is stuck, lies or floods."""
+what rest costs, and what a provider does to the others that is stuck, lies, floods or is crowded."""
 
 from __future__ import annotations
 
@@ -60,12 +60,14 @@ def measure_few(on: ScaleStage) -> dict[str, Any]:
 
 
 def measure_foul(on: ScaleStage) -> dict[str, dict[str, Any]]:
-    """Pods of milan while the last provider is stuck, lies or floods, each after some while all are well."""
+    """Pods of milan while the last provider is stuck, lies, floods or is crowded, each after some while all are well."""
     last = on.stand_ins.providers[-1]
     on.occupy(last, OCCUPIED)
-    on.settle()
     found: dict[str, dict[str, Any]] = {}
     for manner in scale_figures.MANNERS:
+        on.stand_ins.start(last)
+        on.wait_nodes(on.size.nodes)
+        on.settle()
         well = measures.latencies(on, f"before-{manner}", SINGLE_PODS)
         on.stand_ins.start(last, manner)
         time.sleep(FOUL_FOR)
@@ -80,9 +82,8 @@ def measure_foul(on: ScaleStage) -> dict[str, dict[str, Any]]:
         }
         p95 = scale_figures.p95
         say(f"one provider is {manner}: p95 {p95(so):.0f} ms, while all are well {p95(well):.0f} ms")
-        on.stand_ins.start(last)
-        on.wait_nodes(on.size.nodes)
-        on.settle()
+        if manner == "crowded":
+            on.wait_told(last, "shows more than is held of a provider")
     return found
 
 

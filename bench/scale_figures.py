@@ -10,7 +10,7 @@ import report
 # To reach.
 MEMORY_MB, START_SECONDS, TURN_MS, FLAT, LATENCY_RATIO = 300.0, 20.0, 50.0, 0.05, 1.2
 REST_FEW_SECONDS, REST_ALL_SECONDS = 0.5, 2.0
-MANNERS = ("stuck", "lying", "flooding")
+MANNERS = ("stuck", "lying", "flooding", "crowded")
 # Of one client of liqod to one server, and what API servers give on one connection.
 MOST_CONNECTIONS = {"watches": 128, "requests": 32}
 STREAMS_PER_CONNECTION = 100

@@ -163,6 +163,18 @@ class ScaleStage:
 
         wait_for(ready, PATIENCE, f"{count} virtual nodes to be Ready", interval=1)
 
+    def wait_told(self, provider: StandIn, words: str) -> None:
+        """Waits until the Nodes of a provider are not Ready, for that reason."""
+
+        def told() -> bool:
+            for name in provider.nodes:
+                conditions = self.rome.api.get("nodes", None, name)["status"]["conditions"]
+                (ready,) = [condition for condition in conditions if condition["type"] == "Ready"]
+                assert ready["status"] == "False" and words in ready["message"], ready
+            return True
+
+        wait_for(told, PATIENCE, f"the Nodes of {provider.name} to say: {words}", interval=1)
+
     # -- pods ----------------------------------------------------------------------------------------------------
 
     def namespace_of_pod(self, number: int) -> str:

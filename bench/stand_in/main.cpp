@@ -1,5 +1,5 @@
 // In place of a provider of which a bench needs many: an API server in memory behind a real socket, which may be stuck,
-// lie or flood.
+// lie, flood or be crowded.
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -40,15 +40,18 @@ asio::awaitable<kube::Result<void>> run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, Manner> manners{
-      {"well", Manner::well}, {"stuck", Manner::stuck}, {"lying", Manner::lying}, {"flooding", Manner::flooding}};
+  const std::map<std::string, Manner> manners{{"well", Manner::well},
+                                              {"stuck", Manner::stuck},
+                                              {"lying", Manner::lying},
+                                              {"flooding", Manner::flooding},
+                                              {"crowded", Manner::crowded}};
   Options options;
   CLI::App app("The API server of a provider that runs no pods, in memory, until it is killed");
   app.add_option("--address", options.address, "to listen on")->required();
   app.add_option("--port", options.port, "to listen on")->required();
   app.add_option("--certificate", options.certificate, "to show, a file")->required();
   app.add_option("--key", options.key, "of that certificate, a file")->required();
-  app.add_option("--manner", options.manner, "well, stuck, lying or flooding")
+  app.add_option("--manner", options.manner, "well, stuck, lying, flooding or crowded")
       ->transform(CLI::CheckedTransformer(manners));
   app.add_option("--flood", options.flood, "events a second of one that floods")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

@@ -4,6 +4,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <utility>
 
+#include "crowd.hpp"
 #include "lies.hpp"
 #include "liqo/api/kinds.hpp"
 
@@ -20,15 +21,6 @@ constexpr kube::Duration flood_interval = 50ms;
 constexpr std::size_t floods_per_second = std::size_t(1s / flood_interval);
 /// A client that has so much to take is given no more.
 constexpr std::size_t most_waiting = 64U << 10;
-
-/// The namespace of "/api/v1/namespaces/<ns>/pods?...", "" of anything else.
-std::string namespace_of_pods(std::string_view target) {
-  constexpr std::string_view before = "/api/v1/namespaces/", behind = "/pods";
-  target = target.substr(0, target.find('?'));
-  if (!target.starts_with(before) || !target.ends_with(behind)) return "";
-  target.remove_prefix(before.size());
-  return std::string(target.substr(0, target.size() - behind.size()));
-}
 
 /// One event of a pod that is not the client's; a kilobyte, as a real one.
 std::string flood_event(const std::string& ns, std::size_t number, std::uint64_t version) {
@@ -76,6 +68,14 @@ void Provider::handle(kube::HttpRequest request, std::shared_ptr<Answer> answer)
     answer->end();
     return;
   }
+  if (manner_ == Manner::crowded && (crowded_.empty() || crowded_ == namespace_of_pods(request.target)))
+    if (const auto page = page_of_crowd(request)) {
+      crowded_ = namespace_of_pods(request.target);
+      answer->begin(200, {{"content-type", "application/json"}});
+      answer->more(*page);
+      answer->end();
+      return;
+    }
   advance();
   kube::testing::FakeAnswer made = server_.handle(request, "consumer");
   answer->begin(made.status, made.headers);

@@ -17,6 +17,7 @@ enum class Manner {
   stuck,     ///< takes every request and answers none
   lying,     ///< answers that it is alive, and lies about everything else
   flooding,  ///< as well, but every watch of Pods has events without end, of pods that nobody asked for
+  crowded,   ///< as well, but in the first twin whose Pods are listed are very many, with long names
 };
 
 /// Runs no pods: nothing stands behind its objects. One thread.
@@ -48,6 +49,7 @@ class Provider {
   kube::testing::FakeApiServer server_;
   std::list<OpenWatch> watches_;
   bool is_telling_ = false;
+  std::string crowded_;  ///< the twin with the crowd, "" until there is one
 };
 
 }  // namespace liqo::bench
