@@ -140,10 +140,10 @@ bool is_stuck(const kube::Object& pod);
 /// How long the steps of a remote pod's start are not told at home: most pods run before. In a rollout that saturates
 /// the provider that takes seconds, and with 3 s here every pod had one more write, just when there was no time for it.
 inline constexpr kube::Duration starting_time = std::chrono::seconds(10);
-/// How long `copy_status` may still wait: each step on the way to Running (made, placed, being created) would be a write
-/// of its own, and the next one follows in a moment. After that time, zero, it is told of some pods, and of many within
-/// bounds. Nothing for trouble, a container that has started and anything that corrects what is told at home: these
-/// never wait. `known_for`: time since the remote pod was first seen.
+/// How long `copy_status` may still wait: each step on the way to Running (made, placed, being created) would be a
+/// write of its own, and the next one follows in a moment. After that time, zero, it is told of some pods, and of many
+/// within bounds. Nothing for trouble, a container that has started and anything that corrects what is told at home:
+/// these never wait. `known_for`: time since the remote pod was first seen.
 std::optional<kube::Duration> status_may_wait(const kube::Object& local, const kube::Object& remote,
                                               kube::Duration known_for);
 
