@@ -7,7 +7,10 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <charconv>
+#include <cmath>
 
 namespace kube {
 namespace {
@@ -52,27 +55,88 @@ std::string join_values(const Labels& labels) {
   return joined;
 }
 
-std::vector<prometheus::ClientMetric::Label> labels_of(const MetricFamily& family, std::string_view joined) {
-  std::vector<prometheus::ClientMetric::Label> labels(family.label_count());
-  for (std::size_t i = 0; i < labels.size(); ++i) labels[i].name = family.labels[i];
-  std::ranges::sort(labels, {}, &prometheus::ClientMetric::Label::name);
-  for (auto& label : labels) {
-    label.value = joined.substr(0, joined.find('\0'));
-    joined.remove_prefix(label.value.size() + 1);
+void append_number(std::string& out, double value) {
+  if (std::isnan(value)) {
+    out += "NaN";
+  } else if (std::isinf(value)) {
+    out += value > 0 ? "+Inf" : "-Inf";
+  } else {
+    std::array<char, 32> digits{};
+    const bool is_whole = std::abs(value) < 1e15 && value == std::floor(value);
+    const auto [end, error] = is_whole ? std::to_chars(digits.begin(), digits.end(), std::int64_t(value))
+                                       : std::to_chars(digits.begin(), digits.end(), value);
+    out.append(digits.begin(), end);
   }
-  return labels;
 }
 
-prometheus::MetricFamily collect(const PassingFamily& of) {
-  prometheus::MetricFamily collected{
-      .name = std::string(of.family->name), .help = std::string(of.family->help), .type = of.type, .metric = {}};
-  collected.metric.reserve(of.series.size());
-  for (const auto& [values, series] : of.series)
-    if (const auto held = series.lock()) {
-      collected.metric.push_back(held->collect());
-      collected.metric.back().label = labels_of(*of.family, values);
+void append_escaped(std::string& out, std::string_view value) {
+  for (const char c : value) {
+    if (c == '\\' || c == '"') out += '\\';
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += c;
+  }
+}
+
+/// `a="1",b="2"`, by the values that join_values() made.
+std::string describe_labels(const MetricFamily& family, std::string_view joined) {
+  std::vector<std::string_view> names(family.labels.begin(), family.labels.begin() + family.label_count());
+  std::ranges::sort(names);
+  std::string text;
+  for (const std::string_view name : names) {
+    const std::string_view value = joined.substr(0, joined.find('\0'));
+    joined.remove_prefix(value.size() + 1);
+    if (!text.empty()) text += ',';
+    text.append(name).append("=\"");
+    append_escaped(text, value);
+    text += '"';
+  }
+  return text;
+}
+
+/// One line: the family's name with what is behind it, the labels with those of this line alone, the value.
+void append_line(std::string& out, const MetricFamily& family, std::string_view suffix, std::string_view labels,
+                 std::string_view own_label, double value) {
+  out.append(family.name).append(suffix);
+  if (!labels.empty() || !own_label.empty()) {
+    out.append("{").append(labels).append(labels.empty() || own_label.empty() ? "" : ",").append(own_label) += '}';
+  }
+  out += ' ';
+  append_number(out, value);
+  out += '\n';
+}
+
+/// The text of a family (Prometheus' format 0.0.4). There are thousands of series, for which the registry's way, by a
+/// copy of every label and a stream for every number, takes ten times as long.
+void append_text(std::string& out, const PassingFamily& of) {
+  constexpr auto type_name = [](prometheus::MetricType type) {
+    return type == prometheus::MetricType::Counter ? "counter"
+           : type == prometheus::MetricType::Gauge ? "gauge"
+                                                   : "histogram";
+  };
+  const MetricFamily& family = *of.family;
+  out.append("# HELP ").append(family.name).append(" ").append(family.help).append("\n# TYPE ");
+  out.append(family.name).append(" ").append(type_name(of.type)) += '\n';
+  for (const auto& [values, series] : of.series) {
+    const auto held = series.lock();
+    if (!held) continue;
+    const std::string labels = describe_labels(family, values);
+    const prometheus::ClientMetric metric = held->collect();
+    if (of.type != prometheus::MetricType::Histogram) {
+      const bool is_counter = of.type == prometheus::MetricType::Counter;
+      append_line(out, family, "", labels, "", is_counter ? metric.counter.value : metric.gauge.value);
+      continue;
     }
-  return collected;
+    append_line(out, family, "_count", labels, "", double(metric.histogram.sample_count));
+    append_line(out, family, "_sum", labels, "", metric.histogram.sample_sum);
+    for (const auto& bucket : metric.histogram.bucket) {
+      std::string bound = "le=\"";
+      append_number(bound, bucket.upper_bound);
+      bound += '"';
+      append_line(out, family, "_bucket", labels, bound, double(bucket.cumulative_count));
+    }
+  }
 }
 
 /// Takes itself from the list of its family, which `owner` holds.
@@ -175,10 +239,10 @@ std::string Metrics::text() const {
     if (!is_new) known->second = std::max(known->second, value);
     sample.gauge.set(known->second);
   }
-  auto families = state_->registry.Collect();
+  std::string text = prometheus::TextSerializer().Serialize(state_->registry.Collect());
   for (const auto& [name, of] : state_->passing)
-    if (!of.series.empty()) families.push_back(collect(of));
-  return prometheus::TextSerializer().Serialize(families);
+    if (!of.series.empty()) append_text(text, of);
+  return text;
 }
 
 void GaugeSet::show(const std::map<Labels, double>& values) {

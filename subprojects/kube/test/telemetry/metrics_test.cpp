@@ -3,6 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <set>
+#include <sstream>
+#include <vector>
+
 using namespace kube;
 
 namespace {
@@ -36,6 +41,44 @@ TEST_CASE("a series lives as long as the process, or as those who count in it") 
   Counter again = metrics.counter(passing, {{"peer", "milan"}});
   again.add();
   CHECK(shows(metrics, "passing_total{peer=\"milan\"} 1"));
+}
+
+TEST_CASE("what goes is written as what stays") {
+  constexpr MetricFamily counts{MetricType::counter, "stays_counts", "All.", {"b", "a"}};
+  constexpr MetricFamily counts_too{MetricType::counter, "leave_counts", "All.", {"b", "a"}, SeriesLife::handles};
+  constexpr MetricFamily sizes{MetricType::gauge, "stays_sizes", "All.", {"at"}};
+  constexpr MetricFamily sizes_too{MetricType::gauge, "leave_sizes", "All.", {"at"}, SeriesLife::handles};
+  constexpr MetricFamily times{MetricType::histogram, "stays_times", "All.", {}};
+  constexpr MetricFamily times_too{MetricType::histogram, "leave_times", "All.", {}, SeriesLife::handles};
+  Metrics staying, leaving;
+  const Labels labels{{"a", "a \"word\",\nand \\"}, {"b", ""}};
+  staying.counter(counts, labels).add(3);
+  const Counter counted = leaving.counter(counts_too, labels);
+  Counter(counted).add(3);
+  std::vector<Gauge> kept;
+  for (const double value : {0.0, -1.0, 0.1, 2.5e-7, 1e20, 123456789012.0, double(INFINITY), -double(INFINITY)}) {
+    const std::string at = std::to_string(kept.size());
+    staying.gauge(sizes, {{"at", at}}).set(value);
+    kept.push_back(leaving.gauge(sizes_too, {{"at", at}}));
+    kept.back().set(value);
+  }
+  Histogram stays = staying.histogram(times, {}, {0.5, 10}), leaves = leaving.histogram(times_too, {}, {0.5, 10});
+  for (const double value : {0.1, 0.7, 99.0}) {
+    stays.observe(value);
+    leaves.observe(value);
+  }
+  const auto lines = [](const Metrics& metrics) {
+    std::multiset<std::string> found;
+    std::istringstream text(metrics.text());
+    for (std::string line; std::getline(text, line);) {
+      for (const std::string name : {"stays_", "leave_"})
+        for (std::size_t at = line.find(name); at != std::string::npos; at = line.find(name)) line.replace(at, 6, "_");
+      found.insert(line);
+    }
+    return found;
+  };
+  CHECK(lines(staying) == lines(leaving));
+  CHECK(lines(staying).size() == 2 + 1 + 2 + 8 + 2 + 5);
 }
 
 TEST_CASE("a handle may outlive its registry") {
