@@ -5,12 +5,16 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
+#include "liqo/core/storage/volume.hpp"
 
 namespace liqo::controllers {
 namespace {
 
 /// What is wrong with custom resources is told again, where the words of it are others.
 constexpr kube::Duration tell_again_after = std::chrono::minutes(10);
+
+/// Claims whose data are in another cluster, or are to be, by namespace.
+constexpr std::string_view provisioned_claims = "provisioned-claims";
 
 }  // namespace
 
@@ -38,11 +42,7 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
           [this] { take_custom_kinds(); }),
       copy_events_({.provider = provider.api,
                     .cluster = home_.name,
-                    .has_copies =
-                        [this](const std::string& local) {
-                          return std::ranges::any_of(
-                              reflectors_, [&](const Reflecting& each) { return each.reflector->has_copies(local); });
-                        },
+                    .has_copies = [this](const std::string& local) { return has_copies(local); },
                     .is_quiet = [this](const std::string& local) { return is_quiet(local); },
                     .find = [this](const std::string& local,
                                    const core::CopyWarning& warning) { return find_copy(local, warning); }},
@@ -53,6 +53,13 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
       if (each.reflector->kind().name == scope.kind) each.reflector->gather_anew(scope.ns);
   });
   provider_.twins.on_wake([this](const std::string& local) { end_quiet(local); });
+  if (!context_.settings.storage_class.empty()) {
+    claims_ = context_.home.acquire({.resource = api::kinds::claims});
+    claims_->add_index(std::string(provisioned_claims), [](const kube::Object& claim, std::vector<std::string>& out) {
+      if (core::storage::is_provisioned(claim)) out.emplace_back(claim.ns());
+    });
+    claims_.subscribe([this](const kube::ObjectKey& key) { copy_events_.end_quiet(key.ns); });
+  }
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) add_kind(*kind);
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
     if (take_virtual_node(key)) read_rules();
@@ -113,6 +120,11 @@ void ClusterReflection::take_custom_kinds() {
 
 bool ClusterReflection::is_busy() const {
   return std::ranges::any_of(reflectors_, [](const auto& kind) { return kind.reflector->is_busy(); });
+}
+
+bool ClusterReflection::has_copies(const std::string& local) const {
+  return std::ranges::any_of(reflectors_, [&](const Reflecting& each) { return each.reflector->has_copies(local); }) ||
+         (claims_ && claims_->store().count(provisioned_claims, local) > 0);
 }
 
 bool ClusterReflection::is_quiet(const std::string& local) const {

@@ -67,11 +67,12 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
   const auto found = twins_.find(local);
   if (found == twins_.end()) co_return Outcome::done();
   const Shared twin = found->second;
-  twin->is_quiet = source_.is_quiet(local);
+  const bool has_copies = source_.has_copies(local);
+  twin->is_quiet = !has_copies && source_.is_quiet(local);
   const Outcome later =
       Outcome::again_after(std::chrono::milliseconds(context_.random.between(look_after_ms, look_before_ms)) *
                            (twin->is_quiet ? quiet_times : 1));
-  if (!source_.has_copies(local)) co_return later;
+  if (!has_copies) co_return later;
   if (twin->no_right_until && context_.clock.now() < *twin->no_right_until) co_return later;
 
   std::vector<core::CopyWarning> warnings;

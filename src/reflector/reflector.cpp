@@ -58,7 +58,17 @@ Reflector::~Reflector() = default;
 
 bool Reflector::has_copies(const std::string& local) const {
   const auto found = namespaces_.find(local);
-  return found != namespaces_.end() && !found->second->copies.empty();
+  return found != namespaces_.end() && !has_constant_copies_alone(*found->second);
+}
+
+bool Reflector::has_constant_copies_alone(const Namespace& ns) const {
+  return std::ranges::all_of(ns.copies.names(), [&](const std::string& name) {
+    return kind_.is_always_reflected && kind_.is_always_reflected(kind_.local_name(name, forging_));
+  });
+}
+
+bool Reflector::is_constant(const Namespace& ns) const {
+  return !ns.late_at && ns.referred.empty() && !takes_all(ns) && has_constant_copies_alone(ns);
 }
 
 bool Reflector::is_quiet(const std::string& local) const {
@@ -66,11 +76,7 @@ bool Reflector::is_quiet(const std::string& local) const {
   if (found == namespaces_.end()) return true;
   const Namespace& ns = *found->second;
   // One that cannot be read keeps no other busy.
-  if (!ns.was_read) return true;
-  if (ns.late_at || !ns.referred.empty() || takes_all(ns)) return false;
-  return std::ranges::all_of(ns.copies.names(), [&](const std::string& name) {
-    return kind_.is_always_reflected && kind_.is_always_reflected(kind_.local_name(name, forging_));
-  });
+  return !ns.was_read || is_constant(ns);
 }
 
 void Reflector::end_quiet(const std::string& local) {
@@ -352,9 +358,10 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
   }
   if (!is_current(*ns)) co_return Outcome::done();
   if (!ns->copies.empty() || !ns->referred.empty() || takes_all(*ns)) {
-    ns->is_quiet = context_.is_quiet && context_.is_quiet(ns->local);
-    kube::Duration pause = std::chrono::milliseconds(context_.random.between(check_after_ms, check_before_ms)) *
-                           (ns->is_quiet ? quiet_times : 1);
+    const bool is_quiet = context_.is_quiet && context_.is_quiet(ns->local);
+    const int times = is_quiet ? quiet_times : is_constant(*ns) ? constant_times : 1;
+    ns->is_quiet = times > 1;
+    kube::Duration pause = std::chrono::milliseconds(context_.random.between(check_after_ms, check_before_ms)) * times;
     if (ns->soon > 0s && ns->soon < pause)
       pause = std::exchange(ns->soon, 2 * ns->soon);
     else

@@ -87,6 +87,8 @@ class ClusterReflection {
   void offer_statuses();
   void tell_references(const std::string& ns);
   core::ForgingContext forging_of(const kube::Object* decides) const;
+  /// Whether something of a namespace is in its twin that its users have put there, claims too.
+  bool has_copies(const std::string& local) const;
   /// Whether none of our pods is in the twin of a namespace, and nothing was copied there but what every namespace has.
   bool is_quiet(const std::string& local) const;
   /// Has all look at the twin of a namespace that was quiet.
@@ -97,6 +99,7 @@ class ClusterReflection {
   Provider provider_;
   Context context_;
   kube::InformerHandle virtual_nodes_;
+  kube::InformerHandle claims_;  ///< at home; none where there is no storage
   OptionsTemplates templates_;
   SecretReferences references_;
   HomeEndpointWatch endpoints_;

@@ -31,6 +31,7 @@ class CopyEvents {
   struct Source {
     kube::Api& provider;
     std::string cluster;  ///< the provider
+    /// Whether there is something in the twin of a namespace that Events may be told of.
     std::function<bool(const std::string& local)> has_copies;
     /// Whether hardly anything can happen to copies in the twin of a namespace.
     std::function<bool(const std::string& local)> is_quiet;

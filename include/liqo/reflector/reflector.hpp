@@ -88,6 +88,7 @@ class Reflector {
   void gather_anew(const std::string& local);
   /// Reconciles until cancelled. What was known of copies before is read anew: another process may have led meanwhile.
   asio::awaitable<void> run();
+  /// Whether something of a namespace is copied but what every namespace has by itself.
   bool has_copies(const std::string& local) const;
   /// Whether nothing of a namespace is copied, and nothing is wanted, but what every namespace has by itself.
   bool is_quiet(const std::string& local) const;
@@ -132,6 +133,9 @@ class Reflector {
   bool is_referred(const Namespace& ns, const std::string& name) const;
   /// Objects are reflected to which nothing refers.
   bool takes_all(const Namespace& ns) const;
+  bool has_constant_copies_alone(const Namespace& ns) const;
+  /// Whether nothing is copied, and nothing is wanted, but what every namespace has by itself.
+  bool is_constant(const Namespace& ns) const;
   bool is_known_at_home() const;
   void tell_references(Namespace& ns, const std::string& name, const kube::Object* reflected);
   void tell_left_out(Namespace& ns, const std::string& name, const kube::Object* reflected);

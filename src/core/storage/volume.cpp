@@ -91,12 +91,15 @@ kube::Object forge_claim(const kube::Object& claim, const kube::ObjectKey& key, 
 
 bool had_volume(const kube::Object& claim) { return string_at(claim.spec(), {"volumeName"}) == volume_name(claim); }
 
+bool is_provisioned(const kube::Object& claim) {
+  return claim.annotation(annotations::volume_provisioner) == api::storage_provisioner ||
+         claim.annotation(annotations::volume_provisioner_beta) == api::storage_provisioner;
+}
+
 bool is_due(const kube::Object& claim, std::string_view storage_class) {
   return !storage_class.empty() && string_at(claim.spec(), {"storageClassName"}) == storage_class &&
-         (claim.annotation(annotations::volume_provisioner) == api::storage_provisioner ||
-          claim.annotation(annotations::volume_provisioner_beta) == api::storage_provisioner) &&
-         !claim.annotation(annotations::selected_node).empty() && string_at(claim.spec(), {"volumeName"}).empty() &&
-         !claim.has_annotation(bind_completed);
+         is_provisioned(claim) && !claim.annotation(annotations::selected_node).empty() &&
+         string_at(claim.spec(), {"volumeName"}).empty() && !claim.has_annotation(bind_completed);
 }
 
 std::string_view name_at_provider(const kube::Object& claim) {

@@ -6,8 +6,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
+controllers::Settings with_storage() {
+  controllers::Settings settings;
+  settings.storage_class = "liqo";
+  return settings;
+}
+
 struct Warned : Offloading {
-  Warned() {
+  explicit Warned(controllers::Settings settings = {}) : Offloading({}, std::move(settings)) {
     outage = [this](kube::HttpRequest& request) {
       if (request.resource != "events" || !request.target.contains("kind%21%3DPod")) return false;
       if (request.verb != "list") FAIL("the Events of a provider are listed, and nothing else");
@@ -108,8 +114,11 @@ TEST_CASE("Events about what is no copy are nobody's at home") {
 }
 
 TEST_CASE("a warning about the copy of a claim is told on the claim") {
-  Warned world;
+  Warned world(with_storage());
+  // Nothing of the namespace's own was copied before.
+  world.pass(10min);
   kube::Object claim = kube::Object::make(kinds::claims, {shop, "data"});
+  claim.set_annotation(api::annotations::volume_provisioner, api::storage_provisioner);
   world.apply(kinds::claims, claim);
   kube::Object copy = kube::Object::make(kinds::claims, {twin, "data"});
   copy.set_label(api::labels::reflection_origin, "rome");
@@ -118,7 +127,6 @@ TEST_CASE("a warning about the copy of a claim is told on the claim") {
   kube::Object theirs = kube::Object::make(kinds::claims, {twin, "theirs"});
   world.apply(kinds::claims, kube::Object::make(kinds::claims, {shop, "theirs"}));
   REQUIRE(world.milan.create(kinds::claims, theirs.tree(), "operator").has_value());
-  world.make(resources::config_maps, "words", data("ciao"));
   world.warn(kinds::claims, "data", "the disk is full");
   world.warn(kinds::claims, "theirs", "the disk is full");
   CHECK(world.reaches([&] { return !world.told().empty(); }, 30s));

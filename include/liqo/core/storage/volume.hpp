@@ -11,6 +11,8 @@
 
 namespace liqo::core::storage {
 
+/// Whether Kubernetes has given the claim to us: it has its data in another cluster, or is to have them there.
+bool is_provisioned(const kube::Object& claim);
 /// Whether the claim is to get its volume from us now: it is of our class, and the scheduler has chosen a node for it.
 bool is_due(const kube::Object& claim, std::string_view storage_class);
 /// The name of the volume of a claim.
