@@ -47,6 +47,8 @@ asio::awaitable<kube::Result<bool>> Reflector::find_unlisted(Shared ns, std::str
 
 asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
   if (is_off()) co_return kube::Result<void>();
+  // Of most kinds most namespaces have nothing: what the cache does not show yet is read when it comes.
+  if (home_ && home_->store().keys_in(ns->local).empty()) co_return kube::Result<void>();
   if (kind_.referred_only) {
     if (auto listed = co_await list_home(ns); !listed) co_return listed;
     // One list is less than a request for each of them, but what is not reflected is not read.

@@ -906,6 +906,32 @@ TEST_CASE("why a Secret has no copy is told once for each of its versions") {
   CHECK(told() == 1);
 }
 
+TEST_CASE("where there is nothing at home it is not read, and what is left of it goes") {
+  World w;
+  for (const char* ns : {"empty", "full", "left"}) {
+    REQUIRE(w.milan.create(kube::resources::namespaces,
+                           {{"metadata", json::object{{"name", std::string(ns) + "-rome"}}}}, actor));
+    w.reflector.start_namespace(ns, std::string(ns) + "-rome");
+  }
+  w.create("words", "ciao", "full");
+  w.create("words", "ciao", "left");
+  const auto copied = [&](const std::string& ns) { return w.milan.get(kind, {ns + "-rome", "words"}) != nullptr; };
+  REQUIRE(w.reaches([&] { return copied("full") && copied("left"); }));
+  w.stop();
+  REQUIRE(w.rome.remove(kind, {"left", "words"}, {}, actor));
+  w.pass(1s);
+  std::set<std::string> read;
+  w.to_rome.on_send([&](const kube::HttpRequest& request) {
+    for (const char* ns : {"shop", "empty", "full", "left"})
+      if (request.target.contains("/namespaces/" + std::string(ns) + "/")) read.insert(ns);
+  });
+  w.start();
+  CHECK(w.reaches([&] { return !copied("left"); }));
+  w.pass(1min);
+  CHECK(copied("full"));
+  CHECK(read == std::set<std::string>{"full"});
+}
+
 TEST_CASE("of many namespaces only some are held at a time, and all are read") {
   World w;
   w.stop();
