@@ -51,7 +51,7 @@ struct ShadowPlan {
   std::optional<kube::json::object> status;        ///< merge patch for shadowpods/<name>/status, with its UID
   bool status_may_wait = false;                    ///< it is the record that nobody acts upon (`record_limit`)
   bool status_if_gone = false;  ///< it ends the ShadowPod for want of a Pod: read that live, a cache may be behind
-  std::optional<kube::json::object> told;          ///< merge patch for the ShadowPod (`refusal_patch`)
+  std::optional<kube::json::object> told;  ///< merge patch for the ShadowPod (`refusal_patch`)
   bool remove_pod = false;  ///< DELETE the Pod by its UID: somebody holds the ShadowPod, which is to go, or hurries
   std::optional<std::int64_t> remove_grace;  ///< with `remove_pod`: within so many seconds; nothing = the Pod's own
   std::string refusal;                       ///< why nothing can be done, for a Warning Event; "" = none
