@@ -461,7 +461,7 @@ asio::awaitable<kube::Result<void>> PodController::write_status(const kube::Obje
     for (const std::string& name : core::started_containers(local.status(), *patched))
       if (budget_.asides.try_take())
         context_.events.routine(*patched, kube::resources::pods, "Started",
-                              "Container " + name + " started in cluster " + forging_.clusters.remote);
+                                "Container " + name + " started in cluster " + forging_.clusters.remote);
     const auto left = core::status_patch(*patched, wanted);
     if (const auto known = memory_.find(local.key()); known != memory_.end() && known->second.uid == patched->uid())
       known->second.not_taken = left ? difference_digest(*patched, *left) : std::string();
