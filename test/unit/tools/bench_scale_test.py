@@ -59,7 +59,7 @@ REACHED = {
     "changes": {what: turn(50.0) for what in ("reading", "nothing", *KINDS)},
     "start_home": start(),
     "start_away": start(),
-    "foul": {"stuck": foul(100.0), "lying": foul(120.0), "flooding": foul(90.0)},
+    "foul": {"stuck": foul(100.0), "lying": foul(120.0), "flooding": foul(90.0), "crowded": foul(110.0)},
     "held": {"objects": 40_000.0, "series in /metrics": 9000.0},
     "connections": {
         "watches streams": {"all": 10_200.0, "most": 2000.0, "where": "milan"},
@@ -96,6 +96,7 @@ def test_figures_that_are_reached():
         (("rest_all",), rest(2.1), "CPU at rest, 5,000 namespaces, 100 nodes, 10,000 pods, a minute"),
         (("foul", "stuck"), foul(121.0), "a provider that is stuck: p95 of another's pods"),
         (("foul", "flooding", "ms"), [121.0] * 40, "a provider that is flooding: p95 of another's pods"),
+        (("foul", "crowded"), foul(121.0), "a provider that is crowded: p95 of another's pods"),
     ],
 )
 def test_a_figure_that_is_missed_is_named(monkeypatch, capsys, path, value, row):
