@@ -107,8 +107,8 @@ void append_line(std::string& out, const MetricFamily& family, std::string_view 
   out += '\n';
 }
 
-/// The text of a family (Prometheus' format 0.0.4). There are thousands of series: the registry's way, by a copy of each
-/// label and a stream for each number, would keep the loop for too long.
+/// The text of a family (Prometheus' format 0.0.4). There are thousands of series: the registry's way, by a copy of
+/// each label and a stream for each number, would keep the loop for too long.
 void append_text(std::string& out, const PassingFamily& of) {
   constexpr auto type_name = [](prometheus::MetricType type) {
     return type == prometheus::MetricType::Counter ? "counter"
