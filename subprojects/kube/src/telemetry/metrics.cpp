@@ -44,7 +44,6 @@ struct PassingSeries {
 
 struct PassingFamily {
   const MetricFamily* family = nullptr;
-  prometheus::MetricType type{};
   /// By the values of the labels, in the order of their names, each with a zero behind it.
   std::map<std::string, std::weak_ptr<PassingSeries>> series;
 };
@@ -110,21 +109,16 @@ void append_line(std::string& out, const MetricFamily& family, std::string_view 
 /// The text of a family (Prometheus' format 0.0.4). There are thousands of series: the registry's way, by a copy of
 /// each label and a stream for each number, would keep the loop for too long.
 void append_text(std::string& out, const PassingFamily& of) {
-  constexpr auto type_name = [](prometheus::MetricType type) {
-    return type == prometheus::MetricType::Counter ? "counter"
-           : type == prometheus::MetricType::Gauge ? "gauge"
-                                                   : "histogram";
-  };
   const MetricFamily& family = *of.family;
+  const bool is_counter = family.type == MetricType::counter, is_histogram = family.type == MetricType::histogram;
   out.append("# HELP ").append(family.name).append(" ").append(family.help).append("\n# TYPE ");
-  out.append(family.name).append(" ").append(type_name(of.type)) += '\n';
+  out.append(family.name).append(is_counter ? " counter" : is_histogram ? " histogram" : " gauge") += '\n';
   for (const auto& [values, series] : of.series) {
     const auto held = series.lock();
     if (!held) continue;
     const std::string labels = describe_labels(family, values);
     const prometheus::ClientMetric metric = held->collect();
-    if (of.type != prometheus::MetricType::Histogram) {
-      const bool is_counter = of.type == prometheus::MetricType::Counter;
+    if (!is_histogram) {
       append_line(out, family, "", labels, "", is_counter ? metric.counter.value : metric.gauge.value);
       continue;
     }
@@ -193,7 +187,6 @@ Handle Metrics::make(Builder builder, const MetricFamily& family, const Labels& 
   }
   PassingFamily& of = state_->passing[family.name];
   of.family = &family;
-  of.type = Metric::metric_type;
   std::string values = join_values(labels);
   std::weak_ptr<PassingSeries>& known = of.series[values];
   auto series = std::static_pointer_cast<Passing<Metric>>(known.lock());
