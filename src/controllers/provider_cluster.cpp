@@ -10,7 +10,7 @@
 namespace liqo::controllers {
 
 ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderBudget> budget, StatusSources& statuses,
-                                 Context context)
+                                 kube::async::Slots& home_lists, std::function<bool()> may_begin, Context context)
     : home_(std::move(home)),
       context_(context),
       api_(link_, context.clock, context.random, context.metrics,
@@ -23,7 +23,7 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
                 if (ended_) ended_();
               }),
       caches_(context.executor, api_, context.metrics, &stores_),
-      twins_(context.executor, context.clock, caches_),
+      twins_(context.executor, context.clock, caches_, may_begin),
       namespace_maps_(context.home.acquire(
           {.resource = api::kinds::namespace_maps,
            .ns = home_.ns,
@@ -33,7 +33,13 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
       ips_(context.home.acquire({.resource = api::kinds::ips, .ns = home_.ns})),
       reflection_(
           home_,
-          {.api = api_, .stores = stores_, .home_writes = budget_->home_writes, .statuses = statuses, .twins = twins_},
+          {.api = api_,
+           .stores = stores_,
+           .home_writes = budget_->home_writes,
+           .statuses = statuses,
+           .twins = twins_,
+           .home_lists = home_lists,
+           .may_begin = std::move(may_begin)},
           context),
       workers_(context.executor),
       log_(kube::Log("provider").with("cluster", home_.name)) {

@@ -22,6 +22,11 @@ using kube::Outcome;
 
 /// Between two tries with a provider that shows more than is held of one.
 constexpr kube::Duration overflow_pause = 5min;
+/// So long after its start a process reads providers at the latest, whatever is not known yet of virtual nodes and pods.
+constexpr kube::Duration providers_wait_for = 30s;
+/// An API server counts a list for up to ten requests, of which it carries out some hundred at a time, and refuses what
+/// is far more: leases and pods must have their turn.
+constexpr std::size_t most_home_lists = 8;
 
 /// Everything that a session is made from, as one short text.
 std::string digest_of(const kube::Object& virtual_node, const kube::Object& secret,
@@ -65,6 +70,7 @@ ProviderSessions::ProviderSessions(ConnectProvider connect, Context context,
     : connect_(std::move(connect)),
       context_(context),
       changed_(std::move(changed)),
+      home_lists_(context.executor, most_home_lists),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       templates_(context),
       controller_(context, {.name = "provider-session"},
@@ -85,7 +91,10 @@ ProviderSessions::ProviderSessions(ConnectProvider connect, Context context,
   configurations_.subscribe([all](const kube::ObjectKey&) { all(); });
 }
 
-asio::awaitable<void> ProviderSessions::run() { co_await kube::async::finally(controller_.run(), stop_sessions()); }
+asio::awaitable<void> ProviderSessions::run() {
+  begun_ = context_.clock.now();
+  co_await kube::async::finally(controller_.run(), stop_sessions());
+}
 
 asio::awaitable<void> ProviderSessions::stop_sessions() {
   // First what works over a session's connection, so that no other one is lent for a moment.
@@ -103,7 +112,7 @@ bool ProviderSessions::has_synced() const {
   if (!virtual_nodes_->has_synced()) return false;
   for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) {
     const auto entry = entries_.find(key);
-    if (entry == entries_.end()) return false;
+    if (entry == entries_.end() || !entry->second.is_settled) return false;
     if (entry->second.session && !entry->second.session->pods().local_pods().has_synced()) return false;
   }
   return true;
@@ -216,7 +225,8 @@ asio::awaitable<void> ProviderSessions::end_broken_cluster(kube::ObjectKey home)
 std::shared_ptr<ProviderCluster> ProviderSessions::cluster_of(const kube::ObjectKey& home) {
   Shared& shared = clusters_[home];
   if (shared.cluster) return shared.cluster;
-  shared.cluster = std::make_shared<ProviderCluster>(home, budget_of(home.name), statuses_, context_);
+  shared.cluster = std::make_shared<ProviderCluster>(
+      home, budget_of(home.name), statuses_, home_lists_, [this] { return may_read(); }, context_);
   // Also those whose sessions are just being made or stopped: it says so once.
   shared.cluster->on_end([this, home] {
     for (const kube::Object& node : virtual_nodes_->objects())
@@ -229,6 +239,10 @@ std::shared_ptr<ProviderCluster> ProviderSessions::cluster_of(const kube::Object
   shared.restarts.begin(context_.clock.now());
   shared.cluster->start();
   return shared.cluster;
+}
+
+bool ProviderSessions::may_read() const {
+  return has_synced() || context_.clock.now() - begun_ >= providers_wait_for;
 }
 
 std::shared_ptr<ProviderBudget> ProviderSessions::budget_of(const std::string& cluster) {
@@ -308,7 +322,9 @@ std::vector<std::string> ProviderSessions::given_addresses(const kube::ObjectKey
 
 void ProviderSessions::refuse(const kube::Object& virtual_node, kube::Failure failure) {
   const kube::ObjectKey key = virtual_node.key();
-  std::optional<kube::Failure>& trouble = entries_[key].trouble;
+  Entry& entry = entries_[key];
+  entry.is_settled = true;
+  std::optional<kube::Failure>& trouble = entry.trouble;
   if (trouble && trouble->text() == failure.text()) return;
   log_.warn("no session with the provider", {{"virtualnode", key}, {"error", failure}});
   context_.events.warning(virtual_node, api::kinds::virtual_nodes, "ProviderUnusable", failure.text());
@@ -440,6 +456,7 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
   const std::shared_ptr<ProviderCluster> cluster = cluster_of(home);
   Entry& now = entries_[key];
   now.trouble.reset();
+  now.is_settled = true;
   now.digest = digest;
   core::ForgingContext forging = forging_of(*object, left_out);
   forging.api_server_ips = std::move(addresses);

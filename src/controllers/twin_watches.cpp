@@ -34,6 +34,7 @@ constexpr kube::Duration reading_counts_for = 5s;
 /// A twin in which nothing is rests at once when it has been read, and after this time when it was in use.
 constexpr kube::Duration unused_time = 2min;
 constexpr kube::Duration between_looks = 1s;
+constexpr kube::Duration first_pause = 50ms;  ///< while nothing may be read yet
 /// So late a request of an earlier process may be carried out, of which nothing was to be seen when the twin was read.
 constexpr kube::Duration late_after = 75s;
 
@@ -87,6 +88,8 @@ bool TwinWatches::is_used(const std::string& local, const std::string& remote) c
 }
 
 void TwinWatches::begin_waiting() {
+  if (!has_begun_ && !may_begin_()) return;
+  has_begun_ = true;
   std::erase_if(reading_, [&](const auto& begun) {
     const auto watch = begun.second.lock();
     return !watch || watch->is_resting || watch->has_synced() || begun.first + reading_counts_for <= clock_.now();
@@ -157,6 +160,7 @@ void TwinWatches::look_over() {
 
 asio::awaitable<void> TwinWatches::run() {
   kube::TimePoint looked_over{};
+  for (begin_waiting(); !has_begun_; begin_waiting()) co_await clock_.sleep(first_pause);
   while (true) {
     co_await clock_.sleep(between_looks);
     begin_waiting();

@@ -51,7 +51,10 @@ Reflector::Reflector(const reflection::ReflectedKind& kind, reflection::Selectio
       policy_(policy),
       forging_(std::move(forging)),
       context_(context),
-      controller_(context, {.name = reflection::option_name(kind) + "-reflection", .fill = [this] { start_reading(); }},
+      controller_(context,
+                  {.name = reflection::option_name(kind) + "-reflection",
+                   .ready = context.may_begin,
+                   .fill = [this] { start_reading(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {}
 
 Reflector::~Reflector() = default;
@@ -331,7 +334,8 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
   if (!ns->was_read) {
     if (const auto pause = waits_for_others(*ns)) co_return Outcome::again_after(*pause);
     ns->read_by.reset();
-    for (auto read : {&Reflector::read_home, &Reflector::read_copies})
+    // What a provider does not answer, again and again, costs nothing at home.
+    for (auto read : {&Reflector::read_copies, &Reflector::read_home})
       if (auto done = co_await (this->*read)(ns); !done) {
         // What nobody looks at has no other namespace wait.
         ns->at_home.clear();

@@ -6,7 +6,14 @@
 
 namespace liqo::reflector {
 
+asio::awaitable<std::optional<kube::async::Slots::Slot>> Reflector::take_home_slot() {
+  std::optional<kube::async::Slots::Slot> slot;
+  if (context_.home_lists) slot.emplace(co_await context_.home_lists->take());
+  co_return slot;
+}
+
 asio::awaitable<kube::Result<void>> Reflector::list_home(Shared ns) {
+  const auto slot = co_await take_home_slot();
   std::map<std::string, Namespace::Listed> now;
   const std::uint64_t newest = ns->listed_at;
   // The cache of one of several servers may be behind that of another: what came since would look as if it had gone.
@@ -55,6 +62,7 @@ asio::awaitable<kube::Result<void>> Reflector::read_home(Shared ns) {
     const auto is_wanted = [&](const auto& listed) { return version_at_home(*ns, listed.first).has_value(); };
     if (ns->listed.size() < 2 || !std::ranges::all_of(ns->listed, is_wanted)) co_return kube::Result<void>();
   }
+  const auto slot = co_await take_home_slot();
   auto read =
       co_await kube::list_all(context_.home.api(), kind_.resource, ns->local, {}, [&](const kube::Object& object) {
         if (kind_.referred_only && !version_at_home(*ns, std::string(object.name()))) return true;

@@ -1,6 +1,7 @@
 // What is copied to one provider besides pods: which kinds, of which namespaces, by which rules.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,6 +34,8 @@ class ClusterReflection {
     WriteBudget& home_writes;  ///< what its word may cause at home
     StatusSources& statuses;
     TwinWatches& twins;
+    kube::async::Slots& home_lists;   ///< those who list at home what is copied
+    std::function<bool()> may_begin;  ///< whether copies may be seen to yet; once it is true they are
   };
   /// `home`: the tenant namespace here, and the cluster that it is of.
   ClusterReflection(kube::ObjectKey home, Provider provider, Context context);

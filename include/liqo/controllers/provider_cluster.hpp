@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "kube/async/slots.hpp"
 #include "liqo/controllers/cluster_reflection.hpp"
 #include "liqo/controllers/pod.hpp"
 #include "liqo/controllers/provider_budget.hpp"
@@ -20,9 +21,11 @@ namespace liqo::controllers {
 /// reaches no other provider. It holds no state that a restart loses. One thread.
 class ProviderCluster {
  public:
-  /// `home`: the tenant namespace here, and the cluster that it is of. `statuses` outlives it.
+  /// `home`: the tenant namespace here, and the cluster that it is of. `statuses`, and `home_lists`, which bound how many lists of what
+  /// is copied are asked for at a time, outlive it. `may_begin`: whether the provider may be read yet; once it is true it
+  /// is.
   ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderBudget> budget, StatusSources& statuses,
-                  Context context);
+                  kube::async::Slots& home_lists, std::function<bool()> may_begin, Context context);
 
   /// Starts watching and reflecting. Call stop() before destroying.
   void start();

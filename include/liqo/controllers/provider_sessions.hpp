@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/async/slots.hpp"
 #include "kube/runtime/controller.hpp"
 #include "liqo/controllers/provider_session.hpp"
 
@@ -23,7 +24,7 @@ class ProviderSessions {
 
   /// Runs until cancelled; every session is stopped then.
   asio::awaitable<void> run();
-  /// True once VirtualNodes and, for every session, the pods at home are known.
+  /// True once all VirtualNodes are known, of each whether there can be a session, and the pods of those that have one.
   bool has_synced() const;
   bool is_busy() const;
 
@@ -42,6 +43,7 @@ class ProviderSessions {
   struct Entry {
     std::string digest;  ///< of everything the session was made from
     std::unique_ptr<ProviderSession> session;
+    bool is_settled = false;  ///< there has been one, or a reason for none
     kube::InformerHandle secret;
     std::string secret_name;
     std::optional<kube::Failure> trouble;  ///< why there is no session
@@ -71,6 +73,8 @@ class ProviderSessions {
   /// Stops a cluster that cannot go on, with its sessions.
   asio::awaitable<void> end_broken_cluster(kube::ObjectKey home);
   std::shared_ptr<ProviderCluster> cluster_of(const kube::ObjectKey& home);
+  /// Whether providers may be read: what is at home comes first, but no virtual node has all others wait for long.
+  bool may_read() const;
   /// What all sessions with that cluster share.
   std::shared_ptr<ProviderBudget> budget_of(const std::string& cluster);
   /// Has a cluster use the connection of a session that is of use, of several the oldest VirtualNode's; where there is
@@ -86,12 +90,14 @@ class ProviderSessions {
   Context context_;
   std::function<void(const kube::ObjectKey&)> changed_;
   StatusSources statuses_;
+  kube::async::Slots home_lists_;  ///< those who list what is copied, to whichever provider
   std::map<kube::ObjectKey, Entry> entries_;
   std::map<kube::ObjectKey, Shared> clusters_;                    ///< by tenant namespace here and cluster
   std::map<std::string, std::weak_ptr<ProviderBudget>> budgets_;  ///< by cluster
   kube::InformerHandle virtual_nodes_;
   OptionsTemplates templates_;
   kube::InformerHandle ips_, configurations_;  ///< where `given_addresses` are asked for
+  kube::TimePoint begun_{};
   bool is_ending_ = false;  ///< what sessions share has been stopped, and no connection is lent any more
   kube::Controller controller_;
   kube::Log log_;

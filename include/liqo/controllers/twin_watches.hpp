@@ -49,8 +49,10 @@ struct TwinReader {
 /// is parsed once. Not more than some are begun at a time. One thread.
 class TwinWatches {
  public:
-  TwinWatches(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::InformerSet& caches)
-      : executor_(executor), clock_(clock), caches_(caches) {}
+  /// `may_begin`: whether twins may be read yet; once it is true they are.
+  TwinWatches(const asio::any_io_executor& executor, kube::async::Clock& clock, kube::InformerSet& caches,
+              std::function<bool()> may_begin)
+      : executor_(executor), clock_(clock), caches_(caches), may_begin_(std::move(may_begin)) {}
   TwinWatches(const TwinWatches&) = delete;
   TwinWatches& operator=(const TwinWatches&) = delete;
 
@@ -91,7 +93,9 @@ class TwinWatches {
   asio::any_io_executor executor_;
   kube::async::Clock& clock_;
   kube::InformerSet& caches_;
+  std::function<bool()> may_begin_;
   Watches watches_;                                                          ///< by both names
+  bool has_begun_ = false;
   std::list<std::weak_ptr<TwinWatch>> waiting_;                              ///< to be read
   std::list<std::pair<kube::TimePoint, std::weak_ptr<TwinWatch>>> reading_;  ///< since when, the oldest first
   std::list<TwinReader> readers_;

@@ -5,10 +5,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "kube/async/slots.hpp"
 #include "kube/runtime/controller.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/runtime/event_recorder.hpp"
@@ -36,6 +38,10 @@ struct ReflectorContext : kube::Environment {
   std::function<bool(const std::string& local)> is_quiet = nullptr;
   /// Called when something was copied there, or found to be.
   std::function<void(const std::string& local)> copied = nullptr;
+  /// Those who list at home; null = nothing bounds how many do at a time.
+  kube::async::Slots* home_lists = nullptr;
+  /// Whether it may begin to reconcile; once it is true it does. Null = at once.
+  std::function<bool()> may_begin = nullptr;
 };
 
 /// What is known of an object of a twin namespace.
@@ -106,6 +112,8 @@ class Reflector {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   /// Reads both sides of a namespace, the first time, and then how its copies are.
   asio::awaitable<kube::Outcome> look(Shared ns);
+  /// Before a list is asked for at home.
+  asio::awaitable<std::optional<kube::async::Slots::Slot>> take_home_slot();
   asio::awaitable<kube::Result<void>> read_home(Shared ns);
   /// Which versions the objects at home have, of a kind that is not watched there.
   asio::awaitable<kube::Result<void>> list_home(Shared ns);

@@ -106,6 +106,32 @@ TEST_CASE("virtual nodes of one provider share its watches, and order their pods
   }));
 }
 
+TEST_CASE("a provider is read once the pods at home are known, and half a minute after the start in any case") {
+  bool are_known = true;
+  const auto hide = [&](kube::HttpRequest& request) {
+    if (!are_known && request.resource == "pods") request.target = "/hidden";
+  };
+  for (const bool are_known_later : {true, false}) {
+    CAPTURE(are_known_later);
+    are_known = true;
+    std::vector<std::string> read;
+    Offloading world(hide);
+    world.refuse = [&](const kube::HttpRequest& request) {
+      const std::string path = request.target.substr(0, request.target.find('?'));
+      if (path == resources::pods.path(twin)) read.push_back(path);
+      return std::string();
+    };
+    world.stop();
+    read.clear();
+    are_known = false;
+    world.start({});
+    world.pass(20s);
+    CHECK(read.empty());
+    are_known = are_known_later;
+    CHECK(world.reaches([&] { return !read.empty(); }, 15s));
+  }
+}
+
 TEST_CASE("virtual nodes of one provider ask once which tokens are left in a twin") {
   TwoNodes world;
   world.pass(1min);

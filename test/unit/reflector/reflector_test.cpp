@@ -198,6 +198,16 @@ TEST_CASE("a provider that fails is asked again, and a namespace that is given u
   CHECK(w.reaches([&] { return w.at_milan("words") == "addio"; }));
 }
 
+TEST_CASE("a namespace that its provider does not show costs nothing at home") {
+  World w("Secret");
+  w.to_milan.refuse();
+  w.reflector.set_references("shop", {"words"});
+  w.pass(30s);
+  const std::uint64_t before = w.to_rome.requests();
+  w.pass(10min);
+  CHECK(w.to_rome.requests() == before);
+}
+
 TEST_CASE("what an earlier process has sent, and is carried out late, is found though there is no other copy") {
   World w;
   w.create("words", "ciao");

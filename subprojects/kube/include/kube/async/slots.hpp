@@ -1,0 +1,41 @@
+// So many at a time: what bounds how much of one thing is under way.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <cstddef>
+#include <memory>
+
+namespace kube::async {
+
+namespace asio = boost::asio;
+
+/// A counting semaphore. Who asks first is served first. One thread.
+class Slots {
+  struct State;
+
+ public:
+  /// One of them, for as long as it lives; it may outlive the slots.
+  class Slot {
+   public:
+    explicit Slot(std::shared_ptr<State> state) : state_(std::move(state)) {}
+    ~Slot();
+    Slot(Slot&&) noexcept = default;
+    Slot& operator=(Slot&&) = delete;
+
+   private:
+    std::shared_ptr<State> state_;
+  };
+
+  Slots(const asio::any_io_executor& executor, std::size_t count);
+
+  /// Waits until there is one. Cancellation (terminal) throws operation_aborted.
+  asio::awaitable<Slot> take();
+  /// How many wait for one.
+  std::size_t waiting() const;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace kube::async
