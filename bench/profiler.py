@@ -48,7 +48,11 @@ def record(daemon: Liqod, output: Path) -> subprocess.Popen[bytes]:
     assert daemon.process
     leader = daemon.cluster.space.pid
     children = Path(f"/proc/{leader}/task/{leader}/children").read_text().split()
-    inside = f"\t{daemon.process.pid}\n"
-    pid = next(pid for pid in children if inside in Path(f"/proc/{pid}/status").read_text().split("NSpid:")[1])
+
+    def number_inside(pid: str) -> str:
+        status = Path(f"/proc/{pid}/status").read_text()
+        return next(line.split()[-1] for line in status.splitlines() if line.startswith("NSpid:"))
+
+    pid = next(pid for pid in children if number_inside(pid) == str(daemon.process.pid))
     command = ["perf", "record", "-q", "-F", "997", "--call-graph", "dwarf,16384", "-p", pid, "-o", str(output)]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -43,7 +43,6 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
       copy_events_({.provider = provider.api,
                     .cluster = home_.name,
                     .has_copies = [this](const std::string& local) { return has_copies(local); },
-                    .is_quiet = [this](const std::string& local) { return is_quiet(local); },
                     .find = [this](const std::string& local,
                                    const core::CopyWarning& warning) { return find_copy(local, warning); }},
                    context),

@@ -14,7 +14,7 @@ using kube::Outcome;
 
 /// Between two looks at a twin, so that what comes is home within 30 s.
 constexpr std::int64_t look_after_ms = 17'000, look_before_ms = 23'000;
-/// Of a quiet twin so many of these times.
+/// Of a twin without copies so many of these times: the first one that is made ends the pause.
 constexpr int quiet_times = 15;
 /// Where it is not known yet whether something is a copy.
 constexpr kube::Duration undecided_pause = 5s;
@@ -68,7 +68,7 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
   if (found == twins_.end()) co_return Outcome::done();
   const Shared twin = found->second;
   const bool has_copies = source_.has_copies(local);
-  twin->is_quiet = !has_copies && source_.is_quiet(local);
+  twin->is_quiet = !has_copies;
   const Outcome later =
       Outcome::again_after(std::chrono::milliseconds(context_.random.between(look_after_ms, look_before_ms)) *
                            (twin->is_quiet ? quiet_times : 1));

@@ -22,7 +22,8 @@ using kube::Outcome;
 
 /// Between two tries with a provider that shows more than is held of one.
 constexpr kube::Duration overflow_pause = 5min;
-/// So long after its start a process reads providers at the latest, whatever is not known yet of virtual nodes and pods.
+/// So long after its start a process reads providers at the latest, whatever is not known yet of virtual nodes and
+/// pods.
 constexpr kube::Duration providers_wait_for = 30s;
 /// An API server counts a list for up to ten requests, of which it carries out some hundred at a time, and refuses what
 /// is far more: leases and pods must have their turn.
@@ -241,9 +242,7 @@ std::shared_ptr<ProviderCluster> ProviderSessions::cluster_of(const kube::Object
   return shared.cluster;
 }
 
-bool ProviderSessions::may_read() const {
-  return has_synced() || context_.clock.now() - begun_ >= providers_wait_for;
-}
+bool ProviderSessions::may_read() const { return has_synced() || context_.clock.now() - begun_ >= providers_wait_for; }
 
 std::shared_ptr<ProviderBudget> ProviderSessions::budget_of(const std::string& cluster) {
   std::erase_if(budgets_, [](const auto& entry) { return entry.second.expired(); });

@@ -21,8 +21,9 @@ using namespace std::chrono_literals;
 using api::VirtualNode;
 using kube::Outcome;
 
-/// kube-controller-manager expects a node's status at least this often besides its lease.
-constexpr kube::Duration node_refresh = 5min;
+/// kube-controller-manager expects a node's status at least this often besides its lease. Many Nodes do not come all at
+/// once.
+constexpr std::chrono::seconds earliest_refresh = 3min, latest_refresh = 5min;
 /// How soon a closed node is looked at again: whether there is room shows only where somebody asks.
 constexpr kube::Duration closed_pause = 5s;
 
@@ -245,7 +246,9 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
   }
   if (!told) co_return Outcome::retry(std::move(told.error()));
   if (!written) co_return Outcome::retry(std::move(written.error()));
-  co_return Outcome::again_after(health.closed == "full" ? closed_pause : node_refresh);
+  if (health.closed == "full") co_return Outcome::again_after(closed_pause);
+  co_return Outcome::again_after(
+      std::chrono::seconds(context_.random.between(earliest_refresh.count(), latest_refresh.count())));
 }
 
 kube::Object VirtualNodeController::with_template(const kube::Object& virtual_node, const kube::Object* node) const {
@@ -291,8 +294,7 @@ asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube
   }
   const kube::Object wish = with_template(object, &*node);
   const core::NodeUpdate update =
-      core::plan_node_update(*node, VirtualNode(wish), health, ctx, context_.clock.wall(),
-                             std::chrono::duration_cast<std::chrono::seconds>(node_refresh) - 5s);
+      core::plan_node_update(*node, VirtualNode(wish), health, ctx, context_.clock.wall(), earliest_refresh - 5s);
   // Whose the Node is decides whether there is a session: the pods of a machine are none of ours.
   sessions_.note_foreign(object.key(), update.refusal);
   if (!update.refusal.empty()) {

@@ -21,8 +21,8 @@ using kube::Outcome;
 constexpr kube::Duration longest_put_off = 25s;
 /// Where nothing is reflected of a kind that is not watched at home, its objects are looked through so often for
 /// annotations.
-constexpr std::int64_t idle_check_ms = 60'000;
-constexpr int idle_quiet_times = 5;
+constexpr std::int64_t idle_check_ms = 90'000;
+constexpr int idle_quiet_times = 3;
 /// So late a request of an earlier process may be carried out, of which nothing was to be seen when the twin was read.
 constexpr kube::Duration late_after = 75s;
 /// While it is not known what refers to a copy, this is between two looks.

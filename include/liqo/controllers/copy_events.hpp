@@ -33,8 +33,6 @@ class CopyEvents {
     std::string cluster;  ///< the provider
     /// Whether there is something in the twin of a namespace that Events may be told of.
     std::function<bool(const std::string& local)> has_copies;
-    /// Whether hardly anything can happen to copies in the twin of a namespace.
-    std::function<bool(const std::string& local)> is_quiet;
     /// Which copy in the twin of a namespace a warning is about.
     std::function<Answer(const std::string& local, const core::CopyWarning& warning)> find;
   };
@@ -43,7 +41,7 @@ class CopyEvents {
 
   void start_namespace(const std::string& local, const std::string& remote);
   void stop_namespace(const std::string& local);
-  /// The twin of a namespace is quiet no more.
+  /// There is a copy in the twin of a namespace now, or somebody who may make one.
   void end_quiet(const std::string& local);
   /// Looks until cancelled: while this process leads.
   asio::awaitable<void> run() { return controller_.run(); }

@@ -21,9 +21,9 @@ namespace liqo::controllers {
 /// reaches no other provider. It holds no state that a restart loses. One thread.
 class ProviderCluster {
  public:
-  /// `home`: the tenant namespace here, and the cluster that it is of. `statuses`, and `home_lists`, which bound how many lists of what
-  /// is copied are asked for at a time, outlive it. `may_begin`: whether the provider may be read yet; once it is true it
-  /// is.
+  /// `home`: the tenant namespace here, and the cluster that it is of. `statuses`, and `home_lists`, which bound how
+  /// many lists of what is copied are asked for at a time, outlive it. `may_begin`: whether the provider may be read
+  /// yet; once it is true it is.
   ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderBudget> budget, StatusSources& statuses,
                   kube::async::Slots& home_lists, std::function<bool()> may_begin, Context context);
 

@@ -94,7 +94,7 @@ class TwinWatches {
   kube::async::Clock& clock_;
   kube::InformerSet& caches_;
   std::function<bool()> may_begin_;
-  Watches watches_;                                                          ///< by both names
+  Watches watches_;  ///< by both names
   bool has_begun_ = false;
   std::list<std::weak_ptr<TwinWatch>> waiting_;                              ///< to be read
   std::list<std::pair<kube::TimePoint, std::weak_ptr<TwinWatch>>> reading_;  ///< since when, the oldest first
