@@ -79,6 +79,7 @@ def measure_foul(on: ScaleStage) -> dict[str, dict[str, Any]]:
             "ms": so,
             "events": measures.events_taken(on, last.name) - events,
             "cpu_seconds": used["rome/liqod"],
+            "cpu_seconds_of_all": used,
         }
         p95 = scale_figures.p95
         say(f"one provider is {manner}: p95 {p95(so):.0f} ms, while all are well {p95(well):.0f} ms")

@@ -332,48 +332,62 @@ void ProviderSessions::refuse(const kube::Object& virtual_node, kube::Failure fa
 }
 
 asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
-  const kube::ObjectKey key = work.object;
-  const auto object = virtual_nodes_->find(key);
+  const auto object = virtual_nodes_->find(work.object);
   if (!object) {
-    co_await stop_session(key);
-    entries_.erase(key);
-    std::set<kube::ObjectKey> homes;
-    for (const kube::Object& node : virtual_nodes_->objects()) homes.insert(home_of(node));
-    std::erase_if(clusters_, [&](const auto& entry) { return !entry.second.cluster && !homes.contains(entry.first); });
+    co_await forget(work.object);
     co_return Outcome::done();
   }
-  const VirtualNode virtual_node(*object);
-  const kube::ObjectKey home = home_of(*object);
-  entries_.try_emplace(key);
-
+  entries_.try_emplace(work.object);
   // Each branch that awaits ends here.
-  co_await end_broken_cluster(home);
+  co_await end_broken_cluster(home_of(*object));
+  if (const auto pause = co_await rest_of_pause(*object)) co_return Outcome::again_after(*pause);
+  if (auto unfit = why_unfit(*object)) {
+    co_await stop_session(work.object);
+    refuse(*object, std::move(*unfit));
+    co_return Outcome::done();
+  }
+  auto makings = read_makings(*object);
+  if (!makings) co_return std::move(makings.error());
+  if (const Entry& entry = entries_[work.object]; entry.session && entry.digest == makings->digest)
+    co_return Outcome::done();
+  co_return co_await begin_session(*object, std::move(*makings));
+}
+
+asio::awaitable<void> ProviderSessions::forget(kube::ObjectKey key) {
+  co_await stop_session(key);
+  entries_.erase(key);
+  std::set<kube::ObjectKey> homes;
+  for (const kube::Object& node : virtual_nodes_->objects()) homes.insert(home_of(node));
+  std::erase_if(clusters_, [&](const auto& entry) { return !entry.second.cluster && !homes.contains(entry.first); });
+}
+
+asio::awaitable<std::optional<kube::Duration>> ProviderSessions::rest_of_pause(kube::Object virtual_node) {
+  const kube::ObjectKey key = virtual_node.key(), home = home_of(virtual_node);
   const Entry& known = entries_[key];
   if (const std::string loss = known.session ? known.session->loss() : std::string(); !loss.empty()) {
     const kube::Duration pause = co_await end_lost_session(key);
-    if (entries_[key].restarts.is_repeated()) refuse(*object, lost_again(home.name, loss));
-    co_return Outcome::again_after(pause);
+    if (entries_[key].restarts.is_repeated()) refuse(virtual_node, lost_again(home.name, loss));
+    co_return pause;
   }
-  if (!known.session) {
-    const auto shared = clusters_.find(home);
-    const bool is_ended = shared != clusters_.end() && context_.clock.now() < shared->second.not_before;
-    if (is_ended && shared->second.trouble) refuse(*object, *shared->second.trouble);
-    const kube::TimePoint not_before =
-        std::max(entries_[key].not_before, is_ended ? shared->second.not_before : kube::TimePoint{});
-    if (context_.clock.now() < not_before) co_return Outcome::again_after(not_before - context_.clock.now());
-  }
-  if (std::string foreign = entries_[key].foreign; !foreign.empty()) {
-    co_await stop_session(key);
-    refuse(*object, kube::Failure(kube::Errc::invalid_input, std::move(foreign)));
-    co_return Outcome::done();
-  }
-  if (auto invalid = why_invalid(virtual_node)) {
-    co_await stop_session(key);
-    refuse(*object, std::move(*invalid));
-    co_return Outcome::done();
-  }
+  if (known.session) co_return std::nullopt;
+  const auto shared = clusters_.find(home);
+  const bool is_ended = shared != clusters_.end() && context_.clock.now() < shared->second.not_before;
+  if (is_ended && shared->second.trouble) refuse(virtual_node, *shared->second.trouble);
+  const kube::TimePoint not_before =
+      std::max(known.not_before, is_ended ? shared->second.not_before : kube::TimePoint{});
+  if (not_before <= context_.clock.now()) co_return std::nullopt;
+  co_return not_before - context_.clock.now();
+}
 
-  const std::string secret_name(virtual_node.kubeconfig_secret());
+std::optional<kube::Failure> ProviderSessions::why_unfit(const kube::Object& virtual_node) const {
+  if (const std::string& foreign = entries_.at(virtual_node.key()).foreign; !foreign.empty())
+    return kube::Failure(kube::Errc::invalid_input, foreign);
+  return why_invalid(VirtualNode(virtual_node));
+}
+
+std::expected<ProviderSessions::Makings, Outcome> ProviderSessions::read_makings(const kube::Object& virtual_node) {
+  const kube::ObjectKey key = virtual_node.key();
+  const std::string secret_name(VirtualNode(virtual_node).kubeconfig_secret());
   Entry& entry = entries_[key];
   if (!entry.secret || entry.secret_name != secret_name) {
     entry.secret_name = secret_name;
@@ -384,95 +398,113 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
   }
   if (!entry.secret->has_synced()) {
     if (entry.secret->trouble())
-      refuse(*object, kube::Failure(*entry.secret->trouble()).in("reading Secret " + secret_name));
-    co_return Outcome::again_after(200ms);
+      refuse(virtual_node, kube::Failure(*entry.secret->trouble()).in("reading Secret " + secret_name));
+    return std::unexpected(Outcome::again_after(200ms));
   }
-  const auto secret = entry.secret->find({key.ns, secret_name});
+  auto secret = entry.secret->find({key.ns, secret_name});
   if (!secret) {
     // A session that has its credentials goes on without the Secret.
     if (!entry.session)
-      refuse(*object, kube::Failure(kube::Errc::missing,
-                                    "Secret " + secret_name + " of namespace " + key.ns + " does not exist"));
-    co_return Outcome::done();
+      refuse(virtual_node, kube::Failure(kube::Errc::missing,
+                                         "Secret " + secret_name + " of namespace " + key.ns + " does not exist"));
+    return std::unexpected(Outcome::done());
   }
+  if (auto wait = read_options(virtual_node, entry)) return std::unexpected(std::move(*wait));
+  if (ips_ && !(is_known_or_forbidden(*ips_) && is_known_or_forbidden(*configurations_)))
+    return std::unexpected(Outcome::again_after(200ms));
+  Makings makings{.secret = std::move(*secret),
+                  .left_out = *entry.left_out,
+                  .addresses = given_addresses(home_of(virtual_node)),
+                  .withholds_tokens = !entry.tokens_withheld.empty(),
+                  .digest = {}};
+  makings.digest = digest_of(virtual_node, makings.secret, makings.left_out) +
+                   (makings.withholds_tokens ? " without tokens" : "") +
+                   kube::json::serialize(kube::json::array(makings.addresses.begin(), makings.addresses.end()));
+  return makings;
+}
+
+std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtual_node, Entry& entry) {
   if (!templates_.is_known()) {
     if (templates_.trouble() && !entry.session)
-      refuse(*object, kube::Failure(*templates_.trouble()).in("reading the VkOptionsTemplates"));
-    co_return Outcome::again_after(200ms);
+      refuse(virtual_node, kube::Failure(*templates_.trouble()).in("reading the VkOptionsTemplates"));
+    return Outcome::again_after(200ms);
   }
-  if (const auto options = templates_.of(*object)) {
-    entry.left_out = core::filters_of(*object, *options ? &**options : nullptr, context_.settings.not_reflected);
+  const auto options = templates_.of(virtual_node);
+  if (options) {
+    entry.left_out = core::filters_of(virtual_node, *options ? &**options : nullptr, context_.settings.not_reflected);
     std::string why = *options ? reflection::why_tokens_withheld(**options) : std::string();
     if (context_.settings.api_server_mode == core::ApiServerMode::never) why.clear();
     const bool is_news = std::exchange(entry.tokens_withheld, std::move(why)) != entry.tokens_withheld;
     if (is_news && !entry.tokens_withheld.empty())
-      context_.events.warning(*object, api::kinds::virtual_nodes, api::reasons::tokens_withheld,
+      context_.events.warning(virtual_node, api::kinds::virtual_nodes, api::reasons::tokens_withheld,
                               "Pods that are offloaded from now on get no tokens for the API server at home: of the "
                               "VkOptionsTemplate " +
                                   entry.tokens_withheld);
-  } else if (!entry.left_out && object->is_deleting()) {
+  } else if (!entry.left_out && virtual_node.is_deleting()) {
     // What is ended is told no more than it has been.
-    entry.left_out = core::filters_of(*object, nullptr, context_.settings.not_reflected);
+    entry.left_out = core::filters_of(virtual_node, nullptr, context_.settings.not_reflected);
   } else if (!entry.left_out) {
-    refuse(*object, kube::Failure(options.error()));
-    co_return Outcome::done();
+    refuse(virtual_node, kube::Failure(options.error()));
+    return Outcome::done();
   }
-  if (ips_ && !(is_known_or_forbidden(*ips_) && is_known_or_forbidden(*configurations_)))
-    co_return Outcome::again_after(200ms);
-  const core::ReflectionFilters left_out = *entry.left_out;
-  std::vector<std::string> addresses = given_addresses(home);
-  const bool withholds_tokens = !entry.tokens_withheld.empty();
-  const std::string digest = digest_of(*object, *secret, left_out) + (withholds_tokens ? " without tokens" : "") +
-                             kube::json::serialize(kube::json::array(addresses.begin(), addresses.end()));
-  if (entry.session && entry.digest == digest) co_return Outcome::done();
+  return std::nullopt;
+}
 
-  std::shared_ptr<ProviderLink> link;
-  if (auto made = connect_(home.name, *secret)) {
-    link = std::move(*made);
-  } else {
-    refuse(*object, std::move(made.error()).in("Secret " + secret_name + " of namespace " + key.ns));
+asio::awaitable<Outcome> ProviderSessions::begin_session(kube::Object virtual_node, Makings makings) {
+  const kube::ObjectKey key = virtual_node.key(), home = home_of(virtual_node);
+  auto link = connect_(home.name, makings.secret);
+  if (!link) {
+    refuse(virtual_node, std::move(link.error()).in("Secret " + entries_[key].secret_name + " of namespace " + key.ns));
     co_return Outcome::done();
   }
+  std::shared_ptr<ProviderLink> connected = std::move(*link);
   // The pods of a machine of that name are none of ours.
-  if (!entry.session && virtual_node.create_node()) {
+  if (!entries_[key].session && VirtualNode(virtual_node).create_node()) {
     auto live = co_await context_.home.api().get(kube::resources::nodes, {"", key.name});
     if (!live && !live.error().is_not_found())
       co_return Outcome::retry(std::move(live.error()).in("looking for a Node of that name"));
-    entry.foreign = live ? core::why_foreign(*live) : std::string();
-    if (!entry.foreign.empty()) {
-      refuse(*object, kube::Failure(kube::Errc::invalid_input, entry.foreign));
+    std::string foreign = live ? core::why_foreign(*live) : std::string();
+    entries_[key].foreign = foreign;
+    if (!foreign.empty()) {
+      refuse(virtual_node, kube::Failure(kube::Errc::invalid_input, std::move(foreign)));
       co_return Outcome::done();
     }
   }
   // What it shares goes on over the new connection.
   std::shared_ptr<ProviderLink> next;
-  if (entry.session && entry.session->cluster()->home() == home) next = link;
+  if (const Entry& entry = entries_[key]; entry.session && entry.session->cluster()->home() == home) next = connected;
   co_await stop_session(key, std::move(next));
   // It may have ended meanwhile.
   if (const auto shared = clusters_.find(home);
       shared != clusters_.end() && !shared->second.cluster && context_.clock.now() < shared->second.not_before)
     co_return Outcome::again_after(shared->second.not_before - context_.clock.now());
+  start_session(virtual_node, std::move(makings), std::move(connected));
+  co_return Outcome::done();
+}
+
+void ProviderSessions::start_session(const kube::Object& virtual_node, Makings makings,
+                                     std::shared_ptr<ProviderLink> link) {
+  const kube::ObjectKey key = virtual_node.key(), home = home_of(virtual_node);
   const std::shared_ptr<ProviderCluster> cluster = cluster_of(home);
-  Entry& now = entries_[key];
-  now.trouble.reset();
-  now.is_settled = true;
-  now.digest = digest;
-  core::ForgingContext forging = forging_of(*object, left_out);
-  forging.api_server_ips = std::move(addresses);
-  if (withholds_tokens) forging.api_server_mode = core::ApiServerMode::never;
-  now.session = std::make_unique<ProviderSession>(std::move(forging), std::move(link), cluster, context_);
-  now.session->on_health_change([this, key] {
+  Entry& entry = entries_[key];
+  entry.trouble.reset();
+  entry.is_settled = true;
+  entry.digest = std::move(makings.digest);
+  core::ForgingContext forging = forging_of(virtual_node, makings.left_out);
+  forging.api_server_ips = std::move(makings.addresses);
+  if (makings.withholds_tokens) forging.api_server_mode = core::ApiServerMode::never;
+  entry.session = std::make_unique<ProviderSession>(std::move(forging), std::move(link), cluster, context_);
+  entry.session->on_health_change([this, key] {
     if (const ProviderSession* session = find(key)) (void)lend_link(*session->cluster());
     changed_(key);
   });
-  now.session->on_loss([this, key] { enqueue(key); });
-  now.session->pods().on_room_change([this, key] { changed_(key); });
-  now.restarts.begin(context_.clock.now());
+  entry.session->on_loss([this, key] { enqueue(key); });
+  entry.session->pods().on_room_change([this, key] { changed_(key); });
+  entry.restarts.begin(context_.clock.now());
   (void)lend_link(*cluster);
-  now.session->start();
+  entry.session->start();
   log_.info("session with the provider started", {{"virtualnode", key}, {"cluster", home.name}});
   changed_(key);
-  co_return Outcome::done();
 }
 
 }  // namespace liqo::controllers

@@ -4,8 +4,6 @@
 
 #include "liqo/api/labels.hpp"
 #include "liqo/core/endpoints/home_endpoints.hpp"
-#include "liqo/core/forge/meta.hpp"
-#include "liqo/core/was_there_before.hpp"
 #include "liqo/reflector/header.hpp"
 #include "reflector_parts.hpp"
 
@@ -13,7 +11,6 @@ namespace liqo::reflector {
 namespace {
 
 using namespace std::chrono_literals;
-namespace action = reflection::reflection_action;
 using kube::Outcome;
 
 /// While namespaces wait to be read for the first time, those that have their copies are compared as seldom as that
@@ -21,14 +18,11 @@ using kube::Outcome;
 constexpr kube::Duration longest_put_off = 25s;
 /// Where nothing is reflected of a kind that is not watched at home, its objects are looked through so often for
 /// annotations.
-constexpr std::int64_t idle_check_ms = 90'000;
-constexpr int idle_quiet_times = 3;
+constexpr std::int64_t idle_after_ms = 90'000, idle_before_ms = 110'000;
 /// So late a request of an earlier process may be carried out, of which nothing was to be seen when the twin was read.
 constexpr kube::Duration late_after = 75s;
 /// While it is not known what refers to a copy, this is between two looks.
 constexpr kube::Duration unknown_pause = 30s;
-/// A copy that somebody is deleting is looked at again after this time.
-constexpr kube::Duration deletion_pause = 5s;
 
 /// While more than so many bytes of content are held, no further namespace is read, but none waits for longer than
 /// that.
@@ -330,6 +324,10 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
   co_return outcome;
 }
 
+kube::Duration Reflector::between(std::int64_t after_ms, std::int64_t before_ms) {
+  return std::chrono::milliseconds(context_.random.between(after_ms, before_ms));
+}
+
 asio::awaitable<Outcome> Reflector::look(Shared ns) {
   if (!ns->was_read) {
     if (const auto pause = waits_for_others(*ns)) co_return Outcome::again_after(*pause);
@@ -363,9 +361,11 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
   if (!is_current(*ns)) co_return Outcome::done();
   if (!ns->copies.empty() || !ns->referred.empty() || takes_all(*ns)) {
     const bool is_quiet = context_.is_quiet && context_.is_quiet(ns->local);
-    const int times = is_quiet ? quiet_times : is_constant(*ns) ? constant_times : 1;
-    ns->is_quiet = times > 1;
-    kube::Duration pause = std::chrono::milliseconds(context_.random.between(check_after_ms, check_before_ms)) * times;
+    const bool is_looked_at_less = is_quiet || is_constant(*ns);
+    ns->is_quiet = is_looked_at_less;
+    kube::Duration pause = is_quiet
+                               ? between(quiet_after_ms, quiet_before_ms)
+                               : between(check_after_ms, check_before_ms) * (is_looked_at_less ? constant_times : 1);
     if (ns->soon > 0s && ns->soon < pause)
       pause = std::exchange(ns->soon, 2 * ns->soon);
     else
@@ -376,9 +376,8 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
   // Each copy that is written asks for this again.
   if (!kind_.referred_only) co_return Outcome::done();
   ns->is_quiet = context_.is_quiet && context_.is_quiet(ns->local);
-  co_return Outcome::again_after(
-      std::chrono::milliseconds(context_.random.between(idle_check_ms, idle_check_ms * 5 / 4)) *
-      (ns->is_quiet ? idle_quiet_times : 1));
+  co_return Outcome::again_after(ns->is_quiet ? between(quiet_after_ms, quiet_before_ms)
+                                              : between(idle_after_ms, idle_before_ms));
 }
 
 bool Reflector::is_referred(const Namespace& ns, const std::string& name) const {
@@ -437,137 +436,6 @@ void Reflector::tell_left_out(Namespace& ns, const std::string& name, const kube
   const bool was_told = known != ns.told.end() && (known->second.lacks || now - known->second.at < tell_again_after);
   if (!was_told) context_.events.warning(*reflected, kind_.resource, api::reasons::address_left_out, words);
   ns.told[name] = {.at = was_told ? known->second.at : now, .lacks = true};
-}
-
-asio::awaitable<Outcome> Reflector::reflect(Shared ns, std::string name) {
-  const std::string remote_name = kind_.remote_name(name, forging_);
-  if (!ns->was_read || remote_name.empty()) co_return Outcome::done();
-  const auto at_home = version_at_home(*ns, name);
-  std::uint64_t source = at_home.value_or(0);
-  if (!at_home) ns->referred.erase(name);
-  const Copy* known = ns->copies.find(remote_name);
-  if (!at_home && !known) {
-    ns->unsure.erase(remote_name);
-    tell_references(*ns, name, nullptr);
-    ns->forget(name);
-    co_return Outcome::done();
-  }
-  if (known && known->settled_for && known->source == source) {
-    ns->at_home.erase(name);
-    co_return Outcome::done();
-  }
-
-  // It was asked for before the last look.
-  if (const auto rest = rests_for(*ns, name); rest > 0s) co_return Outcome::again_after(rest);
-  if (kind_.pace.interval > 0s && at_home) ns->looked_at[name] = context_.clock.now();
-
-  std::optional<kube::Object> local;
-  if (at_home) {
-    auto read = co_await read_source(ns, name);
-    if (!read) co_return Outcome::retry(std::move(read.error()));
-    local = std::move(*read);
-    source = local ? version_of(*local) : 0;
-  }
-  const auto forge = [&] {
-    // What an annotation allowed when it was listed may be allowed no more.
-    const bool is_asked_for =
-        local && (!kind_.referred_only || is_referred(*ns, name) || takes_all(*ns) || reflection::is_allowed(*local));
-    return is_asked_for ? reflection::wanted_copy(kind_, policy_, *local, ns->remote, forging_)
-                        : std::optional<kube::Object>();
-  };
-  std::uint64_t wishes = ns->wishes;
-  auto wanted = forge();
-  const auto wish_of = [&] {
-    return std::string(wanted ? wanted->annotation(api::annotations::reflected_digest) : "");
-  };
-  tell_references(*ns, name, wanted ? &*local : nullptr);
-  tell_left_out(*ns, name, wanted ? &*local : nullptr);
-  known = ns->copies.find(remote_name);
-  if (known && known->settled_for == wish_of()) {
-    // What has come home may have been changed there.
-    const auto gathered = ns->gathered.find(name);
-    if (!kind_.gather || !wanted || gathered == ns->gathered.end() ||
-        gathered->second.digest == gathered_digest(*local)) {
-      ns->copies.settle_source(remote_name, source);
-      co_return Outcome::done();
-    }
-    if (gathered->second.at)
-      if (const auto rest = *gathered->second.at + gathering_rest - context_.clock.now(); rest > 0s)
-        co_return Outcome::again_after(rest);
-  }
-
-  std::optional<kube::Object> remote;
-  // What was made immutable of somebody else's could not be given back.
-  if (known || (wanted && kube::bool_at(wanted->tree(), {"immutable"}))) {
-    auto read = co_await read_copy(ns, remote_name);
-    if (!read) co_return Outcome::retry(std::move(read.error()));
-    remote = std::move(*read);
-    // An apply may have been carried out on what somebody else had made meanwhile, and its answer been lost.
-    if (remote && ns->unsure.contains(remote_name) && remote->has_annotation(api::annotations::reflected_digest) &&
-        core::was_there_before(*remote, api::reflection_manager))
-      co_return co_await give_back(ns, remote_name);
-  }
-  if (!is_current(*ns)) co_return Outcome::done();
-  if (std::exchange(wishes, ns->wishes) != wishes) wanted = forge();
-  const bool is_wanted = wanted.has_value();
-  const std::string wish = wish_of();
-  // What the Go version copied, which copies all that there is, may be in use.
-  if (kind_.referred_only && !at_home && remote && !remote->has_annotation(api::annotations::reflected_digest)) {
-    ns->copies.settle(*remote, wish, source);
-    co_return Outcome::done();
-  }
-  auto plan = reflection::plan_reflection(kind_, policy_, local ? &*local : nullptr, std::move(wanted),
-                                          remote ? &*remote : nullptr, forging_);
-
-  if (auto* applied = std::get_if<action::Apply>(&plan)) {
-    // What somebody changes again and again is put right no more often than copies are compared.
-    if (kind_.gather && (!remote || remote->annotation(api::annotations::reflected_digest) != wish)) look_soon(*ns);
-    co_return co_await apply(ns, std::move(*local), std::move(*applied));
-  }
-  if (std::holds_alternative<action::Remove>(plan) && !is_wanted && kind_.referred_only) {
-    if (const auto pause = stays_for(*ns, name)) co_return Outcome::again_after(*pause);
-    if (!at_home) {
-      auto missed = co_await find_unlisted(ns, name);
-      if (!missed) co_return Outcome::retry(std::move(missed.error()));
-      if (*missed || !is_current(*ns)) co_return Outcome::again_after(0s);
-    }
-    // A pod may have come while the copy was read.
-    if (version_at_home(*ns, name).has_value() != at_home.has_value()) co_return Outcome::again_after(0s);
-  }
-  if (const auto* remove = std::get_if<action::Remove>(&plan)) {
-    // What was removed once to be made again, and is there still, is held up by somebody.
-    if (is_wanted && ns->replaced[remote_name] == remove->uid) co_return Outcome::again_after(deletion_pause);
-    auto removed = co_await context_.provider.remove(kind_.copies(), {ns->remote, remote_name}, {.uid = remove->uid});
-    if (!removed && !removed.error().is_not_found())
-      co_return Outcome::retry(std::move(removed.error()).in("removing a reflected object"));
-    if (is_wanted) ns->replaced[remote_name] = remove->uid;
-    ns->copies.erase(remote_name);
-    if (!is_wanted) ns->forget(name);
-    if (local && !remove->message.empty())
-      context_.events.normal(*local, kind_.resource, api::reasons::reflection_disabled, remove->message);
-    if (!is_wanted) co_return Outcome::done();
-    // To be replaced: where something holds it up, the next look tells.
-    ns->copies.doubt(remote_name);
-    co_return Outcome::again_after(0s);
-  }
-  if (const auto* trim = std::get_if<action::Trim>(&plan))
-    co_return co_await this->trim(ns, std::move(*local), std::move(*remote), kube::json::serialize(trim->patch));
-  if (remote && remote->is_deleting() && is_wanted) co_return Outcome::again_after(deletion_pause);
-  if (const auto* keep = std::get_if<action::Keep>(&plan); keep && local && !keep->message.empty()) {
-    std::string words = std::string(local->uid()) + keep->message;
-    if (std::exchange(ns->disabled[name], words) != words)
-      context_.events.normal(*local, kind_.resource, api::reasons::reflection_disabled, keep->message);
-  }
-  if (const auto* refuse = std::get_if<action::Refuse>(&plan); refuse && local)
-    context_.events.warning(*local, kind_.resource, api::reasons::failed_reflection, refuse->message);
-  if (kind_.gather && local && remote && is_wanted && std::holds_alternative<action::Keep>(plan)) {
-    auto gathered = co_await gather(ns, std::move(*local), *remote);
-    if (!gathered) co_return not_gathered(*ns, remote_name, std::move(gathered.error()));
-    source = *gathered;
-  }
-  if (remote) ns->copies.settle(*remote, wish, source, core::is_reflected(*remote, forging_.clusters));
-  if (remote && wishes != ns->wishes) ns->copies.doubt_source(remote_name);
-  co_return Outcome::done();
 }
 
 }  // namespace liqo::reflector

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "liqo/api/labels.hpp"
 #include "liqo/reflector/contents.hpp"
 #include "liqo/reflector/reflector.hpp"
 
@@ -18,8 +19,8 @@ inline constexpr kube::Duration reference_grace = std::chrono::minutes(5);
 
 /// Copies are compared so often, so that one that somebody changed is right again within 30 s.
 inline constexpr std::int64_t check_after_ms = 17'000, check_before_ms = 23'000;
-/// Where its twin is quiet, so many times as late.
-inline constexpr int quiet_times = 15;
+/// Where its twin is quiet. Thousands are, which begin together: they are spread over some minutes.
+inline constexpr std::int64_t quiet_after_ms = 180'000, quiet_before_ms = 345'000;
 /// Where pods are and nothing of their own is copied for them: what every namespace has is no user's to change.
 inline constexpr int constant_times = 2;
 /// Copies are compared so soon where more is to come home of one that has changed.
@@ -36,6 +37,20 @@ std::string gathered_digest(const kube::Object& local);
 inline std::uint64_t version_of(const kube::Object& object) {
   return kube::Store::version_number(object.resource_version());
 }
+
+/// Whether it bears what our copies do, and those of the Go version do not.
+inline bool is_marked(const kube::Object& copy) { return copy.has_annotation(api::annotations::reflected_digest); }
+
+/// One object, while it is looked at.
+struct Reflector::Looked {
+  std::string name, remote_name;
+  bool is_at_home = false;   ///< as far as is known, and to be reflected
+  std::uint64_t source = 0;  ///< its version there
+  std::optional<kube::Object> local, wanted, remote;
+  bool is_wanted = false;    ///< also once `wanted` has been handed on
+  std::string wish;          ///< the digest of what is wanted; "" = nothing is
+  std::uint64_t wishes = 0;  ///< those of the namespace by which it was forged
+};
 
 struct Reflector::Namespace {
   Namespace(std::string local_name, std::string remote_name, const kube::Resource& resource, ReflectorContext& context,

@@ -125,7 +125,41 @@ class PodController {
   /// Ends a pod that was made to look at its node, which is none.
   asio::awaitable<kube::Outcome> refuse_node_debugger(kube::Object local);
   asio::awaitable<kube::Outcome> reconcile_unmapped(kube::ObjectKey key, kube::Object local);
+  /// One pod of a namespace that has a twin: what is there, what is to be done, and what came of it.
+  struct Look {
+    kube::ObjectKey key, remote_key;
+    std::optional<kube::Object> local = {}, shadow = {}, remote = {};
+    core::PodPlan plan = {};
+    bool withdrawn = false;
+    bool seen = false;  ///< what is or was at the provider of it, since this process leads
+    bool mounts_tokens = false, needs_tokens = false, knows_tokens = false;
+    kube::Outcome outcome = kube::Outcome::done();  ///< how the reconcile ends where nothing is sooner
+    bool is_sent = false;                           ///< the provider has all that the pod asks for
+    std::string ephemeral_refusal = {};
+    core::ResizeRefusal resize_refusal = {};
+    std::optional<kube::Duration> ending_left = {}, resize_left = {};
+  };
   asio::awaitable<kube::Outcome> reconcile_mapped(kube::ObjectKey key, std::string remote_namespace);
+  /// Takes what the caches have, and decides.
+  Look look_at(const kube::ObjectKey& key, const std::string& remote_namespace);
+  /// Takes it into the memory, which it answers as the plan needs it.
+  core::PodMemory remember(Look& look);
+  /// What follows for other pods, and for the time of this one.
+  void note_plan(Look& look);
+  /// These carry out parts of the plan, and say how the reconcile ends where it goes no further.
+  asio::awaitable<std::optional<kube::Outcome>> confirm_end(Look& look);
+  asio::awaitable<std::optional<kube::Outcome>> act(Look& look);
+  asio::awaitable<std::optional<kube::Outcome>> order(Look& look);
+  asio::awaitable<kube::Outcome> await_shadow(const Look& look);
+  /// Brings what has changed at home to the ShadowPod.
+  asio::awaitable<kube::Result<void>> keep(Look& look);
+  asio::awaitable<void> keep_size(Look& look);
+  /// Whatever ends the pod, on one side or both.
+  asio::awaitable<kube::Result<void>> end_pod(Look& look);
+  /// Writes the status at home.
+  asio::awaitable<std::optional<kube::Outcome>> show(Look& look);
+  /// How the reconcile ends where the status may be written later.
+  std::optional<kube::Outcome> status_waits(const Look& look);
   /// An Event of what the provider has left out of its pod, when that is first seen.
   void tell_left_out(const kube::Object& local, const kube::Object& remote);
   asio::awaitable<kube::Result<void>> create_shadow(const kube::Object& local, kube::ObjectKey remote_key);

@@ -1,6 +1,7 @@
 // The sessions with providers: one for each VirtualNode, and what those of one provider share.
 #pragma once
 
+#include <expected>
 #include <functional>
 #include <map>
 #include <memory>
@@ -61,7 +62,29 @@ class ProviderSessions {
     std::optional<kube::Failure> trouble;  ///< why it had to be, where people should know
   };
 
+  /// What a session is made from.
+  struct Makings {
+    kube::Object secret;
+    core::ReflectionFilters left_out;
+    std::vector<std::string> addresses;  ///< of the API server here, as the network module gives them
+    bool withholds_tokens;
+    std::string digest;  ///< of all of it
+  };
+
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// The VirtualNode has gone.
+  asio::awaitable<void> forget(kube::ObjectKey key);
+  /// How long there may be no session yet, because one was lost, which is stopped; nothing = there may be one.
+  asio::awaitable<std::optional<kube::Duration>> rest_of_pause(kube::Object virtual_node);
+  /// Why a VirtualNode, or the Node of its name, cannot have a session.
+  std::optional<kube::Failure> why_unfit(const kube::Object& virtual_node) const;
+  /// What a session is to be made from, or how the reconcile ends without it.
+  std::expected<Makings, kube::Outcome> read_makings(const kube::Object& virtual_node);
+  /// Takes what the VkOptionsTemplate says; how the reconcile ends where that is not known.
+  std::optional<kube::Outcome> read_options(const kube::Object& virtual_node, Entry& entry);
+  /// Connects, and puts a new session in the place of what there is.
+  asio::awaitable<kube::Outcome> begin_session(kube::Object virtual_node, Makings makings);
+  void start_session(const kube::Object& virtual_node, Makings makings, std::shared_ptr<ProviderLink> link);
   /// Notes and tells why there is no session.
   void refuse(const kube::Object& virtual_node, kube::Failure failure);
   /// Stops a session, and its cluster with the last one, unless that goes on with the `next` connection.

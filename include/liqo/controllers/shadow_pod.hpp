@@ -1,6 +1,7 @@
 // The provider's half of offloading: ShadowPod → Pod, recreated when it is lost, never when it has finished.
 #pragma once
 
+#include <expected>
 #include <map>
 #include <optional>
 #include <set>
@@ -58,7 +59,29 @@ class ShadowPodController final : public Runnable {
   /// Writes on the ShadowPod why its pod is not made; nothing where it says so already, or was told a moment ago.
   asio::awaitable<kube::Result<void>> tell(const kube::Object& shadow, std::string words);
   asio::awaitable<kube::Result<void>> write_told(kube::ObjectKey key, kube::json::object patch);
+  /// A ShadowPod and its pod, and what is to be done about them.
+  struct Look {
+    kube::Object shadow;
+    std::optional<kube::Object> pod;
+    core::ShadowPlan plan;
+  };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// The ShadowPod is gone.
+  asio::awaitable<kube::Outcome> forget(kube::ObjectKey key);
+  /// Takes into the memory what caches and clock say.
+  void remember(const kube::Object& shadow, const kube::Object* pod);
+  /// How addresses of the API server of its home are mapped here, or how the reconcile ends where nobody knows yet.
+  asio::awaitable<std::expected<core::IpMapping, kube::Outcome>> await_mapping(kube::Object shadow);
+  asio::awaitable<kube::Outcome> remove_pod(const Look& look);
+  asio::awaitable<kube::Outcome> await_pod(kube::ObjectKey key);
+  /// These carry out one part of the plan each, and say how the reconcile ends where it goes no further.
+  asio::awaitable<std::optional<kube::Outcome>> confirm_gone(const Look& look);
+  asio::awaitable<std::optional<kube::Outcome>> confirm_asked_for(Look& look);
+  asio::awaitable<std::optional<kube::Outcome>> bound(Look& look);
+  asio::awaitable<std::optional<kube::Outcome>> create(Look& look);
+  /// The rest of the plan: what is told, changed, recorded and released.
+  asio::awaitable<kube::Outcome> update(Look& look);
+  asio::awaitable<kube::Result<void>> patch_pod(const Look& look);
   /// Has the record written that the pod runs, when nothing is in its way any more.
   void record_later(const kube::ObjectKey& key);
   /// Writes it. The key without a name stands for a look whether it is quiet, and then for all of them.

@@ -1,6 +1,7 @@
 // The effectful half of reflection: keeps the copies of one kind of object in the twin namespaces of one provider.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -107,11 +108,14 @@ class Reflector {
 
  private:
   struct Namespace;
+  struct Looked;
   using Shared = std::shared_ptr<Namespace>;  ///< it may be stopped while something of it is awaited
 
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   /// Reads both sides of a namespace, the first time, and then how its copies are.
   asio::awaitable<kube::Outcome> look(Shared ns);
+  /// Some time between two, so that not all namespaces are looked at together.
+  kube::Duration between(std::int64_t after_ms, std::int64_t before_ms);
   /// Before a list is asked for at home.
   asio::awaitable<std::optional<kube::async::Slots::Slot>> take_home_slot();
   asio::awaitable<kube::Result<void>> read_home(Shared ns);
@@ -123,6 +127,18 @@ class Reflector {
   asio::awaitable<kube::Result<void>> check_copies(Shared ns);
   /// Brings one object's copy in line.
   asio::awaitable<kube::Outcome> reflect(Shared ns, std::string name);
+  /// Begins a look at an object; how it ends where neither side need be read.
+  std::optional<kube::Outcome> needs_no_reading(Namespace& ns, Looked& of);
+  /// What is wanted of it there, by what is known now.
+  void forge(const Namespace& ns, Looked& of) const;
+  /// How the look ends where the copy is known to be what is wanted.
+  std::optional<kube::Outcome> is_as_wished(Namespace& ns, const Looked& of);
+  asio::awaitable<kube::Outcome> carry_out(Shared ns, Looked of, reflection::ReflectionPlan plan);
+  /// For how long a copy that is not wanted stays, of a kind that is reflected where something refers to it; nothing =
+  /// it may go.
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> stays_for_now(Shared ns, std::string name,
+                                                                             bool was_at_home);
+  asio::awaitable<kube::Outcome> take_away(Shared ns, Looked of, reflection::reflection_action::Remove remove);
   asio::awaitable<kube::Result<std::optional<kube::Object>>> read_source(Shared ns, std::string name);
   asio::awaitable<kube::Result<std::optional<kube::Object>>> read_copy(Shared ns, std::string name);
   asio::awaitable<kube::Outcome> apply(Shared ns, kube::Object local, reflection::reflection_action::Apply wanted);
