@@ -9,13 +9,13 @@
 #include "liqo/controllers/nonce.hpp"
 #include "liqo/controllers/outgoing_namespace_map.hpp"
 #include "liqo/controllers/pod_status.hpp"
-#include "liqo/controllers/quota.hpp"
 #include "liqo/controllers/remote_resource_slice.hpp"
 #include "liqo/controllers/renew.hpp"
 #include "liqo/controllers/replicator.hpp"
 #include "liqo/controllers/selected_namespaces.hpp"
 #include "liqo/controllers/shadow_endpoint_slice.hpp"
 #include "liqo/controllers/shadow_pod.hpp"
+#include "liqo/controllers/slice_grant.hpp"
 #include "liqo/controllers/tenant.hpp"
 #include "liqo/controllers/twin_pod_bounds.hpp"
 #include "liqo/controllers/unaccounted_pods.hpp"
@@ -52,7 +52,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   // Slices, from the request to the Quota and the VirtualNode.
   made.push_back(std::make_unique<LocalResourceSliceController>(*namespaces, *keys, context));
   made.push_back(std::make_unique<RemoteResourceSliceController>(*namespaces, context));
-  made.push_back(std::make_unique<QuotaController>(*namespaces, context));
+  made.push_back(std::make_unique<SliceGrantController>(*namespaces, context));
   made.push_back(std::make_unique<VirtualNodeCreator>(*namespaces, context));
 
   made.push_back(std::move(keys));

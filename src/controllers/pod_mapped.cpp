@@ -18,6 +18,17 @@ namespace reasons = api::reasons;
 /// How long a created ShadowPod may stay unseen before it is read live.
 constexpr kube::Duration unseen_time = 5s;
 
+/// Whether a pod is about to be offloaded that was made to look at its node.
+bool looks_at_node(const core::PodAction& plan, const std::optional<kube::Object>& local) {
+  return std::holds_alternative<action::CreateShadow>(plan) && core::is_node_debugger(*local);
+}
+
+/// Whether what is planned cannot be taken back. `seen`: something of the pod was at the provider.
+bool is_final(const core::PodAction& plan, const std::optional<kube::Object>& local, bool seen) {
+  if (std::holds_alternative<action::FailLocal>(plan) || looks_at_node(plan, local)) return true;
+  return !seen && (std::holds_alternative<action::RemoveLocal>(plan) || std::holds_alternative<action::Reject>(plan));
+}
+
 }  // namespace
 
 PodController::Look PodController::look_at(const kube::ObjectKey& key, const std::string& remote_namespace) {
@@ -72,7 +83,8 @@ void PodController::note_plan(Look& look) {
 asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, std::string remote_namespace) {
   Look look = look_at(key, remote_namespace);
   note_plan(look);
-  if (auto end = co_await confirm_end(look)) co_return std::move(*end);
+  if (is_final(look.plan.action, look.local, look.seen))
+    if (auto end = co_await confirm_end(look)) co_return std::move(*end);
   if (auto end = co_await act(look)) co_return std::move(*end);
   if (look.plan.copy_status && look.local)
     if (auto end = co_await show(look)) co_return std::move(*end);
@@ -86,21 +98,15 @@ asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, st
 }
 
 asio::awaitable<std::optional<Outcome>> PodController::confirm_end(Look& look) {
-  const core::PodAction& plan = look.plan.action;
-  const bool is_node_debugger =
-      std::holds_alternative<action::CreateShadow>(plan) && core::is_node_debugger(*look.local);
-  // What cannot be taken back wants more than that a cache has nothing: the replica that led before may have offloaded
-  // the pod while this one heard nothing of the provider.
-  const bool is_end = std::holds_alternative<action::FailLocal>(plan) || is_node_debugger ||
-                      (!look.seen && (std::holds_alternative<action::RemoveLocal>(plan) ||
-                                      std::holds_alternative<action::Reject>(plan)));
-  if (is_end && !is_ours_alone(*look.local)) {
+  // It wants more than that a cache has nothing: the replica that led before may have offloaded the pod while this one
+  // heard nothing of the provider.
+  if (!is_ours_alone(*look.local)) {
     auto right = co_await confirm(look.key, look.remote_key, look.shadow ? std::string(look.shadow->uid()) : "",
                                   look.remote ? std::string(look.remote->uid()) : "");
     if (!right) co_return Outcome::retry(std::move(right.error()));
     if (!*right) co_return Outcome::again_after(unseen_time);
   }
-  if (is_node_debugger) co_return co_await refuse_node_debugger(std::move(*look.local));
+  if (looks_at_node(look.plan.action, look.local)) co_return co_await refuse_node_debugger(std::move(*look.local));
   co_return std::nullopt;
 }
 

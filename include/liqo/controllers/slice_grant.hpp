@@ -19,9 +19,9 @@ namespace liqo::controllers {
 /// the Quota, so that nobody uses what is not bounded yet. What was granted is recorded on the Quota; the status, which
 /// may be tampered with, is only ever written. Of a slice of a custom class the Quota follows what its controller
 /// accepts. Cordoned tenants and slices have cordoned Quotas, whatever becomes of their requests. One thread.
-class QuotaController final : public Runnable {
+class SliceGrantController final : public Runnable {
  public:
-  QuotaController(TenantNamespaces& namespaces, Context context);
+  SliceGrantController(TenantNamespaces& namespaces, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override;
@@ -34,14 +34,28 @@ class QuotaController final : public Runnable {
     core::Resources granting;  ///< by the last decision; its Quota may not be written yet
     bool drain_told = false;   ///< of a custom class: our denial was written, its controller may have its own view
   };
+  /// A slice, what it has, and what is decided about it.
+  struct Look {
+    kube::Object slice;
+    std::string peer;                        ///< whose tenant namespace it is in
+    std::optional<kube::Object> quota = {};  ///< its own
+    std::optional<core::SliceRecord> before = {};
+    core::GrantDecision decision = {};
+    core::QuotaWish wish = {};
+  };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  void decide(Look& look);
+  /// Says in the status what was decided.
+  asio::awaitable<kube::Outcome> answer(const Look& look);
+  /// Says so to people.
+  void tell(const Look& look);
   asio::awaitable<kube::Result<void>> write_quota(kube::Object slice, std::optional<kube::Object> quota,
                                                   core::QuotaWish wish);
   asio::awaitable<kube::Result<void>> write_status(kube::Object slice, kube::json::object patch);
   /// Removes the Quota of an earlier slice of that name. Answers false where it belongs to something else.
   asio::awaitable<kube::Result<bool>> remove_stale(kube::Object slice, kube::Object quota);
-  core::GrantDecision decide(const kube::Object& slice, const kube::Object& tenant, const core::SliceRecord* record,
-                             std::string_view peer);
+  core::GrantDecision decide_grant(const kube::Object& slice, const kube::Object& tenant,
+                                   const core::SliceRecord* record, std::string_view peer);
   std::optional<core::SliceRecord> foreign_record(const kube::Object& slice);
   /// What the policy of a consumer bounds, and what its other slices have.
   core::GrantLimits limits_of(const kube::ObjectKey& slice) const;

@@ -1,4 +1,4 @@
-#include "liqo/controllers/quota.hpp"
+#include "liqo/controllers/slice_grant.hpp"
 
 #include <algorithm>
 
@@ -38,7 +38,7 @@ bool is_ours(std::string_view reason) {
 
 }  // namespace
 
-QuotaController::QuotaController(TenantNamespaces& namespaces, Context context)
+SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context context)
     : context_(std::move(context)),
       namespaces_(namespaces),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
@@ -79,12 +79,12 @@ QuotaController::QuotaController(TenantNamespaces& namespaces, Context context)
   read_policy();
 }
 
-bool QuotaController::has_synced() const {
+bool SliceGrantController::has_synced() const {
   return namespaces_.has_synced() && slices_->has_synced() && tenants_->has_synced() && quotas_->has_synced() &&
          config_->has_synced() && (!storage_classes_ || storage_classes_->has_synced());
 }
 
-void QuotaController::read_policy() {
+void SliceGrantController::read_policy() {
   const auto map = config_->find({context_.settings.liqo_namespace, std::string(core::policy_config_map)});
   core::PolicyReading reading = core::read_policy(context_.settings.slices, map ? &*map : nullptr);
   for (const std::string& mistake : reading.mistakes) {
@@ -100,7 +100,7 @@ void QuotaController::read_policy() {
   enqueue_all("");
 }
 
-void QuotaController::see_slice(const kube::Change& change) {
+void SliceGrantController::see_slice(const kube::Change& change) {
   const kube::ObjectKey& key = change.key;
   const kube::Object* slice = change.now;
   const bool comes_in = slice && !slice->is_deleting() && api::ResourceSlice(*slice).is_replica();
@@ -118,24 +118,24 @@ void QuotaController::see_slice(const kube::Change& change) {
   }
 }
 
-int QuotaController::share_slices_of(std::string_view ns) const {
+int SliceGrantController::share_slices_of(std::string_view ns) const {
   return static_cast<int>(
       std::ranges::count_if(share_slices_, [ns](const kube::ObjectKey& key) { return key.ns == ns; }));
 }
 
-void QuotaController::enqueue_all(std::string_view ns) {
+void SliceGrantController::enqueue_all(std::string_view ns) {
   for (const kube::ObjectKey& key : slices_->store().keys_in(ns)) enqueue(key);
 }
 
-json::array QuotaController::storage_classes() {
+json::array SliceGrantController::storage_classes() {
   if (!policy_.storage_enabled || !storage_classes_) return {};
   std::vector<kube::Object> classes;
   for (kube::Object& found : storage_classes_->objects()) classes.push_back(std::move(found));
   return core::offered_storage_classes(classes, policy_);
 }
 
-core::GrantDecision QuotaController::decide(const kube::Object& slice, const kube::Object& tenant,
-                                            const core::SliceRecord* record, std::string_view peer) {
+core::GrantDecision SliceGrantController::decide_grant(const kube::Object& slice, const kube::Object& tenant,
+                                                       const core::SliceRecord* record, std::string_view peer) {
   Memory& memory = memory_[slice.key()];
   const core::SliceRequest request = core::read_slice_request(slice);
   std::optional<core::Resources> free;
@@ -159,7 +159,7 @@ core::GrantDecision QuotaController::decide(const kube::Object& slice, const kub
   return decision;
 }
 
-core::GrantLimits QuotaController::limits_of(const kube::ObjectKey& slice) const {
+core::GrantLimits SliceGrantController::limits_of(const kube::ObjectKey& slice) const {
   const auto policy = core::admission::read_pod_policy(namespaces_.annotation(slice.ns, api::annotations::pod_policy));
   if (!policy)
     return {.slice = {},
@@ -183,7 +183,7 @@ core::GrantLimits QuotaController::limits_of(const kube::ObjectKey& slice) const
   return limits;
 }
 
-std::optional<core::SliceRecord> QuotaController::foreign_record(const kube::Object& slice) {
+std::optional<core::SliceRecord> SliceGrantController::foreign_record(const kube::Object& slice) {
   const api::ResourceSlice view(slice);
   if (!view.is_accepted(conditions::resources)) return std::nullopt;
   auto granted = core::read_resources(view.granted());
@@ -197,110 +197,121 @@ std::optional<core::SliceRecord> QuotaController::foreign_record(const kube::Obj
       .slice_class = std::string(view.slice_class()), .request = {}, .granted = std::move(*granted)};
 }
 
-asio::awaitable<Outcome> QuotaController::reconcile(kube::WorkKey work) {
+asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
   capacity_.set_watching(!share_slices_.empty());
   platforms_.set_watching(!incoming_.empty());
-  const auto found = slices_->find(key);
+  auto found = slices_->find(key);
   if (!found || found->is_deleting()) {
     // Its Quota is the garbage collector's.
     if (const auto gone = memory_.extract(key); !gone.empty() && !gone.mapped().granting.empty())
       log_.info("slice gone, and its quota with it", {{"slice", key}});
     co_return Outcome::done();
   }
-  const kube::Object& slice = *found;
-  const api::ResourceSlice view(slice);
-  const std::string peer = namespaces_.peer_of(key.ns);
-  if (peer.empty()) co_return Outcome::done();
-  if (memory_[key].uid != slice.uid())
-    memory_[key] = Memory{.uid = std::string(slice.uid()), .pending = {}, .granting = {}};
+  Look look{.slice = std::move(*found), .peer = namespaces_.peer_of(key.ns)};
+  if (look.peer.empty()) co_return Outcome::done();
+  if (memory_[key].uid != look.slice.uid())
+    memory_[key] = Memory{.uid = std::string(look.slice.uid()), .pending = {}, .granting = {}};
 
-  const kube::ObjectKey quota_key{key.ns, core::slice_user(key.name, peer)};
-  auto quota = quotas_->find(quota_key);
-  if (quota && core::is_quota_of_another(*quota, slice)) {
-    if (!view.is_replica()) co_return Outcome::done();
-    auto removed = co_await remove_stale(slice, *quota);
+  const bool is_replica = api::ResourceSlice(look.slice).is_replica();
+  look.quota = quotas_->find({key.ns, core::slice_user(key.name, look.peer)});
+  if (look.quota && core::is_quota_of_another(*look.quota, look.slice)) {
+    if (!is_replica) co_return Outcome::done();
+    auto removed = co_await remove_stale(look.slice, *look.quota);
     if (!removed) co_return Outcome::retry(std::move(removed.error()));
     if (!*removed) co_return Outcome::again_after(stale_quota_pause);
-    quota.reset();
+    look.quota.reset();
   }
   // A slice with a Quota stays ours when its consumer takes the labels of replication off.
-  const bool granted_before = quota && quota->controller();
-  if (!view.is_replica() && !granted_before) co_return Outcome::done();
+  const bool was_granted = look.quota && look.quota->controller();
+  if (!is_replica && !was_granted) co_return Outcome::done();
 
-  const auto tenant = tenant_of(*tenants_, key.ns, peer);
-  core::GrantDecision decision;
-  core::QuotaWish wish{.user = quota_key.name, .enforcement = policy_.limits_enforcement};
-  std::optional<core::SliceRecord> record;
-  if (quota) record = core::read_slice_record(*quota, slice.uid());
-  const std::string granted_before_words = record ? listed(record->granted) : "nothing";
-  if (!tenant) {
-    // Whoever is not a tenant any more gets nothing new; the Tenant's return brings every slice back here.
-    decision.verdict = Verdict::unchanged;
-    wish.cordoned = true;
-    if (quota || view.consumer() == peer)
-      context_.events.warning(slice, api::kinds::resource_slices, "TenantNotFound",
-                              "there is no Tenant for cluster " + peer + " in this namespace: create it first");
-  } else {
-    const core::TenantState state = core::tenant_state(*tenant);
-    const bool keeps_pods = state == core::TenantState::drained && api::Tenant(*tenant).keeps_pods();
-    wish.drained = core::is_drained(slice) || (state == core::TenantState::drained && !keeps_pods);
-    wish.cordoned = state != core::TenantState::active || wish.drained || core::is_cordoned(slice);
-    if (view.consumer() == peer) {
-      decision = decide(slice, *tenant, record ? &*record : nullptr, peer);
-    } else {
-      decision.verdict = Verdict::unchanged;
-      if (!view.consumer().empty())
-        context_.events.warning(
-            slice, api::kinds::resource_slices, "WrongConsumer",
-            "spec.consumerClusterID is not " + peer + ", whose tenant namespace this is: the request is not looked at");
+  decide(look);
+  if (look.decision.verdict == Verdict::foreign) {
+    if (auto back = core::plan_slice_restore(look.slice, look.before.has_value(), context_.clock.wall())) {
+      auto written = co_await write_status(look.slice, std::move(*back));
+      co_return written ? Outcome::done() : Outcome::retry(std::move(written.error()));
     }
-  }
-  if (decision.verdict == Verdict::foreign) {
-    if (auto back = core::plan_slice_restore(slice, record.has_value(), context_.clock.wall())) {
-      auto written = co_await write_status(slice, std::move(*back));
-      if (!written) co_return Outcome::retry(std::move(written.error()));
-      co_return Outcome::done();
-    }
-    wish.record = foreign_record(slice);
+    look.wish.record = foreign_record(look.slice);
   } else {
-    wish.record = decision.record;
+    look.wish.record = look.decision.record;
   }
-
-  if (quota || wish.record) {
-    auto written = co_await write_quota(slice, std::move(quota), std::move(wish));
+  if (look.quota || look.wish.record) {
+    auto written = co_await write_quota(look.slice, look.quota, look.wish);
     if (!written) co_return Outcome::retry(std::move(written.error()));
   }
   // A node that is shown as another kind of machine for a moment attracts the wrong pods.
-  if (decision.accepted() && platforms_.is_coming()) co_return Outcome::again_after(kind_pause);
-  const bool custom = !core::is_built_in_class(view.slice_class());
+  if (look.decision.accepted() && platforms_.is_coming()) co_return Outcome::again_after(kind_pause);
+  co_return co_await answer(look);
+}
+
+void SliceGrantController::decide(Look& look) {
+  const kube::Object& slice = look.slice;
+  const std::string_view consumer = api::ResourceSlice(slice).consumer();
+  look.wish = {.user = core::slice_user(slice.name(), look.peer), .enforcement = policy_.limits_enforcement};
+  if (look.quota) look.before = core::read_slice_record(*look.quota, slice.uid());
+  const auto tenant = tenant_of(*tenants_, std::string(slice.ns()), look.peer);
+  if (!tenant) {
+    // Whoever is not a tenant any more gets nothing new; the Tenant's return brings every slice back here.
+    look.decision.verdict = Verdict::unchanged;
+    look.wish.cordoned = true;
+    if (look.quota || consumer == look.peer)
+      context_.events.warning(slice, api::kinds::resource_slices, "TenantNotFound",
+                              "there is no Tenant for cluster " + look.peer + " in this namespace: create it first");
+    return;
+  }
+  const core::TenantState state = core::tenant_state(*tenant);
+  const bool keeps_pods = state == core::TenantState::drained && api::Tenant(*tenant).keeps_pods();
+  look.wish.drained = core::is_drained(slice) || (state == core::TenantState::drained && !keeps_pods);
+  look.wish.cordoned = state != core::TenantState::active || look.wish.drained || core::is_cordoned(slice);
+  if (consumer == look.peer) {
+    look.decision = decide_grant(slice, *tenant, look.before ? &*look.before : nullptr, look.peer);
+    return;
+  }
+  look.decision.verdict = Verdict::unchanged;
+  if (!consumer.empty())
+    context_.events.warning(slice, api::kinds::resource_slices, "WrongConsumer",
+                            "spec.consumerClusterID is not " + look.peer +
+                                ", whose tenant namespace this is: the request is not looked at");
+}
+
+asio::awaitable<Outcome> SliceGrantController::answer(const Look& look) {
+  const kube::ObjectKey key = look.slice.key();
+  const core::GrantDecision& decision = look.decision;
+  const bool custom = !core::is_built_in_class(api::ResourceSlice(look.slice).slice_class());
   Memory& memory = memory_[key];
   const bool told = custom && memory.drain_told;
   memory.drain_told = decision.verdict == Verdict::denied;
   if (!told || decision.verdict != Verdict::denied) {
-    if (auto patch = core::plan_slice_status(slice, decision, policy_, storage_classes(), context_.clock.wall(),
+    if (auto patch = core::plan_slice_status(look.slice, decision, policy_, storage_classes(), context_.clock.wall(),
                                              platforms_.common())) {
-      auto written = co_await write_status(slice, std::move(*patch));
+      auto written = co_await write_status(look.slice, std::move(*patch));
       if (!written) {
         memory_[key].drain_told = false;
         co_return Outcome::retry(std::move(written.error()));
       }
-      if (decision.accepted()) {
-        const std::string granted = listed(decision.record->granted);
-        context_.events.normal(slice, api::kinds::resource_slices, decision.reason, "granted: " + granted);
-        if (granted != granted_before_words)
-          log_.info("slice granted", {{"slice", key}, {"granted", granted}, {"before", granted_before_words}});
-      } else {
-        context_.events.warning(slice, api::kinds::resource_slices, decision.reason, decision.message);
-        log_.info("slice denied", {{"slice", key}, {"reason", decision.message}});
-      }
+      tell(look);
     }
   }
   if (decision.again_after > 0ms) co_return Outcome::again_after(decision.again_after);
   co_return Outcome::done();
 }
 
-asio::awaitable<kube::Result<bool>> QuotaController::remove_stale(kube::Object slice, kube::Object quota) {
+void SliceGrantController::tell(const Look& look) {
+  const core::GrantDecision& decision = look.decision;
+  const kube::ObjectKey key = look.slice.key();
+  if (!decision.accepted()) {
+    context_.events.warning(look.slice, api::kinds::resource_slices, decision.reason, decision.message);
+    log_.info("slice denied", {{"slice", key}, {"reason", decision.message}});
+    return;
+  }
+  const std::string granted = listed(decision.record->granted);
+  const std::string before = look.before ? listed(look.before->granted) : "nothing";
+  context_.events.normal(look.slice, api::kinds::resource_slices, decision.reason, "granted: " + granted);
+  if (granted != before) log_.info("slice granted", {{"slice", key}, {"granted", granted}, {"before", before}});
+}
+
+asio::awaitable<kube::Result<bool>> SliceGrantController::remove_stale(kube::Object slice, kube::Object quota) {
   const auto owner = quota.controller();
   if (!owner || owner->kind != api::kinds::resource_slices.kind || owner->name != slice.name()) {
     context_.events.warning(
@@ -317,8 +328,9 @@ asio::awaitable<kube::Result<bool>> QuotaController::remove_stale(kube::Object s
   co_return true;
 }
 
-asio::awaitable<kube::Result<void>> QuotaController::write_quota(kube::Object slice, std::optional<kube::Object> quota,
-                                                                 core::QuotaWish wish) {
+asio::awaitable<kube::Result<void>> SliceGrantController::write_quota(kube::Object slice,
+                                                                      std::optional<kube::Object> quota,
+                                                                      core::QuotaWish wish) {
   kube::Api& home = context_.home.api();
   if (!quota) {
     auto created = co_await home.create(api::kinds::quotas, core::forge_quota(slice, wish));
@@ -347,7 +359,7 @@ asio::awaitable<kube::Result<void>> QuotaController::write_quota(kube::Object sl
   co_return kube::Result<void>();
 }
 
-asio::awaitable<kube::Result<void>> QuotaController::write_status(kube::Object slice, json::object patch) {
+asio::awaitable<kube::Result<void>> SliceGrantController::write_status(kube::Object slice, json::object patch) {
   auto patched = co_await context_.home.api().patch(api::kinds::resource_slices, slice.key(), kube::PatchType::merge,
                                                     json::serialize(patch), {.subresource = "status"});
   if (patched) slices_->observe(std::move(*patched));
