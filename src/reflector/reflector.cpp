@@ -18,7 +18,7 @@ using kube::Outcome;
 constexpr kube::Duration longest_put_off = 25s;
 /// Where nothing is reflected of a kind that is not watched at home, its objects are looked through so often for
 /// annotations.
-constexpr std::int64_t idle_after_ms = 90'000, idle_before_ms = 110'000;
+constexpr std::int64_t idle_after_ms = 60'000, idle_before_ms = 74'000;
 /// So late a request of an earlier process may be carried out, of which nothing was to be seen when the twin was read.
 constexpr kube::Duration late_after = 75s;
 /// While it is not known what refers to a copy, this is between two looks.
@@ -360,12 +360,9 @@ asio::awaitable<Outcome> Reflector::look(Shared ns) {
   }
   if (!is_current(*ns)) co_return Outcome::done();
   if (!ns->copies.empty() || !ns->referred.empty() || takes_all(*ns)) {
-    const bool is_quiet = context_.is_quiet && context_.is_quiet(ns->local);
-    const bool is_looked_at_less = is_quiet || is_constant(*ns);
-    ns->is_quiet = is_looked_at_less;
-    kube::Duration pause = is_quiet
-                               ? between(quiet_after_ms, quiet_before_ms)
-                               : between(check_after_ms, check_before_ms) * (is_looked_at_less ? constant_times : 1);
+    ns->is_quiet = context_.is_quiet && context_.is_quiet(ns->local);
+    kube::Duration pause =
+        ns->is_quiet ? between(quiet_after_ms, quiet_before_ms) : between(check_after_ms, check_before_ms);
     if (ns->soon > 0s && ns->soon < pause)
       pause = std::exchange(ns->soon, 2 * ns->soon);
     else

@@ -21,8 +21,6 @@ inline constexpr kube::Duration reference_grace = std::chrono::minutes(5);
 inline constexpr std::int64_t check_after_ms = 17'000, check_before_ms = 23'000;
 /// Where its twin is quiet. Thousands are, which begin together: they are spread over some minutes.
 inline constexpr std::int64_t quiet_after_ms = 180'000, quiet_before_ms = 345'000;
-/// Where pods are and nothing of their own is copied for them: what every namespace has is no user's to change.
-inline constexpr int constant_times = 2;
 /// Copies are compared so soon where more is to come home of one that has changed.
 inline constexpr kube::Duration first_look = std::chrono::seconds(2);
 /// Between two writes at home of what has come of one copy, where only home has changed it.

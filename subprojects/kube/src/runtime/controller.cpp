@@ -13,11 +13,19 @@ namespace {
 
 /// A controller that waits for its caches looks so soon, and then less and less often: a server may be away for hours.
 constexpr Duration first_look = std::chrono::milliseconds(20), longest_look = std::chrono::milliseconds(500);
+/// What is due in so long a time is due at a full second, so that one turn of the loop serves many keys: their requests
+/// then share what they cost on the way.
+constexpr Duration lazy_from = std::chrono::seconds(10);
 /// So many keys begin in one turn of the loop: those for which nothing is to be done end in it, and thousands of them
 /// would have all others wait.
 constexpr int begun_in_a_turn = 8;
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+TimePoint due_after(TimePoint now, Duration delay) {
+  const TimePoint due = now + delay;
+  return delay < lazy_from ? due : TimePoint(std::chrono::ceil<std::chrono::seconds>(due.time_since_epoch()));
+}
 
 }  // namespace
 
@@ -152,7 +160,7 @@ void Controller::conclude(const WorkKey& key, Outcome outcome) {
   if (!outcome.failure()) {
     if (outcome.delay()) {
       requeues_.add();
-      schedule_.done_until(key, now, now + *outcome.delay());
+      schedule_.done_until(key, now, due_after(now, *outcome.delay()));
     } else {
       successes_.add();
       schedule_.done(key, now);

@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <set>
 #include <stdexcept>
 
+#include "kube/testing/simulator.hpp"
 #include "support/run.hpp"
 
 using namespace kube;
@@ -158,4 +160,32 @@ TEST_CASE("a reconcile that was cancelled when the controller stopped is done wh
     co_await until(controller, finished, world.clock);
     CHECK(world.runs["pod"] == 2);
   }());
+}
+
+TEST_CASE("what is due in ten seconds or more is due at a full second, and nothing is too early") {
+  testing::Simulator simulator(1);
+  Random random(7);
+  Metrics metrics;
+  const std::map<std::string, Duration> delays{{"a", 3100ms}, {"b", 3400ms}, {"c", 12100ms}, {"d", 12600ms}};
+  std::map<std::string, std::set<TimePoint>> at;
+  Controller controller({simulator.executor(), simulator.clock(), random, metrics}, {.name = "test"},
+                        [&](WorkKey key) -> asio::awaitable<Outcome> {
+                          at[key.object.name].insert(simulator.clock().now());
+                          co_return Outcome::again_after(delays.at(key.object.name));
+                        });
+  async::TaskGroup group(simulator.executor());
+  group.spawn(controller.run());
+  CHECK(simulator.run_for(300ms) == testing::Simulator::End::reached);
+  const TimePoint began = simulator.clock().now();
+  for (const auto& [name, delay] : delays) controller.enqueue({"milan", {"ns", name}});
+  CHECK(simulator.run_for(14s) == testing::Simulator::End::reached);
+  simulator.run(group.stop());
+  CHECK(at["a"].size() == 5);
+  CHECK(at["a"].contains(began + 3100ms));
+  CHECK(at["b"].contains(began + 3400ms));
+  REQUIRE(at["c"].size() == 2);
+  CHECK(at["c"] == at["d"]);
+  const Duration second = *at["d"].rbegin() - began;
+  CHECK(second >= 12600ms);
+  CHECK(second < 13600ms);
 }
