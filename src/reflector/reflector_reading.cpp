@@ -6,7 +6,7 @@
 
 namespace liqo::reflector {
 
-asio::awaitable<std::optional<kube::async::Slots::Slot>> Reflector::take_home_slot() {
+asio::awaitable<std::optional<kube::async::Slots::Slot>> Reflector::take_home_slot() const {
   std::optional<kube::async::Slots::Slot> slot;
   if (context_.home_lists) slot.emplace(co_await context_.home_lists->take());
   co_return slot;

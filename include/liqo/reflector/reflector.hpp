@@ -117,7 +117,7 @@ class Reflector {
   /// Some time between two, so that not all namespaces are looked at together.
   kube::Duration between(std::int64_t after_ms, std::int64_t before_ms);
   /// Before a list is asked for at home.
-  asio::awaitable<std::optional<kube::async::Slots::Slot>> take_home_slot();
+  asio::awaitable<std::optional<kube::async::Slots::Slot>> take_home_slot() const;
   asio::awaitable<kube::Result<void>> read_home(Shared ns);
   /// Which versions the objects at home have, of a kind that is not watched there.
   asio::awaitable<kube::Result<void>> list_home(Shared ns);
