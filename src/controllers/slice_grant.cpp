@@ -237,7 +237,7 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
     look.wish.record = look.decision.record;
   }
   if (look.quota || look.wish.record) {
-    auto written = co_await write_quota(look.slice, look.quota, look.wish);
+    auto written = co_await write_quota(look.slice, std::move(look.quota), std::move(look.wish));
     if (!written) co_return Outcome::retry(std::move(written.error()));
   }
   // A node that is shown as another kind of machine for a moment attracts the wrong pods.

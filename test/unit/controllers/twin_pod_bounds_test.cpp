@@ -1,5 +1,6 @@
 // Roles of a consumer in its twins, and what may run there because of them, over a fake API server.
 #include <doctest/doctest.h>
+
 #include <algorithm>
 
 #include "cluster_fixture.hpp"
