@@ -5,70 +5,68 @@
 namespace liqod {
 namespace {
 
-kube::Result<liqo::kubelet::PodRoute> find_pod(liqo::controllers::Process& process, const std::string& ns,
+using liqo::controllers::OffloadedPods;
+
+kube::Failure no_session(const std::string& unknown) {
+  return {kube::Errc::missing, unknown + " not known: there is no session with its provider"};
+}
+
+kube::Result<liqo::kubelet::PodRoute> find_pod(const OffloadedPods& pods, const std::string& ns,
                                                const std::string& pod) {
   const kube::ObjectKey key{ns, pod};
-  auto* session = process.virtual_nodes().sessions().find_running(key);
-  if (!session) return kube::fail(kube::Errc::missing, "pod " + key.text() + " does not run on a virtual node");
-  const auto& pods = session->pods();
-  const std::string* remote = pods.mapping().to_remote(ns);
-  const auto local = pods.local_pods().find(key);
+  const auto found = pods.find(key);
+  if (!found) return kube::fail(kube::Errc::missing, "pod " + key.text() + " does not run on a virtual node");
+  const std::optional<kube::Object>& local = found->local;
   liqo::kubelet::PodRoute route;
   if (local) route.refused = liqo::core::refused_containers(*local);
   if (local) route.node = std::string(kube::string_at(local->spec(), {"nodeName"}));
-  if (!remote) {
+  if (found->remote_namespace.empty()) {
     route.trouble.emplace(kube::Errc::missing, route.refused.empty()
                                                    ? "namespace " + ns + " has no twin at the provider of pod " + pod
                                                    : route.refused.begin()->second);
     return route;
   }
-  const std::shared_ptr<liqo::controllers::ProviderLink> link = session->link();
+  const auto& link = found->provider.link;
   route.transport = {link, &link->transport()};
   if (auto* upgrader = link->upgrader()) route.upgrader = {link, upgrader};
-  route.remote_namespace = *remote;
+  route.remote_namespace = found->remote_namespace;
   route.remote_pod = pod;
-  route.provider = session->provider();
+  route.provider = found->provider.cluster_id;
   return route;
 }
 
 /// The pods of a node as the cache of its session with the provider has them.
-kube::Result<liqo::kubelet::CachedPods> pods_of(liqo::controllers::Process& process, const std::string& node) {
-  const auto session = [&process, node] { return process.virtual_nodes().session_of(node); };
-  const auto* now = session();
-  if (!now || !now->pods().local_pods().has_synced())
-    return kube::fail(kube::Errc::missing,
-                      "the pods of node " + node + " are not known: there is no session with its provider");
+kube::Result<liqo::kubelet::CachedPods> pods_of(const OffloadedPods& pods, const std::string& node) {
+  const kube::Informer* now = pods.pods_of(node);
+  if (!now) return std::unexpected(no_session("the pods of node " + node + " are"));
   return liqo::kubelet::CachedPods{
-      .keys = now->pods().local_pods().store().keys(),
+      .keys = now->store().keys(),
       .find =
-          [session](const kube::ObjectKey& key) {
-            const auto* current = session();
-            return current ? current->pods().local_pods().find(key) : std::nullopt;
+          [pods, node](const kube::ObjectKey& key) {
+            const kube::Informer* current = pods.pods_of(node);
+            return current ? current->find(key) : std::nullopt;
           },
       .uid =
-          [session](const kube::ObjectKey& key) {
-            const auto* current = session();
-            return current ? std::string(current->pods().local_pods().store().uid(key)) : std::string();
+          [pods, node](const kube::ObjectKey& key) {
+            const kube::Informer* current = pods.pods_of(node);
+            return current ? std::string(current->store().uid(key)) : std::string();
           },
       .is_there =
-          [session, link = now->link()] {
-            const auto* current = session();
-            return current && current->link() == link && current->pods().local_pods().has_synced();
+          [pods, node, link = pods.provider_of(node)->link] {
+            const auto current = pods.provider_of(node);
+            return current && current->link == link && pods.pods_of(node);
           }};
 }
 
 /// Whom the figures of a node are asked of.
-kube::Result<liqo::kubelet::FigureSource> figures_of(liqo::controllers::Process& process, const std::string& node,
+kube::Result<liqo::kubelet::FigureSource> figures_of(const OffloadedPods& pods, const std::string& node,
                                                      const std::string& cluster_id) {
-  const auto* session = process.virtual_nodes().session_of(node);
-  if (!session)
-    return kube::fail(kube::Errc::missing,
-                      "what the pods of node " + node + " use is not known: there is no session with its provider");
-  const std::shared_ptr<liqo::controllers::ProviderLink> link = session->link();
+  const auto provider = pods.provider_of(node);
+  if (!provider) return std::unexpected(no_session("what the pods of node " + node + " use is"));
   liqo::kubelet::FigureSource source;
-  source.transport = {link, &link->transport()};
-  if (auto* upgrader = link->upgrader()) source.upgrader = {link, upgrader};
-  source.provider = session->provider();
+  source.transport = {provider->link, &provider->link->transport()};
+  if (auto* upgrader = provider->link->upgrader()) source.upgrader = {provider->link, upgrader};
+  source.provider = provider->cluster_id;
   source.consumer = cluster_id;
   return source;
 }
@@ -76,15 +74,16 @@ kube::Result<liqo::kubelet::FigureSource> figures_of(liqo::controllers::Process&
 }  // namespace
 
 std::unique_ptr<liqo::kubelet::Kubelet> make_kubelet(liqo::controllers::Process& process, const Options& options) {
+  const OffloadedPods pods = process.offloaded_pods();
   return std::make_unique<liqo::kubelet::Kubelet>(
       liqo::kubelet::KubeletContext{
           process.context().environment(), process.home(), process.api(), process.open_api(), process.leadership(),
-          [&process](const std::string& ns, const std::string& pod) { return find_pod(process, ns, pod); },
-          [&process](const std::string& node) { return pods_of(process, node); },
-          [&process, id = options.settings.cluster_id](const std::string& node) {
-            return figures_of(process, node, id);
+          [pods](const std::string& ns, const std::string& pod) { return find_pod(pods, ns, pod); },
+          [pods](const std::string& node) { return pods_of(pods, node); },
+          [pods, id = options.settings.cluster_id](const std::string& node) {
+            return figures_of(pods, node, id);
           },
-          [&process] { return process.virtual_nodes().node_names(); }},
+          [pods] { return pods.nodes(); }},
       liqo::kubelet::KubeletSettings{.node_ip = options.settings.node_ip,
                                      .ports = options.settings.kubelet_ports,
                                      .self_signed = options.certificate_type == "self-signed",

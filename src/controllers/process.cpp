@@ -4,7 +4,10 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "kube/async/finally.hpp"
+#include "liqo/controllers/assembly.hpp"
+#include "liqo/controllers/state_metrics.hpp"
 #include "liqo/controllers/storage_provisioner.hpp"
+#include "liqo/controllers/virtual_node.hpp"
 #include "liqo/core/event_source.hpp"
 #include "vital.hpp"
 
@@ -36,18 +39,20 @@ Process::Process(ProcessContext context)
       events_(environment_.executor, api_, environment_.metrics, core::event_source),
       shared_{environment_, home_, events_, *leadership_, context_.settings, context_.entropy},
       controllers_(make_controllers(shared_, context_.connect)),
-      virtual_nodes_(context_.connect, shared_),
-      state_metrics_(virtual_nodes_, shared_) {
+      virtual_nodes_(std::make_unique<VirtualNodeController>(context_.connect, shared_)),
+      state_metrics_(std::make_unique<StateMetrics>(*virtual_nodes_, shared_)) {
   if (context_.settings.storage_class.empty()) return;
   controllers_.push_back(std::make_unique<StorageProvisioner>(
       [this](const kube::ObjectKey& key) -> std::optional<ProviderReach> {
-        const ProviderSession* session = virtual_nodes_.sessions().find(key);
+        const ProviderSession* session = virtual_nodes_->sessions().find(key);
         if (!session) return std::nullopt;
         core::ForgingContext forging = session->pods().forging();
         return ProviderReach{.link = session->link(), .forging = std::move(forging)};
       },
       shared_));
 }
+
+Process::~Process() = default;
 
 asio::awaitable<void> Process::run() {
   // Two groups, because caches and Events must outlive the reconciles that use them.
@@ -59,18 +64,18 @@ asio::awaitable<void> Process::run() {
   if (elector_) base.spawn(vital(elector_->run(), controllers, lost));
   for (const auto& controller : controllers_)
     controllers.spawn(kube::run_while_leading(*leadership_, [&one = *controller] { return one.run(); }));
-  controllers.spawn(virtual_nodes_.run());
+  controllers.spawn(virtual_nodes_->run());
   co_await kube::async::finally(controllers.join(), kube::async::stop_in_turn(controllers, base));
   if (lost) std::rethrow_exception(lost);
 }
 
 bool Process::has_synced() const {
-  return virtual_nodes_.has_synced() &&
+  return virtual_nodes_->has_synced() &&
          std::ranges::all_of(controllers_, [](const auto& controller) { return controller->has_synced(); });
 }
 
 bool Process::is_busy() const {
-  return virtual_nodes_.is_busy() ||
+  return virtual_nodes_->is_busy() ||
          std::ranges::any_of(controllers_, [](const auto& controller) { return controller->is_busy(); });
 }
 

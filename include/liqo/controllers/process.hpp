@@ -4,14 +4,18 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kube/async/task_group.hpp"
 #include "kube/runtime/leader_elector.hpp"
-#include "liqo/controllers/assembly.hpp"
-#include "liqo/controllers/state_metrics.hpp"
-#include "liqo/controllers/virtual_node.hpp"
+#include "liqo/controllers/context.hpp"
+#include "liqo/controllers/offloaded_pods.hpp"
+#include "liqo/controllers/provider_link.hpp"
 
 namespace liqo::controllers {
+
+class Runnable;
+class StateMetrics;
 
 /// What a process is given. Everything outlives it.
 struct ProcessContext {
@@ -28,6 +32,7 @@ struct ProcessContext {
 class Process {
  public:
   explicit Process(ProcessContext context);
+  ~Process();
 
   /// Runs until cancelled, or until a part of it ends by an exception, which is thrown. Reconciles under way get their
   /// grace, then everything is joined.
@@ -39,7 +44,8 @@ class Process {
   /// True while keys are due or being worked on (simulations wait for its end).
   bool is_busy() const;
 
-  VirtualNodeController& virtual_nodes() { return virtual_nodes_; }
+  /// The pods on its virtual nodes, for those who serve them. Must be gone before this process.
+  OffloadedPods offloaded_pods() const { return OffloadedPods(*virtual_nodes_); }
   kube::Leadership& leadership() { return *leadership_; }
   /// Reads and writes without the fence, for what every replica does (authentication of callers).
   kube::Api& open_api() { return open_api_; }
@@ -61,8 +67,8 @@ class Process {
   kube::EventRecorder events_;
   Context shared_;
   std::vector<std::unique_ptr<Runnable>> controllers_;
-  VirtualNodeController virtual_nodes_;
-  StateMetrics state_metrics_;
+  std::unique_ptr<VirtualNodeController> virtual_nodes_;
+  std::unique_ptr<StateMetrics> state_metrics_;
 };
 
 }  // namespace liqo::controllers
